@@ -1,0 +1,54 @@
+import * as z from 'zod';
+
+/** Names of the environment variables that the stack sets and the functions read. */
+export const environment = {
+  projectsTable: 'PROJECTS_TABLE',
+  subscriptionsTable: 'SUBSCRIPTIONS_TABLE',
+  usageTable: 'USAGE_TABLE',
+  notificationsTable: 'NOTIFICATIONS_TABLE',
+  rateLimitsTable: 'RATE_LIMITS_TABLE',
+  subscriberCap: 'SUBSCRIBER_CAP',
+  monthlySendCap: 'MONTHLY_SEND_CAP',
+  rateLimitPerMinute: 'RATE_LIMIT_PER_MINUTE',
+  vapidSubject: 'VAPID_SUBJECT',
+  extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
+} as const;
+
+export type EnvironmentName = (typeof environment)[keyof typeof environment];
+
+const name = z.string().min(1);
+const count = z.coerce.number().int().positive();
+
+const variables = z.object({
+  PROJECTS_TABLE: name,
+  SUBSCRIPTIONS_TABLE: name,
+  USAGE_TABLE: name,
+  NOTIFICATIONS_TABLE: name,
+  RATE_LIMITS_TABLE: name,
+  SUBSCRIBER_CAP: count,
+  MONTHLY_SEND_CAP: count,
+  RATE_LIMIT_PER_MINUTE: count,
+  VAPID_SUBJECT: name,
+  /** Origins, separated by commas; an empty text is none. */
+  EXTRA_PUSH_ORIGINS: z.string().transform((text) => text.split(',').filter(Boolean)),
+} satisfies Record<EnvironmentName, z.ZodType>);
+
+export type Environment = z.infer<typeof variables>;
+
+/**
+ * Reads the variables a function needs and nothing else.
+ * @throws {Error} naming every variable that is absent or wrong, so that a function deployed
+ *   without one fails at its start and not at its first request.
+ */
+export function readEnvironment<const Name extends EnvironmentName>(
+  names: readonly Name[],
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Pick<Environment, Name> {
+  const wanted = Object.fromEntries(names.map((wantedName) => [wantedName, true as const]));
+  const parsed = variables.pick(wanted as Record<EnvironmentName, true>).safeParse(source);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new Error(`The function's environment is incomplete. ${wrong.join('; ')}`);
+  }
+  return parsed.data as Pick<Environment, Name>;
+}

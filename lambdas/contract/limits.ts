@@ -1,0 +1,40 @@
+/** Every number a caller can run into. Lengths of text are in UTF-16 code units. */
+export const limits = {
+  /** Characters of an endpoint and of each URL of a notification. */
+  urlLength: 2048,
+  userIdLength: 256,
+  titleLength: 256,
+  bodyLength: 2000,
+  /** Entries of `userIds`, duplicates included. */
+  userIds: 1000,
+  /**
+   * Bytes of the serialised message before encryption. RFC 8030 §7.2 lets a push service refuse a
+   * body over 4,096 bytes; one aes128gcm record (RFC 8188 §2) around it takes 103: an 86-byte
+   * header with the sender's public key, a delimiter and a 16-byte tag.
+   */
+  messageBytes: 4096 - 103,
+  /** Seconds a browser may reuse a preflight's answer. Chromium honours at most two hours. */
+  preflightMaxAge: 7200,
+  /** Seconds a push service keeps a message for a browser that is offline: four weeks. */
+  messageTtl: 28 * 24 * 60 * 60,
+  /** Days a notification's record stays open for beacons, well past `messageTtl`. */
+  notificationRetentionDays: 90,
+  /**
+   * Milliseconds of a send request after which no new push starts. The gateway gives up at 30 s
+   * and the function at 29 s; what remains lets pushes in flight end and the counts be written.
+   */
+  sendDeadline: 25_000,
+} as const;
+
+/** The free tier: what a deployment starts with where neither it nor the project says otherwise. */
+export const freeTier = {
+  subscriberCap: 1000,
+  monthlySendCap: 10_000,
+  rateLimitPerMinute: 60,
+} as const;
+
+export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** `carillon_sk_` and 256 random bits in base64url. */
+export const secretKeyPrefix = 'carillon_sk_';
+export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;

@@ -1,0 +1,26 @@
+/** A project's own limits. Absent: the deployment's setting holds. Null: no limit. */
+export interface Plan {
+  readonly subscriberCap?: number | null;
+  readonly monthlySendCap?: number | null;
+  readonly rateLimitPerMinute?: number | null;
+}
+
+/** VAPID pair (RFC 8292), base64url. The public half is the application server key. */
+export interface VapidKeys {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** A project as the functions know it. */
+export interface Project {
+  readonly projectId: string;
+  /** SHA-256 of the secret key, hex. */
+  readonly apiKeyHash: string;
+  readonly vapid: VapidKeys;
+  readonly plan: Plan;
+}
+
+/** What holds for one project: its plan's word, or the deployment's. Null means no limit. */
+export function limitOf(planned: number | null | undefined, deployed: number): number | null {
+  return planned === undefined ? deployed : planned;
+}
