@@ -1,0 +1,80 @@
+import type { Plan } from '../contract/project.ts';
+
+/**
+ * The tables' items, as they lie in DynamoDB, and the names the tables are read by.
+ * Keys are named here so that the stack and the stores cannot disagree.
+ */
+
+/** Projects, keyed by `projectId`. */
+export interface ProjectItem {
+  readonly projectId: string;
+  readonly name: string;
+  /** SHA-256 of the secret key, hex. The key itself is stored nowhere. */
+  readonly apiKeyHash: string;
+  /** VAPID pair (RFC 8292), base64url. The public half is the application server key. */
+  readonly vapidPublicKey: string;
+  readonly vapidPrivateKey: string;
+  /** Overrides the deployment's settings; null means no limit. */
+  readonly plan: Plan;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
+/** Subscriptions, keyed by `projectId` and `endpointHash`. */
+export interface SubscriptionItem {
+  readonly projectId: string;
+  /** SHA-256 of the endpoint, hex: fits the key whatever the URL's length, and spreads evenly. */
+  readonly endpointHash: string;
+  readonly endpoint: string;
+  readonly p256dh: string;
+  readonly auth: string;
+  readonly userId?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Index of Subscriptions by `projectId` and `userId`; sparse. */
+export const byUserIndex = 'byUser';
+
+/**
+ * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts its accepted sends,
+ * `subscribers` counts the items in Subscriptions. The latter is made with the project and
+ * deleted with it: where it is absent, no subscription can be added.
+ */
+export interface UsageItem {
+  readonly projectId: string;
+  readonly period: string;
+  readonly tally: number;
+}
+export const subscribersPeriod = 'subscribers';
+
+/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. */
+export interface NotificationItem {
+  readonly projectId: string;
+  readonly notificationId: string;
+  readonly title: string;
+  readonly body?: string;
+  readonly url?: string;
+  readonly icon?: string;
+  readonly image?: string;
+  readonly badge?: string;
+  readonly sentAt: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  /** Absent until the send has ended. */
+  readonly attempted?: number;
+  readonly delivered?: number;
+  readonly removed?: number;
+  readonly failed?: number;
+  readonly unreached?: number;
+  /** Beacons received. */
+  readonly shown: number;
+  readonly clicked: number;
+}
+
+/** RateLimits, keyed by `bucket` (`project#action#address#minute`); TTL on `expiresAt`. */
+export interface RateLimitItem {
+  readonly bucket: string;
+  readonly hits: number;
+  readonly expiresAt: number;
+}

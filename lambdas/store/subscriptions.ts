@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Subscription } from '../contract/schemas.ts';
+import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import { type SubscriptionItem, subscribersPeriod } from './items.ts';
+
+export interface SubscriptionTables {
+  readonly subscriptions: string;
+  readonly usage: string;
+}
+
+export interface SubscriptionStore {
+  /**
+   * Stores a subscription as stated. An endpoint that is there is updated, whatever the cap; a new
+   * one is added, and counted, only below it.
+   * @param cap most subscribers the project may have; null for no limit.
+   */
+  save(
+    projectId: string,
+    subscription: Subscription,
+    cap: number | null,
+  ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
+
+  /** Deletes a subscription, and uncounts it, if it is there. */
+  remove(projectId: string, endpoint: string): Promise<'removed' | 'absent'>;
+}
+
+/** A transaction of one item and its count, so that the counter never drifts from the items. */
+export function subscriptionStore(
+  dynamo: DynamoDBDocumentClient,
+  tables: SubscriptionTables,
+  clock: () => Date,
+): SubscriptionStore {
+  return {
+    async save(projectId, subscription, cap) {
+      const key = { projectId, endpointHash: endpointHash(subscription.endpoint) };
+      for (;;) {
+        if (await update(key, subscription)) return 'updated';
+        const outcome = await create(key, subscription, cap);
+        // Another request created it meanwhile: it is there to be updated now.
+        if (outcome !== 'exists') return outcome;
+      }
+    },
+
+    async remove(projectId, endpoint) {
+      const key = { projectId, endpointHash: endpointHash(endpoint) };
+      const removed = await removeCounted(dynamo, tables, projectId, [key.endpointHash]);
+      return removed === 1 ? 'removed' : 'absent';
+    },
+  };
+
+  async function update(key: Key, { endpoint, keys, userId }: Subscription): Promise<boolean> {
+    const user = userId === undefined ? 'REMOVE userId' : ', userId = :userId';
+    try {
+      await dynamo.send(
+        new UpdateCommand({
+          TableName: tables.subscriptions,
+          Key: key,
+          UpdateExpression: `SET endpoint = :endpoint, p256dh = :p256dh, auth = :auth, updatedAt = :now ${user}`,
+          ConditionExpression: 'attribute_exists(endpointHash)',
+          ExpressionAttributeValues: {
+            ':endpoint': endpoint,
+            ':p256dh': keys.p256dh,
+            ':auth': keys.auth,
+            ':now': clock().toISOString(),
+            ':userId': userId,
+          },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailure(error)) return false;
+      throw error;
+    }
+  }
+
+  async function create(key: Key, { endpoint, keys, userId }: Subscription, cap: number | null) {
+    const now = clock().toISOString();
+    const item: SubscriptionItem = {
+      ...key,
+      endpoint,
+      ...keys,
+      userId,
+      createdAt: now,
+      updatedAt: now,
+    };
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            {
+              Put: {
+                TableName: tables.subscriptions,
+                Item: item,
+                ConditionExpression: 'attribute_not_exists(endpointHash)',
+              },
+            },
+            {
+              Update: {
+                TableName: tables.usage,
+                Key: { projectId: key.projectId, period: subscribersPeriod },
+                UpdateExpression: 'SET tally = tally + :one',
+                // The counter is made and deleted with its project: without it, no project.
+                ConditionExpression:
+                  cap === null
+                    ? 'attribute_exists(tally)'
+                    : 'attribute_exists(tally) AND tally < :cap',
+                ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
+                ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+              },
+            },
+          ],
+        }),
+      );
+      return 'created';
+    } catch (error) {
+      const [put, count] = cancellationReasons(error);
+      if (conditionFailed(put)) return 'exists';
+      if (conditionFailed(count)) return count?.Item ? 'cap_reached' : 'project_gone';
+      throw error;
+    }
+  }
+}
+
+interface Key {
+  readonly projectId: string;
+  readonly endpointHash: string;
+}
+
+type TransactItems = NonNullable<TransactWriteCommandInput['TransactItems']>;
+
+/** Most subscriptions one transaction removes: half of what DynamoDB takes, so that it conflicts
+ * with fewer others. */
+export const removalBatch = 50;
+
+/**
+ * Deletes those of up to {@link removalBatch} subscriptions that are there, and uncounts exactly
+ * as many.
+ * @returns how many were there.
+ */
+export async function removeCounted(
+  dynamo: DynamoDBDocumentClient,
+  tables: SubscriptionTables,
+  projectId: string,
+  endpointHashes: readonly string[],
+): Promise<number> {
+  if (endpointHashes.length === 0) return 0;
+  const deletions: TransactItems = endpointHashes.map((endpointHash) => ({
+    Delete: {
+      TableName: tables.subscriptions,
+      Key: { projectId, endpointHash },
+      ConditionExpression: 'attribute_exists(endpointHash)',
+    },
+  }));
+  const uncount: TransactItems[number] = {
+    Update: {
+      TableName: tables.usage,
+      Key: { projectId, period: subscribersPeriod },
+      UpdateExpression: 'SET tally = tally - :removed',
+      ConditionExpression: 'attribute_exists(tally)',
+      ExpressionAttributeValues: { ':removed': endpointHashes.length },
+    },
+  };
+  try {
+    await dynamo.send(new TransactWriteCommand({ TransactItems: [...deletions, uncount] }));
+    return endpointHashes.length;
+  } catch (error) {
+    const reasons = cancellationReasons(error);
+    if (!reasons.some(conditionFailed)) throw error;
+    // Without a counter the project is being deleted, and its subscriptions with it.
+    if (conditionFailed(reasons[endpointHashes.length])) return 0;
+    const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
+    return removeCounted(dynamo, tables, projectId, remaining);
+  }
+}
+
+/** SHA-256 of an endpoint in hex: what keys it, and what logs may show of it. */
+export function endpointHash(endpoint: string): string {
+  return createHash('sha256').update(endpoint).digest('hex');
+}
