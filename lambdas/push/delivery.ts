@@ -1,0 +1,349 @@
+import type { VapidKeys } from '../contract/project.ts';
+import { readEndpoint } from '../contract/push-services.ts';
+import type { DeliveryCounts } from '../contract/schemas.ts';
+import { encrypt, type SubscriptionKeys } from './encryption.ts';
+import { Lanes } from './lanes.ts';
+import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
+import type { Transport } from './transport.ts';
+import type { VapidSigner } from './vapid.ts';
+
+/** One subscription to push to. */
+export interface Addressee extends SubscriptionKeys {
+  readonly endpoint: string;
+  readonly endpointHash: string;
+}
+
+export interface Audience {
+  /**
+   * Yields the subscriptions a page at a time.
+   * @param from where an ordered audience starts again: the endpoint hash of the first one wanted.
+   */
+  pages(from?: string): AsyncIterable<readonly Addressee[]>;
+  /** Whether pages come in order of their endpoint hashes, so that they can be read from one on. */
+  readonly ordered: boolean;
+}
+
+export interface Broadcast {
+  readonly message: Buffer;
+  readonly vapid: VapidKeys;
+  readonly audience: Audience;
+  /** Epoch ms after which no push starts. */
+  readonly deadline: number;
+  /** Deletes subscriptions whose push service said that they are gone. */
+  readonly remove: (endpointHashes: readonly string[]) => Promise<void>;
+}
+
+export interface DeliveryReport extends DeliveryCounts {
+  /** Subscribers that nothing was sent to: at least so many. */
+  readonly unreached: number;
+  /** Failures by their reason, adding up to `failed`. */
+  readonly failures: Readonly<Partial<Record<FailureKind, number>>>;
+  /** Why the audience could not be read to its end, where it could not. */
+  readonly interruption?: unknown;
+}
+
+export type FailureKind =
+  | FailureReason
+  /** The stored endpoint is on no push service that is admitted now, or its keys are no keys. */
+  | 'unsendable'
+  /** The subscription is gone, but could not be deleted. */
+  | 'not_removed';
+
+export interface DeliverySettings {
+  readonly transport: Transport;
+  readonly sign: VapidSigner;
+  readonly clock: () => Date;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** From 0 to below 1; spreads retries. */
+  readonly random: () => number;
+  /** Origins admitted besides the known push services'. */
+  readonly extraOrigins: readonly string[];
+  /** Seconds a push service keeps the message for a browser that is offline. */
+  readonly ttl: number;
+}
+
+/** Pushes in flight at once, over all push services and to one of them. */
+export const inFlight = { overall: 400, perLane: 200 };
+/** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
+const inHand = { overall: 4000, perLane: 500 };
+
+/** Milliseconds a push may take, and those that one begun at the deadline has. */
+const pushTimeout = 10_000;
+const grace = 2_500;
+/** Milliseconds past the deadline for which subscribers left out are still counted. */
+const countingTime = 2_500;
+
+const attempts = 3;
+/** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
+const backoff = 500;
+
+/** Deletions asked for at once. */
+const removalBatch = 50;
+
+/**
+ * A push service holds the others up when the reading of the audience has waited for it this long
+ * in all, and longer for each of its subscriptions than a healthy one takes for several: ms.
+ */
+const patience = { overall: 250, each: 5 };
+
+/** Pushes a message to an audience within its deadline, and tells what became of it. */
+export type Deliver = (broadcast: Broadcast) => Promise<DeliveryReport>;
+
+export function delivery(settings: DeliverySettings): Deliver {
+  return (broadcast) => new Delivery(settings, broadcast).run();
+}
+
+/** What is known of one push service in one broadcast. */
+interface Service {
+  readonly origin: string;
+  readonly admitted: boolean;
+  /** Its subscriptions in hand. */
+  held: number;
+  /** For how long, and for how many of them, the reading has waited: ms. */
+  waited: number;
+  waitedFor: number;
+  /** Endpoint hash from which on its subscriptions are left for a later reading. */
+  owedFrom?: string | undefined;
+}
+
+class Delivery {
+  readonly #settings: DeliverySettings;
+  readonly #broadcast: Broadcast;
+  readonly #services = new Map<string, Service>();
+  readonly #lanes = new Lanes(inFlight);
+  readonly #counts = { delivered: 0, removed: 0, failed: 0 };
+  readonly #failures: Partial<Record<FailureKind, number>> = {};
+  #unreached = 0;
+  #held = 0;
+  #gone: string[] = [];
+  #removals: Promise<void> = Promise.resolve();
+  #wake: () => void = () => {};
+  #tick: Promise<void> | undefined;
+
+  constructor(settings: DeliverySettings, broadcast: Broadcast) {
+    this.#settings = settings;
+    this.#broadcast = broadcast;
+  }
+
+  async run(): Promise<DeliveryReport> {
+    const interruption = await this.#readAll().then(
+      () => undefined,
+      (error: unknown) => ({ interruption: error }),
+    );
+    while (this.#held > 0) await this.#change();
+    this.#removeGone();
+    await this.#removals;
+    const { delivered, removed, failed } = this.#counts;
+    return {
+      attempted: delivered + removed + failed,
+      ...this.#counts,
+      unreached: interruption ? Math.max(1, this.#unreached) : this.#unreached,
+      failures: this.#failures,
+      ...interruption,
+    };
+  }
+
+  /** Reads the audience, and again from where a push service was left behind, until none is. */
+  async #readAll(): Promise<void> {
+    const { audience } = this.#broadcast;
+    await this.#read(audience.pages(), () => true);
+    for (let owing = this.#takeOwing(); owing.size > 0; owing = this.#takeOwing()) {
+      const [first] = [...owing.values()].sort();
+      await this.#read(audience.pages(first), (service, { endpointHash }) => {
+        const from = owing.get(service);
+        return from !== undefined && endpointHash >= from;
+      });
+    }
+  }
+
+  #takeOwing(): Map<Service, string> {
+    const owing = new Map<Service, string>();
+    for (const service of this.#services.values()) {
+      if (service.owedFrom === undefined) continue;
+      owing.set(service, service.owedFrom);
+      Object.assign(service, { owedFrom: undefined, waited: 0, waitedFor: 0 });
+    }
+    return owing;
+  }
+
+  async #read(
+    pages: AsyncIterable<readonly Addressee[]>,
+    isWanted: (service: Service, addressee: Addressee) => boolean,
+  ): Promise<void> {
+    for await (const page of pages) {
+      for (const addressee of page) {
+        const service = this.#serviceOf(addressee.endpoint);
+        if (service.owedFrom !== undefined || !isWanted(service, addressee)) continue;
+        if (this.#msLeft() <= 0) {
+          this.#unreached += 1;
+        } else if (!service.admitted) {
+          this.#fail('unsendable');
+        } else if (this.#hasRoom(service) || (await this.#room(service))) {
+          service.held += 1;
+          this.#held += 1;
+          this.#enqueue(service, addressee, 1);
+        } else {
+          service.owedFrom = addressee.endpointHash;
+        }
+      }
+      if (this.#msLeft() < -countingTime) return;
+    }
+  }
+
+  #serviceOf(endpoint: string): Service {
+    const origin = originOf(endpoint);
+    let service = this.#services.get(origin);
+    if (service === undefined) {
+      // Checked again: what is admitted may have changed since this endpoint was stored.
+      const admitted = readEndpoint(origin, this.#settings.extraOrigins) instanceof URL;
+      service = { origin, admitted, held: 0, waited: 0, waitedFor: 0 };
+      this.#services.set(origin, service);
+    }
+    return service;
+  }
+
+  #hasRoom(service: Service): boolean {
+    return service.held < inHand.perLane && this.#held < inHand.overall;
+  }
+
+  /** Waits until one more can be taken in hand. @returns false where the others had better go on. */
+  async #room(service: Service): Promise<boolean> {
+    service.waitedFor += 1;
+    while (!this.#hasRoom(service)) {
+      const since = this.#settings.clock().getTime();
+      await this.#change();
+      service.waited += this.#settings.clock().getTime() - since;
+      if (this.#holdsUpOthers(service)) return false;
+    }
+    return true;
+  }
+
+  #holdsUpOthers(service: Service): boolean {
+    if (!this.#broadcast.audience.ordered || service.held < inHand.perLane) return false;
+    const { waited, waitedFor } = service;
+    if (waited < patience.overall || waited < patience.each * waitedFor) return false;
+    const others = [...this.#services.values()].filter((other) => other !== service);
+    return others.some(({ admitted, owedFrom }) => admitted && owedFrom === undefined);
+  }
+
+  /** Resolves when a push has ended, or after a while in which none has. */
+  #change(): Promise<void> {
+    this.#tick ??= this.#settings.sleep(patience.overall).then(() => {
+      this.#tick = undefined;
+      this.#wake();
+    });
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #enqueue(service: Service, addressee: Addressee, attempt: number): void {
+    this.#lanes.enqueue(service.origin, async () => {
+      if (this.#msLeft() <= 0) {
+        // Its turn came too late. One that was tried before has failed for good.
+        if (attempt === 1) this.#unreached += 1;
+        else this.#fail('unavailable');
+        this.#settle(service);
+        return;
+      }
+      const outcome = await this.#push(service, addressee);
+      const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
+      if (wait === undefined) {
+        this.#count(outcome, addressee);
+        this.#settle(service);
+      } else {
+        void this.#settings.sleep(wait).then(() => this.#enqueue(service, addressee, attempt + 1));
+      }
+    });
+  }
+
+  async #push(service: Service, addressee: Addressee): Promise<Outcome | Unsendable> {
+    const { transport, sign, clock, ttl } = this.#settings;
+    const { message, vapid } = this.#broadcast;
+    let body: Buffer;
+    try {
+      body = encrypt(message, addressee);
+    } catch {
+      return { kind: 'failed', reason: 'unsendable' };
+    }
+    try {
+      const answer = await transport({
+        origin: service.origin,
+        path: addressee.endpoint.slice(service.origin.length),
+        headers: {
+          authorization: sign(vapid, service.origin),
+          'content-encoding': 'aes128gcm',
+          'content-type': 'application/octet-stream',
+          ttl: String(ttl),
+        },
+        body,
+        timeout: Math.min(pushTimeout, this.#msLeft() + grace),
+      });
+      return outcomeOf(answer, clock());
+    } catch {
+      return { kind: 'passing', reason: 'no_answer' };
+    }
+  }
+
+  /** Milliseconds until the next attempt, where one is left and begins within the deadline. */
+  #retryIn({ retryAfter = 0 }: { retryAfter?: number }, attempt: number): number | undefined {
+    if (attempt === attempts) return undefined;
+    const jittered = backoff * 2 ** (attempt - 1) * (0.5 + this.#settings.random() / 2);
+    const wait = Math.max(retryAfter, jittered);
+    return wait < this.#msLeft() ? wait : undefined;
+  }
+
+  #count(outcome: Outcome | Unsendable, { endpointHash }: Addressee): void {
+    switch (outcome.kind) {
+      case 'delivered':
+        this.#counts.delivered += 1;
+        return;
+      case 'gone':
+        this.#gone.push(endpointHash);
+        if (this.#gone.length === removalBatch) this.#removeGone();
+        return;
+      default:
+        this.#fail(outcome.reason);
+    }
+  }
+
+  #fail(kind: FailureKind, number = 1): void {
+    this.#counts.failed += number;
+    this.#failures[kind] = (this.#failures[kind] ?? 0) + number;
+  }
+
+  /** Deletes, one batch after the other, while pushes go on. */
+  #removeGone(): void {
+    const batch = this.#gone;
+    if (batch.length === 0) return;
+    this.#gone = [];
+    this.#removals = this.#removals.then(async () => {
+      try {
+        await this.#broadcast.remove(batch);
+        this.#counts.removed += batch.length;
+      } catch {
+        this.#fail('not_removed', batch.length);
+      }
+    });
+  }
+
+  #settle(service: Service): void {
+    service.held -= 1;
+    this.#held -= 1;
+    this.#wake();
+  }
+
+  #msLeft(): number {
+    return this.#broadcast.deadline - this.#settings.clock().getTime();
+  }
+}
+
+interface Unsendable {
+  readonly kind: 'failed';
+  readonly reason: 'unsendable';
+}
+
+/** The origin of an endpoint, which is stored in a URL's own spelling: all before its path. */
+function originOf(endpoint: string): string {
+  return endpoint.slice(0, endpoint.indexOf('/', 'https://'.length));
+}
