@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import middy from '@middy/core';
+import { readEnvironment } from '../contract/environment.ts';
+import { limits } from '../contract/limits.ts';
+import { metricNamespace } from '../contract/metrics.ts';
+import { sendSchema } from '../contract/schemas.ts';
+import { accessLog } from '../http/access-log.ts';
+import { authenticate, requireKey } from '../http/authenticate.ts';
+import { errorReply } from '../http/error-reply.ts';
+import { rateLimit } from '../http/rate-limit.ts';
+import { jsonBody } from '../http/read-input.ts';
+import { reply } from '../http/reply.ts';
+import { delivery, inFlight } from '../push/delivery.ts';
+import { keepAliveTransport } from '../push/transport.ts';
+import { vapidSigner } from '../push/vapid.ts';
+import { audienceStore } from '../store/audience.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { sendStore } from '../store/notifications.ts';
+import { projectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { observation } from './observation.ts';
+import { type SendParts, send } from './send.ts';
+
+const environment = readEnvironment([
+  'PROJECTS_TABLE',
+  'SUBSCRIPTIONS_TABLE',
+  'USAGE_TABLE',
+  'NOTIFICATIONS_TABLE',
+  'RATE_LIMITS_TABLE',
+  'MONTHLY_SEND_CAP',
+  'RATE_LIMIT_PER_MINUTE',
+  'VAPID_SUBJECT',
+  'EXTRA_PUSH_ORIGINS',
+]);
+
+const clock = () => new Date();
+const logger = new Logger({ serviceName: 'send' });
+const metrics = new Metrics({ namespace: metricNamespace, serviceName: 'send' });
+
+const dynamo = documentClient();
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
+const usage = environment.USAGE_TABLE;
+
+const parts: SendParts = {
+  sends: sendStore(dynamo, { notifications: environment.NOTIFICATIONS_TABLE, usage }),
+  audiences: audienceStore(dynamo, { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage }),
+  deliver: delivery({
+    transport: keepAliveTransport(inFlight.overall),
+    sign: vapidSigner(environment.VAPID_SUBJECT, clock),
+    clock,
+    sleep,
+    random: Math.random,
+    extraOrigins: environment.EXTRA_PUSH_ORIGINS,
+    ttl: limits.messageTtl,
+  }),
+  clock,
+  newId: randomUUID,
+  monthlyCap: environment.MONTHLY_SEND_CAP,
+  observe: observation(logger, metrics),
+};
+
+export const handler = middy()
+  .use(accessLog(logger, clock))
+  .use(errorReply())
+  .use(authenticate(projects.find))
+  .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(requireKey())
+  .use(jsonBody(sendSchema))
+  .handler(async ({ project, input, headers }) => {
+    const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
+    return reply(201, await send(parts, project, input, baseUrl));
+  });

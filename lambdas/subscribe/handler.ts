@@ -1,0 +1,49 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import middy from '@middy/core';
+import { readEnvironment } from '../contract/environment.ts';
+import { routes } from '../contract/routes.ts';
+import { subscribeSchema } from '../contract/schemas.ts';
+import { accessLog } from '../http/access-log.ts';
+import { cors } from '../http/cors.ts';
+import { errorReply } from '../http/error-reply.ts';
+import { findProject } from '../http/find-project.ts';
+import { rateLimit } from '../http/rate-limit.ts';
+import { jsonBody } from '../http/read-input.ts';
+import { reply } from '../http/reply.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { projectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { subscriptionStore } from '../store/subscriptions.ts';
+import { subscribe } from './subscribe.ts';
+
+const environment = readEnvironment([
+  'PROJECTS_TABLE',
+  'SUBSCRIPTIONS_TABLE',
+  'USAGE_TABLE',
+  'RATE_LIMITS_TABLE',
+  'SUBSCRIBER_CAP',
+  'RATE_LIMIT_PER_MINUTE',
+  'EXTRA_PUSH_ORIGINS',
+]);
+
+const clock = () => new Date();
+const dynamo = documentClient();
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
+const subscriptions = subscriptionStore(
+  dynamo,
+  { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
+  clock,
+);
+
+export const handler = middy()
+  .use(accessLog(new Logger({ serviceName: 'subscribe' }), clock))
+  .use(cors(routes.subscribe))
+  .use(errorReply())
+  .use(findProject(projects.find))
+  .use(rateLimit('subscribe', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS)))
+  .handler(async ({ project, input }) => {
+    await subscribe(subscriptions, project, input, environment.SUBSCRIBER_CAP);
+    return reply(201, { ok: true });
+  });

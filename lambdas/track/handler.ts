@@ -1,0 +1,42 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import middy from '@middy/core';
+import { readEnvironment } from '../contract/environment.ts';
+import { routes } from '../contract/routes.ts';
+import { trackSchema } from '../contract/schemas.ts';
+import { accessLog } from '../http/access-log.ts';
+import { cors } from '../http/cors.ts';
+import { errorReply } from '../http/error-reply.ts';
+import { findProject } from '../http/find-project.ts';
+import { rateLimit } from '../http/rate-limit.ts';
+import { jsonBody } from '../http/read-input.ts';
+import { reply } from '../http/reply.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { beaconStore } from '../store/notifications.ts';
+import { projectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { track } from './track.ts';
+
+const environment = readEnvironment([
+  'PROJECTS_TABLE',
+  'NOTIFICATIONS_TABLE',
+  'RATE_LIMITS_TABLE',
+  'RATE_LIMIT_PER_MINUTE',
+]);
+
+const clock = () => new Date();
+const dynamo = documentClient();
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
+const beacons = beaconStore(dynamo, environment.NOTIFICATIONS_TABLE);
+
+export const handler = middy()
+  .use(accessLog(new Logger({ serviceName: 'track' }), clock))
+  .use(cors(routes.track))
+  .use(errorReply())
+  .use(findProject(projects.find))
+  .use(rateLimit('track', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(jsonBody(trackSchema))
+  .handler(async ({ project, input, pathParameters }) => {
+    await track(beacons, project, pathParameters?.notificationId, input.type);
+    return reply(200, { ok: true });
+  });

@@ -1,0 +1,47 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import middy from '@middy/core';
+import { readEnvironment } from '../contract/environment.ts';
+import { routes } from '../contract/routes.ts';
+import { unsubscribeSchema } from '../contract/schemas.ts';
+import { accessLog } from '../http/access-log.ts';
+import { cors } from '../http/cors.ts';
+import { errorReply } from '../http/error-reply.ts';
+import { findProject } from '../http/find-project.ts';
+import { rateLimit } from '../http/rate-limit.ts';
+import { query } from '../http/read-input.ts';
+import { reply } from '../http/reply.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { projectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { subscriptionStore } from '../store/subscriptions.ts';
+
+const environment = readEnvironment([
+  'PROJECTS_TABLE',
+  'SUBSCRIPTIONS_TABLE',
+  'USAGE_TABLE',
+  'RATE_LIMITS_TABLE',
+  'RATE_LIMIT_PER_MINUTE',
+]);
+
+const clock = () => new Date();
+const dynamo = documentClient();
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
+const subscriptions = subscriptionStore(
+  dynamo,
+  { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
+  clock,
+);
+
+export const handler = middy()
+  .use(accessLog(new Logger({ serviceName: 'unsubscribe' }), clock))
+  .use(cors(routes.unsubscribe))
+  .use(errorReply())
+  .use(findProject(projects.find))
+  .use(rateLimit('unsubscribe', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(query(unsubscribeSchema))
+  .handler(async ({ project, input }) => {
+    // One that was not there is as absent as asked for.
+    await subscriptions.remove(project.projectId, input.endpoint);
+    return reply(200, { ok: true });
+  });
