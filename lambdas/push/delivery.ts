@@ -82,7 +82,8 @@ const removalBatch = 50;
 
 /**
  * A push service holds the others up when the reading of the audience has waited for it this long
- * in all, and longer for each of its subscriptions than a healthy one takes for several: ms.
+ * in all while they had nothing to do, and longer for each of its subscriptions than a healthy
+ * one takes for several: ms.
  */
 const patience = { overall: 250, each: 5 };
 
@@ -99,7 +100,7 @@ interface Service {
   readonly admitted: boolean;
   /** Its subscriptions in hand. */
   held: number;
-  /** For how long, and for how many of them, the reading has waited: ms. */
+  /** For how long (ms), while the others were idle, and for how many the reading has waited. */
   waited: number;
   waitedFor: number;
   /** Endpoint hash from which on its subscriptions are left for a later reading. */
@@ -212,7 +213,8 @@ class Delivery {
     while (!this.#hasRoom(service)) {
       const since = this.#settings.clock().getTime();
       await this.#change();
-      service.waited += this.#settings.clock().getTime() - since;
+      const othersIdle = this.#held === service.held;
+      if (othersIdle) service.waited += this.#settings.clock().getTime() - since;
       if (this.#holdsUpOthers(service)) return false;
     }
     return true;

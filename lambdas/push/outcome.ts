@@ -62,8 +62,9 @@ export function outcomeOf({ status, headers, body }: PushAnswer, now: Date): Out
 // Apple, Mozilla and Google each have their own way to say it.
 function ofAnotherKey(status: 400 | 401 | 403, body: string): boolean {
   if (status === 400) return body.includes('VapidPkHashMismatch');
-  if (status === 401) return /"errno"\s*:\s*109\b/.test(body);
-  return body.includes('do not correspond');
+  // Mozilla's errno is 109 for every fault of a token: only the text tells them apart.
+  if (status === 401) return /public key mismatch/i.test(body);
+  return /do(es)? not correspond/.test(body);
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) is seconds or a date. */

@@ -1,0 +1,26 @@
+import { readEnvironment } from '../../lambdas/contract/environment.ts';
+
+test('reads only what a function needs, in its type', () => {
+  const environment = readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP', 'EXTRA_PUSH_ORIGINS'], {
+    PROJECTS_TABLE: 'projects',
+    SUBSCRIBER_CAP: '1000',
+    EXTRA_PUSH_ORIGINS: 'http://a,http://b:1',
+    USAGE_TABLE: 'usage',
+  });
+  expect(environment).toEqual({
+    PROJECTS_TABLE: 'projects',
+    SUBSCRIBER_CAP: 1000,
+    EXTRA_PUSH_ORIGINS: ['http://a', 'http://b:1'],
+  });
+});
+
+test('no extra origins are an empty text', () => {
+  const environment = readEnvironment(['EXTRA_PUSH_ORIGINS'], { EXTRA_PUSH_ORIGINS: '' });
+  expect(environment.EXTRA_PUSH_ORIGINS).toEqual([]);
+});
+
+test('names every variable that is absent or wrong', () => {
+  expect(() =>
+    readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP'], { SUBSCRIBER_CAP: 'many' }),
+  ).toThrow(/PROJECTS_TABLE.*SUBSCRIBER_CAP/);
+});

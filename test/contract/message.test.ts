@@ -1,0 +1,22 @@
+import { pushMessage } from '../../lambdas/contract/message.ts';
+
+test('a message is a declarative one that a service worker may handle first', () => {
+  const content = {
+    title: 'T',
+    body: 'B',
+    url: 'https://example.com/',
+    icon: 'https://example.com/i',
+  };
+  const message = pushMessage('id-1', content, 'https://push.example.com/events');
+  expect(JSON.parse(JSON.stringify(message))).toEqual({
+    web_push: 8030,
+    notification: {
+      title: 'T',
+      body: 'B',
+      navigate: 'https://example.com/',
+      icon: 'https://example.com/i',
+      data: { carillon: 1, id: 'id-1', events: 'https://push.example.com/events' },
+    },
+    mutable: true,
+  });
+});

@@ -1,0 +1,279 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Broadcast, type DeliverySettings, delivery } from '../../lambdas/push/delivery.ts';
+import { keepAliveTransport } from '../../lambdas/push/transport.ts';
+import { vapidSigner } from '../../lambdas/push/vapid.ts';
+import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
+import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
+import { audienceOf } from '../fixtures/audience.ts';
+import { keyPair, subscription } from '../fixtures/subscription.ts';
+
+const vapid = keyPair();
+const message = Buffer.from('{"title":"Hello"}');
+const browserKeys = createBrowserKeys();
+
+let services: PushService[] = [];
+
+async function pushService(): Promise<PushService> {
+  const service = await startPushService();
+  services.push(service);
+  return service;
+}
+
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.stop()));
+  services = [];
+});
+
+function subscribe(service: PushService, number = 1) {
+  const options = { applicationServerKey: vapid.publicKey, keys: browserKeys };
+  return Array.from({ length: number }, () => service.subscribe(options));
+}
+
+function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettings> = {}) {
+  const clock = settings.clock ?? (() => new Date());
+  return delivery({
+    transport: keepAliveTransport(100),
+    sign: vapidSigner('mailto:ops@example.com', clock),
+    clock,
+    sleep: (ms) => sleep(ms, undefined, { ref: false }),
+    random: () => 0,
+    extraOrigins: services.map(({ origin }) => origin),
+    ttl: 60,
+    ...settings,
+  })({
+    message,
+    vapid,
+    audience: audienceOf([]),
+    deadline: Date.now() + 20_000,
+    remove: async () => {},
+    ...broadcast,
+  });
+}
+
+/** Waits that pass at once, and are remembered. */
+function skippedWaits() {
+  const waits: number[] = [];
+  const skip = async (ms: number) => {
+    // The tick of the reading is 250 ms; no retry waits less than that.
+    if (ms > 250) waits.push(ms);
+    else await sleep(1, undefined, { ref: false });
+  };
+  return { waits, sleep: skip };
+}
+
+const nothing = { attempted: 0, delivered: 0, removed: 0, failed: 0, unreached: 0, failures: {} };
+
+test('nobody subscribed is nobody attempted', async () => {
+  expect(await deliver({})).toEqual(nothing);
+});
+
+test('every subscriber gets the message once, decrypted to what was sent', async () => {
+  const service = await pushService();
+  const browsers = subscribe(service, 1500);
+  const report = await deliver({ audience: audienceOf(browsers.map((one) => one.toJSON())) });
+  expect(report).toEqual({ ...nothing, attempted: 1500, delivered: 1500 });
+  const received = browsers.map(({ messages }) => messages.map(({ text }) => text));
+  expect(received).toEqual(browsers.map(() => [message.toString()]));
+});
+
+test('the gone are removed in batches, each once', async () => {
+  const service = await pushService();
+  const browsers = subscribe(service, 130);
+  for (const browser of browsers.slice(0, 120)) browser.unsubscribe();
+  const batches: (readonly string[])[] = [];
+  const report = await deliver({
+    audience: audienceOf(browsers.map((one) => one.toJSON())),
+    remove: async (hashes) => void batches.push(hashes),
+  });
+  expect(report).toEqual({ ...nothing, attempted: 130, delivered: 10, removed: 120 });
+  expect(batches.map(({ length }) => length)).toEqual([50, 50, 20]);
+  expect(new Set(batches.flat()).size).toBe(120);
+});
+
+test('a subscription that is gone but cannot be deleted has failed', async () => {
+  const service = await pushService();
+  const [browser] = subscribe(service);
+  browser!.unsubscribe();
+  const report = await deliver({
+    audience: audienceOf([browser!.toJSON()]),
+    remove: () => Promise.reject(new Error('throttled')),
+  });
+  expect(report).toEqual({ ...nothing, attempted: 1, failed: 1, failures: { not_removed: 1 } });
+});
+
+test('a passing refusal is tried three times, with growing waits', async () => {
+  const service = await pushService();
+  const [twice, thrice] = subscribe(service, 2);
+  twice!.behave({ status: 503, times: 2 });
+  thrice!.behave({ status: 503, times: 3 });
+  const { waits, sleep } = skippedWaits();
+  const audience = audienceOf([twice!.toJSON(), thrice!.toJSON()]);
+  const report = await deliver({ audience }, { sleep });
+  expect(report).toEqual({
+    ...nothing,
+    attempted: 2,
+    delivered: 1,
+    failed: 1,
+    failures: { unavailable: 1 },
+  });
+  expect(twice!.messages).toHaveLength(1);
+  expect(waits.sort((a, b) => a - b)).toEqual([500, 500]);
+});
+
+test('waits as long as the push service asks, and not past the deadline', async () => {
+  const service = await pushService();
+  const [soon, late] = subscribe(service, 2);
+  soon!.behave({ status: 429, headers: { 'retry-after': '7' }, times: 1 });
+  late!.behave({ status: 429, headers: { 'retry-after': '3600' }, times: 1 });
+  const { waits, sleep } = skippedWaits();
+  const audience = audienceOf([soon!.toJSON(), late!.toJSON()]);
+  const report = await deliver({ audience }, { sleep });
+  expect(report).toMatchObject({ delivered: 1, failed: 1, failures: { throttled: 1 } });
+  expect(waits).toEqual([7000]);
+});
+
+test('a reset connection is tried again', async () => {
+  const service = await pushService();
+  const [browser] = subscribe(service);
+  browser!.behave({ reset: true, times: 1 });
+  const { sleep } = skippedWaits();
+  const report = await deliver({ audience: audienceOf([browser!.toJSON()]) }, { sleep });
+  expect(report).toEqual({ ...nothing, attempted: 1, delivered: 1 });
+});
+
+test('failures are counted by their reason, and kept apart from the gone', async () => {
+  const service = await pushService();
+  const [small, refused, mismatched] = subscribe(service, 3);
+  small!.behave({ status: 413 });
+  refused!.behave({ status: 403 });
+  mismatched!.behave({ status: 400, body: '{"reason":"VapidPkHashMismatch"}' });
+  const audience = audienceOf([small!, refused!, mismatched!].map((one) => one.toJSON()));
+  expect(await deliver({ audience })).toEqual({
+    ...nothing,
+    attempted: 3,
+    failed: 3,
+    failures: { too_large: 1, vapid_refused: 1, key_mismatch: 1 },
+  });
+});
+
+test('nothing is sent to an endpoint that is admitted no more, nor under a broken key', async () => {
+  const service = await pushService();
+  const [admitted, broken] = subscribe(service, 2);
+  const elsewhere = subscription({ endpoint: 'http://127.0.0.1:9/push/1' });
+  const keys = { ...broken!.toJSON().keys, p256dh: 'AAAA' };
+  const audience = audienceOf([admitted!.toJSON(), { ...broken!.toJSON(), keys }, elsewhere]);
+  expect(await deliver({ audience })).toEqual({
+    ...nothing,
+    attempted: 3,
+    delivered: 1,
+    failed: 2,
+    failures: { unsendable: 2 },
+  });
+  expect(service.stats().accepted).toBe(1);
+});
+
+test('past the deadline no push starts, and those left out are counted', async () => {
+  const service = await pushService();
+  const browsers = subscribe(service, 900);
+  let now = Date.now();
+  const clock = () => new Date(now);
+  const transport = keepAliveTransport(100);
+  const report = await deliver(
+    { audience: audienceOf(browsers.map((one) => one.toJSON())), deadline: now + 1000 },
+    {
+      clock,
+      // Each push takes 10 ms of a clock that stands still otherwise.
+      transport: (request) => {
+        now += 10;
+        return transport(request);
+      },
+    },
+  );
+  expect(report).toEqual({ ...nothing, attempted: 100, delivered: 100, unreached: 800 });
+  expect(service.stats().accepted).toBe(100);
+});
+
+test('a push service that stalls does not hold the others up', async () => {
+  const [stalling, healthy] = [await pushService(), await pushService()];
+  const stalled = subscribe(stalling, 1200);
+  const served = subscribe(healthy, 1200);
+  const audience = audienceOf([...stalled, ...served].map((one) => one.toJSON()));
+  let cutOff: () => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    cutOff = () => reject(new Error('cut off'));
+  });
+  const transport = keepAliveTransport(100);
+  const report = deliver(
+    { audience },
+    {
+      sleep: skippedWaits().sleep,
+      transport: (request) => (request.origin === stalling.origin ? stopped : transport(request)),
+    },
+  );
+  // The healthy service has everything while not one push to the other was answered.
+  await healthy.waitFor(1200);
+  cutOff();
+  expect(await report).toEqual({
+    ...nothing,
+    attempted: 2400,
+    delivered: 1200,
+    failed: 1200,
+    failures: { no_answer: 1200 },
+  });
+  expect(audience.readings).toBe(2);
+});
+
+test('no more than 200 pushes are in flight to one push service, 400 in all', async () => {
+  const origins = [
+    'https://fcm.googleapis.com',
+    'https://jmt17.google.com',
+    'https://a.push.apple.com',
+  ];
+  const { keys } = subscription();
+  const everyone = origins.flatMap((origin) =>
+    Array.from({ length: 300 }, (_, index) => ({ endpoint: `${origin}/${index}`, keys })),
+  );
+  const flying = new Map<string, number>();
+  let most = 0;
+  const mostTo = new Map<string, number>();
+  const report = await deliver(
+    { audience: audienceOf(everyone) },
+    {
+      transport: async ({ origin }) => {
+        flying.set(origin, (flying.get(origin) ?? 0) + 1);
+        mostTo.set(origin, Math.max(mostTo.get(origin) ?? 0, flying.get(origin)!));
+        most = Math.max(
+          most,
+          [...flying.values()].reduce((sum, one) => sum + one),
+        );
+        await sleep(2);
+        flying.set(origin, flying.get(origin)! - 1);
+        return { status: 201, headers: {}, body: '' };
+      },
+    },
+  );
+  expect(report.delivered).toBe(900);
+  expect(most).toBe(400);
+  expect(Math.max(...mostTo.values())).toBeLessThanOrEqual(200);
+});
+
+test('an audience that cannot be read on is reported with what was attempted', async () => {
+  const service = await pushService();
+  const browsers = subscribe(service, 10).map((one) => one.toJSON());
+  const broken = new Error('away');
+  const readable = audienceOf(browsers);
+  const audience = {
+    ordered: true,
+    async *pages() {
+      yield* readable.pages();
+      throw broken;
+    },
+  };
+  expect(await deliver({ audience })).toEqual({
+    ...nothing,
+    attempted: 10,
+    delivered: 10,
+    unreached: 1,
+    interruption: broken,
+  });
+});
