@@ -1,0 +1,15 @@
+import { createECDH, type ECDH, randomBytes } from 'node:crypto';
+
+/** What a browser makes for a subscription (RFC 8291 §2): a P-256 pair and an auth secret. */
+export interface BrowserKeys {
+  readonly ecdh: ECDH;
+  /** Uncompressed point, 65 bytes. */
+  readonly publicKey: Buffer;
+  /** 16 bytes. */
+  readonly authSecret: Buffer;
+}
+
+export function createBrowserKeys(): BrowserKeys {
+  const ecdh = createECDH('prime256v1');
+  return { ecdh, publicKey: ecdh.generateKeys(), authSecret: randomBytes(16) };
+}

@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { delay } from './behaviour.ts';
+import type { Channel, Channels, PushedMessage } from './channels.ts';
+import { DecryptionError } from './decrypt.ts';
+import type { Exchange, PushTallies } from './push-tallies.ts';
+import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
+import { readBody } from './request-body.ts';
+import type { VapidVerifier } from './vapid.ts';
+
+/** RFC 8030 §7.2: the size every push service takes, and the known ones take no more. */
+const maxBodyBytes = 4096;
+/** Seconds; what a push service keeps a message for at most. */
+const maxTtl = 30 * 24 * 60 * 60;
+
+export interface Endpoint {
+  readonly origin: string;
+  readonly channels: Channels;
+  readonly vapid: VapidVerifier;
+  readonly tallies: PushTallies;
+  /** Called for each message handed to its channel. */
+  readonly onAccepted: () => void;
+}
+
+/**
+ * Answers a request to `/push/<id>` (RFC 8030 §5). A push is checked as a real service checks it
+ * before its channel's behaviour applies, so that no behaviour hides a sender's mistake. One thing
+ * no real service can do: a message that its browser could not decrypt is refused (400) as well.
+ */
+export async function receivePush(
+  request: IncomingMessage,
+  exchange: Exchange,
+  id: string,
+  endpoint: Endpoint,
+): Promise<void> {
+  try {
+    await accept(request, exchange, id, endpoint);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const headers = { ...error.headers, 'content-type': 'application/json' };
+    exchange.answer(error.status, headers, error.body);
+  }
+}
+
+async function accept(
+  request: IncomingMessage,
+  exchange: Exchange,
+  id: string,
+  { origin, channels, vapid, tallies, onAccepted }: Endpoint,
+): Promise<void> {
+  if (request.method !== 'POST') throw methodNotAllowed('POST');
+  const channel = findChannel(id, channels);
+  const ttl = readTtl(request.headers);
+  checkHeaders(request.headers);
+  checkSender(vapid.verify(request.headers.authorization), channel);
+  const body = await readBody(request, maxBodyBytes);
+  if (body.length === 0) throw pushRefusal('invalidEncryption', 'The body is empty.');
+
+  const { delayMs, stall, reset, status, headers, body: text } = channels.nextBehaviour(id);
+  if (delayMs !== undefined && !(await delay(delayMs, exchange.response))) return;
+  if (stall) return;
+  if (reset) {
+    request.socket.destroy();
+    return;
+  }
+  if (status !== undefined) {
+    exchange.answer(status, headers, text);
+    return;
+  }
+  deliver(channel, { headers: request.headers, body });
+  tallies.accept();
+  onAccepted();
+  exchange.answer(201, { location: `${origin}/message/${tallies.accepted}`, ttl });
+}
+
+function findChannel(id: string, channels: Channels): Channel {
+  const channel = channels.find(id);
+  if (channel === undefined) {
+    throw pushRefusal('unknownEndpoint', 'No subscription has ever had this endpoint.');
+  }
+  if (channels.isGone(id)) throw pushRefusal('gone', 'The subscription has ended.');
+  return channel;
+}
+
+function readTtl(headers: IncomingHttpHeaders): number {
+  const { ttl } = headers;
+  if (ttl === undefined) throw pushRefusal('missingTtl', 'The TTL header is missing.');
+  if (!/^\d+$/.test(String(ttl))) {
+    throw pushRefusal('invalidTtl', 'The TTL header must be a number of seconds, 0 or more.');
+  }
+  return Math.min(Number(ttl), maxTtl);
+}
+
+function checkHeaders(headers: IncomingHttpHeaders): void {
+  if (headers['content-encoding'] !== 'aes128gcm') {
+    throw pushRefusal('invalidEncryption', 'The Content-Encoding header must be aes128gcm.');
+  }
+  if (headers.topic !== undefined && !/^[\w-]{1,32}$/.test(String(headers.topic))) {
+    throw pushRefusal(
+      'invalidTopic',
+      'The Topic header must have at most 32 characters, those of base64url.',
+    );
+  }
+}
+
+function checkSender(key: string, { applicationServerKey }: Channel): void {
+  if (applicationServerKey !== undefined && applicationServerKey !== key) {
+    throw pushRefusal(
+      'invalidVapid',
+      'VAPID public key mismatch: the subscription was made with another application server key.',
+    );
+  }
+}
+
+function deliver(channel: Channel, message: PushedMessage): void {
+  try {
+    channel.deliver(message);
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error;
+    throw pushRefusal('invalidEncryption', error.message);
+  }
+}

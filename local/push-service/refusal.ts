@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http';
+
+/**
+ * Status and error number of each way a push is refused, as Mozilla's push service numbers them.
+ * That service gives every VAPID problem the same number; only the message tells them apart.
+ */
+const pushRefusals = {
+  invalidEncryption: { status: 400, errno: 110 },
+  missingTtl: { status: 400, errno: 111 },
+  invalidTtl: { status: 400, errno: 112 },
+  invalidTopic: { status: 400, errno: 113 },
+  invalidVapid: { status: 401, errno: 109 },
+  unknownEndpoint: { status: 404, errno: 102 },
+  gone: { status: 410, errno: 106 },
+  tooLarge: { status: 413, errno: 104 },
+} as const;
+
+export type PushRefusalKind = keyof typeof pushRefusals;
+
+interface RefusalDetail {
+  readonly errno?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A request that is answered with an error: `{ code, errno, error, message }`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly errno: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, { errno, headers = {} }: RefusalDetail = {}) {
+    super(message);
+    this.status = status;
+    this.errno = errno ?? null;
+    this.headers = headers;
+  }
+
+  /** JSON text of the answer's body. */
+  get body(): string {
+    const { status: code, errno, message } = this;
+    return JSON.stringify({ code, errno, error: STATUS_CODES[code], message });
+  }
+}
+
+export function pushRefusal(kind: PushRefusalKind, message: string): Refusal {
+  const { status, errno } = pushRefusals[kind];
+  return new Refusal(status, message, {
+    errno,
+    headers: status === 401 ? { 'www-authenticate': 'vapid' } : {},
+  });
+}
+
+export function methodNotAllowed(allowed: string): Refusal {
+  return new Refusal(405, `Only ${allowed} is answered here.`, { headers: { allow: allowed } });
+}
