@@ -1,0 +1,112 @@
+import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { environment } from '../lambdas/contract/environment.ts';
+import type { RouteName } from '../lambdas/contract/routes.ts';
+import { Dashboard } from './dashboard.ts';
+import { EndpointFunction } from './endpoint-function.ts';
+import { HttpApi } from './http-api.ts';
+import { PushMetrics } from './push-metrics.ts';
+import { defaultVapidSubject, type Settings } from './settings.ts';
+import { NotificationsTable } from './tables/notifications-table.ts';
+import { ProjectsTable } from './tables/projects-table.ts';
+import { RateLimitsTable } from './tables/rate-limits-table.ts';
+import { SubscriptionsTable } from './tables/subscriptions-table.ts';
+import { UsageTable } from './tables/usage-table.ts';
+
+export interface CarillonStackProps {
+  readonly settings: Settings;
+  /** The repository's root, where the functions' sources lie. */
+  readonly root: string;
+}
+
+/** The whole service: five tables, four functions on them, the API before these, and a watch. */
+export class CarillonStack extends Stack {
+  /** The stack of the stage `prod` has the bare name; any other has its stage behind. */
+  static idOf({ stage }: Settings): string {
+    return stage === 'prod' ? 'Carillon' : `Carillon-${stage}`;
+  }
+
+  constructor(scope: Construct, { settings, root }: CarillonStackProps) {
+    const disposable = settings.stage === 'dev';
+    super(scope, CarillonStack.idOf(settings), {
+      description: 'Carillon, a web-push service',
+      terminationProtection: !disposable,
+    });
+    if (settings.vapidSubject === defaultVapidSubject && !disposable) {
+      Annotations.of(this).addWarningV2(
+        'carillon:default-vapid-subject',
+        'Push services have no way to reach you: set vapidSubject to an address of yours, as in ' +
+          '-c vapidSubject=mailto:you@your-domain.',
+      );
+    }
+
+    const projects = new ProjectsTable(this, 'Projects', { disposable });
+    const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
+    const usage = new UsageTable(this, 'Usage', { disposable });
+    const notifications = new NotificationsTable(this, 'Notifications', { disposable });
+    const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable });
+
+    // A few calls to DynamoDB: the memory is for the CPU share that a cold start asks for, and
+    // the time for the SDK's retries.
+    const small = { memorySize: 512, timeout: Duration.seconds(10), root, disposable };
+    const subscribe = new EndpointFunction(this, 'Subscribe', { ...small, route: 'subscribe' });
+    const unsubscribe = new EndpointFunction(this, 'Unsubscribe', {
+      ...small,
+      route: 'unsubscribe',
+    });
+    const track = new EndpointFunction(this, 'Track', { ...small, route: 'track' });
+    // Encryption is work for one thread, so one whole CPU; the gateway gives up after 30 s.
+    const send = new EndpointFunction(this, 'Send', {
+      route: 'send',
+      memorySize: 1769,
+      timeout: Duration.seconds(29),
+      root,
+      disposable,
+    });
+    const functions: Record<RouteName, EndpointFunction> = { subscribe, unsubscribe, send, track };
+
+    for (const fn of Object.values(functions)) {
+      projects.grantLookup(fn);
+      rateLimits.grantCount(fn);
+      fn.addEnvironment(environment.rateLimitPerMinute, String(settings.rateLimitPerMinute));
+    }
+
+    const extraPushOrigins = settings.extraPushOrigins.join(',');
+    subscriptions.grantSave(subscribe);
+    usage.grantCount(subscribe);
+    subscribe.addEnvironment(environment.subscriberCap, String(settings.subscriberCap));
+    subscribe.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+
+    subscriptions.grantRemove(unsubscribe);
+    usage.grantCount(unsubscribe);
+
+    subscriptions.grantAudience(send);
+    subscriptions.grantRemove(send);
+    usage.grantCount(send);
+    notifications.grantRecord(send);
+    send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
+    send.addEnvironment(environment.vapidSubject, settings.vapidSubject);
+    send.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+
+    const pushes = new PushMetrics(this, 'Pushes');
+    pushes.reportedBy(send);
+
+    notifications.grantBeacon(track);
+
+    const api = new HttpApi(this, 'HttpApi', { functions, disposable });
+    const tables = { projects, subscriptions, usage, notifications, rateLimits };
+    new Dashboard(this, 'Dashboard', {
+      api,
+      functions: Object.values(functions),
+      pushes,
+      tables: Object.values(tables),
+    });
+
+    new CfnOutput(this, 'ApiUrl', { value: api.url });
+    new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
+    new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
+    new CfnOutput(this, 'UsageTable', { value: usage.tableName });
+    new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
+    new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
+  }
+}

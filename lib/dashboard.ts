@@ -1,0 +1,88 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import { pushMetrics } from '../lambdas/contract/metrics.ts';
+import { type Route, routes } from '../lambdas/contract/routes.ts';
+import type { EndpointFunction } from './endpoint-function.ts';
+import type { HttpApi } from './http-api.ts';
+import type { PushMetrics } from './push-metrics.ts';
+import type { ServiceTable } from './tables/service-table.ts';
+
+/** Widths and heights are in a grid of 24 columns. */
+const half = { width: 12, height: 6 };
+const quarter = { width: 6, height: 6 };
+
+export interface DashboardProps {
+  readonly api: HttpApi;
+  readonly functions: readonly EndpointFunction[];
+  readonly pushes: PushMetrics;
+  readonly tables: readonly ServiceTable[];
+}
+
+/** What an operator looks at: requests above, pushes and what may run short below. */
+export class Dashboard extends Construct {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
+    super(scope, id);
+    const all = Object.values<Route>(routes);
+    new cloudwatch.Dashboard(this, 'Dashboard', {
+      widgets: [
+        all.map((route) => requests(props.api, route)),
+        all.map((route) => latency(props.api, route)),
+        [pushes(props.pushes), concurrency(props.functions)],
+        [throttledTables(props.tables), throttledFunctions(props.functions)],
+      ],
+    });
+  }
+}
+
+function requests(api: HttpApi, route: Route) {
+  return new cloudwatch.GraphWidget({
+    ...quarter,
+    title: `${route.name}: requests and errors`,
+    left: ['Count', '4xx', '5xx'].map((name) => api.metricOf(route, name, 'Sum')),
+  });
+}
+
+function latency(api: HttpApi, route: Route) {
+  return new cloudwatch.GraphWidget({
+    ...quarter,
+    title: `${route.name}: latency, ms`,
+    left: ['p50', 'p99'].map((percentile) => api.metricOf(route, 'Latency', percentile)),
+  });
+}
+
+function pushes(metrics: PushMetrics) {
+  return new cloudwatch.GraphWidget({
+    ...half,
+    title: 'Pushes',
+    left: (Object.keys(pushMetrics) as (keyof typeof pushMetrics)[]).map((name) =>
+      metrics.metricOf(name).with({ label: name }),
+    ),
+  });
+}
+
+function concurrency(functions: readonly EndpointFunction[]) {
+  return new cloudwatch.GraphWidget({
+    ...half,
+    title: 'Functions at work at once',
+    left: functions.map((fn) => fn.metricConcurrency().with({ label: fn.node.id })),
+  });
+}
+
+function throttledTables(tables: readonly ServiceTable[]) {
+  return new cloudwatch.GraphWidget({
+    ...half,
+    title: 'Throttled tables',
+    left: tables.flatMap((table) => [
+      table.readThrottles().with({ label: `${table.node.id}: reads` }),
+      table.writeThrottles().with({ label: `${table.node.id}: writes` }),
+    ]),
+  });
+}
+
+function throttledFunctions(functions: readonly EndpointFunction[]) {
+  return new cloudwatch.GraphWidget({
+    ...half,
+    title: 'Throttled functions',
+    left: functions.map((fn) => fn.metricThrottles().with({ label: fn.node.id })),
+  });
+}

@@ -1,0 +1,27 @@
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { environment } from '../../lambdas/contract/environment.ts';
+import { ServiceTable, type TableProps } from './service-table.ts';
+
+export class NotificationsTable extends ServiceTable {
+  constructor(scope: Construct, id: string, props: TableProps) {
+    super(scope, id, {
+      ...props,
+      partitionKey: 'projectId',
+      sortKey: 'notificationId',
+      variable: environment.notificationsTable,
+      expires: true,
+      pointInTimeRecovery: true,
+    });
+  }
+
+  /** Writing a notification down before it is sent, its counts after, and undoing the former. */
+  grantRecord(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
+  }
+
+  /** Counting a beacon. */
+  grantBeacon(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:UpdateItem']);
+  }
+}

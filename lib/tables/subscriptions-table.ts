@@ -1,0 +1,47 @@
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { environment } from '../../lambdas/contract/environment.ts';
+import { byUserIndex } from '../../lambdas/store/items.ts';
+import { ServiceTable, type TableProps, text } from './service-table.ts';
+
+export class SubscriptionsTable extends ServiceTable {
+  constructor(scope: Construct, id: string, props: TableProps) {
+    super(scope, id, {
+      ...props,
+      partitionKey: 'projectId',
+      sortKey: 'endpointHash',
+      variable: environment.subscriptionsTable,
+      pointInTimeRecovery: true,
+    });
+    this.table.addGlobalSecondaryIndex({
+      indexName: byUserIndex,
+      partitionKey: text('projectId'),
+      sortKey: text('userId'),
+      // What a push needs, so that a targeted send reads the index alone.
+      projectionType: dynamodb.ProjectionType.INCLUDE,
+      nonKeyAttributes: ['endpoint', 'p256dh', 'auth'],
+    });
+    this.alarmOnThrottles(
+      'Index',
+      this.readThrottles(byUserIndex),
+      this.writeThrottles(byUserIndex),
+    );
+  }
+
+  /** Adding a subscription and updating one. */
+  grantSave(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem']);
+  }
+
+  /** Deleting a subscription, asked for or found gone. */
+  grantRemove(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:DeleteItem']);
+  }
+
+  /** Reading all subscriptions of a project, or those of some users. */
+  grantAudience(fn: lambda.Function): void {
+    const { tableArn } = this.table;
+    this.allow(fn, ['dynamodb:Query'], [tableArn, `${tableArn}/index/${byUserIndex}`]);
+  }
+}

@@ -1,0 +1,21 @@
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { environment } from '../../lambdas/contract/environment.ts';
+import { ServiceTable, type TableProps } from './service-table.ts';
+
+export class UsageTable extends ServiceTable {
+  constructor(scope: Construct, id: string, props: TableProps) {
+    super(scope, id, {
+      ...props,
+      partitionKey: 'projectId',
+      sortKey: 'period',
+      variable: environment.usageTable,
+      pointInTimeRecovery: true,
+    });
+  }
+
+  /** Counting subscribers or sends, up and down. */
+  grantCount(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:UpdateItem']);
+  }
+}

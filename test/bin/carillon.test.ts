@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+let out: string;
+beforeEach(() => {
+  out = join(mkdtempSync(join(tmpdir(), 'carillon-')), 'cdk.out');
+});
+afterEach(() => {
+  rmSync(join(out, '..'), { recursive: true, force: true });
+});
+
+/** Runs the app as the CDK command line does. */
+function synthesize(context: Readonly<Record<string, unknown>>) {
+  return spawnSync(process.execPath, ['--import', 'tsx', join('bin', 'carillon.ts')], {
+    encoding: 'utf8',
+    env: {
+      ...process.env,
+      CDK_OUTDIR: out,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...context, 'aws:cdk:bundling-stacks': [] }),
+      CDK_VALIDATION: 'false',
+    },
+  });
+}
+
+test('a stage is synthesized into a template of its own', () => {
+  const { status, stderr } = synthesize({ stage: 'dev' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(existsSync(join(out, 'Carillon-dev.template.json'))).toBe(true);
+});
+
+test('wrong settings are a line each and exit code 1, and no assembly is written', () => {
+  const { status, stdout, stderr } = synthesize({ subscribercap: '5', monthlySendCap: 'many' });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr.trim().split('\n').sort()).toEqual([
+    'carillon: setting monthlySendCap must be a whole number from 1 to 999999999; it is "many"',
+    'carillon: unknown setting subscribercap; did you mean subscriberCap?',
+  ]);
+  expect(existsSync(join(out, 'manifest.json'))).toBe(false);
+});

@@ -1,0 +1,254 @@
+import { CfnResource, Validations } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
+
+const prod = synthesize();
+const dev = synthesize({ stage: 'dev' });
+
+const outputs = [
+  'ProjectsTable',
+  'SubscriptionsTable',
+  'UsageTable',
+  'NotificationsTable',
+  'RateLimitsTable',
+];
+
+function propertiesOf(name: RouteName, stack = prod) {
+  return stack.resources('AWS::Lambda::Function')[stack.functionOf(routeKey(routes[name]))]!
+    .Properties;
+}
+
+/** What a function may do: lines such as `ProjectsTable: GetItem`, sorted. */
+function grantsOf(name: RouteName): string[] {
+  const role = propertiesOf(name).Role['Fn::GetAtt'][0];
+  const policies = Object.values(prod.resources('AWS::IAM::Policy')).filter(({ Properties }) =>
+    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role),
+  );
+  return policies
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Effect, Action, Resource }) => {
+      expect(Effect).toBe('Allow');
+      return [Resource]
+        .flat()
+        .flatMap((resource) =>
+          [Action].flat().map((action: string) => `${nameOf(resource)}: ${action}`),
+        );
+    })
+    .sort();
+}
+
+/** A policy's resource in words: a table by its output, its index behind it, a log group. */
+function nameOf(resource: Record<string, unknown>): string {
+  const [owner, suffix] = (resource['Fn::Join'] as [string, [object, string]] | undefined)?.[1] ?? [
+    resource,
+    '',
+  ];
+  const logicalId = (owner as { 'Fn::GetAtt': [string, string] })['Fn::GetAtt'][0];
+  const output = outputs.find((name) => prod.tableOf(name) === logicalId);
+  return `${output ?? prod.template.toJSON().Resources[logicalId].Type}${suffix}`;
+}
+
+const ownLog = [
+  'AWS::Logs::LogGroup: logs:CreateLogStream',
+  'AWS::Logs::LogGroup: logs:PutLogEvents',
+];
+
+const grants: Record<RouteName, string[]> = {
+  subscribe: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable: dynamodb:PutItem',
+    'SubscriptionsTable: dynamodb:UpdateItem',
+    'UsageTable: dynamodb:UpdateItem',
+  ],
+  unsubscribe: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable: dynamodb:DeleteItem',
+    'UsageTable: dynamodb:UpdateItem',
+  ],
+  send: [
+    ...ownLog,
+    'NotificationsTable: dynamodb:DeleteItem',
+    'NotificationsTable: dynamodb:PutItem',
+    'NotificationsTable: dynamodb:UpdateItem',
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable/index/byUser: dynamodb:Query',
+    'SubscriptionsTable: dynamodb:DeleteItem',
+    'SubscriptionsTable: dynamodb:Query',
+    'UsageTable: dynamodb:UpdateItem',
+  ],
+  track: [
+    ...ownLog,
+    'NotificationsTable: dynamodb:UpdateItem',
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+  ],
+};
+
+test.each(Object.entries(grants))('%s may do what it does, and nothing else', (name, expected) => {
+  expect(grantsOf(name as RouteName)).toEqual(expected);
+});
+
+test('each function writes its own log', () => {
+  for (const name of Object.keys(routes) as RouteName[]) {
+    const { LoggingConfig, Role } = propertiesOf(name);
+    const policy = Object.values(prod.resources('AWS::IAM::Policy')).find(
+      ({ Properties }) => Properties.Roles[0].Ref === Role['Fn::GetAtt'][0],
+    );
+    expect(policy!.Properties.PolicyDocument.Statement[0].Resource).toEqual({
+      'Fn::GetAtt': [LoggingConfig.LogGroup.Ref, 'Arn'],
+    });
+  }
+});
+
+test('no policy has a wildcard in it', () => {
+  const policies = Object.values(prod.resources('AWS::IAM::Policy'));
+  expect(policies).toHaveLength(4);
+  for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
+});
+
+test('no role takes a managed policy, which would have wildcards in it', () => {
+  prod.template.resourceCountIs('AWS::IAM::Role', 4);
+  prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+});
+
+const table = (output: string) => ({ Ref: prod.tableOf(output) });
+const everywhere = {
+  NODE_OPTIONS: '--enable-source-maps',
+  PROJECTS_TABLE: table('ProjectsTable'),
+  RATE_LIMITS_TABLE: table('RateLimitsTable'),
+  RATE_LIMIT_PER_MINUTE: '60',
+};
+const environments: Record<RouteName, object> = {
+  subscribe: {
+    ...everywhere,
+    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
+    USAGE_TABLE: table('UsageTable'),
+    SUBSCRIBER_CAP: '1000',
+    EXTRA_PUSH_ORIGINS: '',
+  },
+  unsubscribe: {
+    ...everywhere,
+    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
+    USAGE_TABLE: table('UsageTable'),
+  },
+  send: {
+    ...everywhere,
+    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
+    USAGE_TABLE: table('UsageTable'),
+    NOTIFICATIONS_TABLE: table('NotificationsTable'),
+    MONTHLY_SEND_CAP: '10000',
+    VAPID_SUBJECT: 'mailto:operator@example.com',
+    EXTRA_PUSH_ORIGINS: '',
+    POWERTOOLS_SERVICE_NAME: 'Carillon',
+  },
+  track: { ...everywhere, NOTIFICATIONS_TABLE: table('NotificationsTable') },
+};
+
+test.each(Object.entries(environments))('%s knows what it reads, and nothing else', (name, env) => {
+  expect(propertiesOf(name as RouteName).Environment.Variables).toEqual(env);
+});
+
+test('settings reach the functions that read them', () => {
+  const stack = synthesize({
+    stage: 'eu',
+    subscriberCap: '5',
+    monthlySendCap: '7',
+    rateLimitPerMinute: '9',
+    vapidSubject: 'mailto:push@carillon.example',
+    extraPushOrigins: 'https://a.example, https://b.example',
+  });
+  const origins = 'https://a.example,https://b.example';
+  expect(propertiesOf('subscribe', stack).Environment.Variables).toMatchObject({
+    SUBSCRIBER_CAP: '5',
+    RATE_LIMIT_PER_MINUTE: '9',
+    EXTRA_PUSH_ORIGINS: origins,
+  });
+  expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
+    MONTHLY_SEND_CAP: '7',
+    RATE_LIMIT_PER_MINUTE: '9',
+    VAPID_SUBJECT: 'mailto:push@carillon.example',
+    EXTRA_PUSH_ORIGINS: origins,
+    POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
+  });
+});
+
+test('send has one whole CPU and all the time the gateway gives, the others less', () => {
+  expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
+  for (const name of ['subscribe', 'unsubscribe', 'track'] as const) {
+    expect(propertiesOf(name)).toMatchObject({ MemorySize: 512, Timeout: 10 });
+  }
+});
+
+test('the outputs are the base address and the five tables', () => {
+  const found = prod.template.findOutputs('*');
+  expect(Object.keys(found).sort()).toEqual(['ApiUrl', ...outputs].sort());
+  expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
+  for (const name of outputs) {
+    expect(prod.resources('AWS::DynamoDB::Table')).toHaveProperty(found[name]!.Value.Ref);
+  }
+});
+
+test('a stage other than prod has a stack of its own name', () => {
+  expect([prod.stack.stackName, dev.stack.stackName]).toEqual(['Carillon', 'Carillon-dev']);
+});
+
+test.each([
+  ['AWS::DynamoDB::Table', 'TableName'],
+  ['AWS::Lambda::Function', 'FunctionName'],
+  ['AWS::IAM::Role', 'RoleName'],
+  ['AWS::Logs::LogGroup', 'LogGroupName'],
+  ['AWS::CloudWatch::Alarm', 'AlarmName'],
+  ['AWS::CloudWatch::Dashboard', 'DashboardName'],
+])('no %s has a name of its own, so that stages can stand side by side', (type, property) => {
+  expect(Object.keys(prod.resources(type))).not.toHaveLength(0);
+  prod.template.allResourcesProperties(type, { [property]: Match.absent() });
+});
+
+test('every stage but dev is protected from being deleted', () => {
+  expect(prod.stack.terminationProtection).toBe(true);
+  expect(synthesize({ stage: 'eu' }).stack.terminationProtection).toBe(true);
+  expect(dev.stack.terminationProtection).toBe(false);
+});
+
+test('dev leaves nothing behind, prod keeps its tables and logs', () => {
+  const policies = ({ resources }: typeof prod) =>
+    new Set(
+      [
+        ...Object.values(resources('AWS::DynamoDB::Table')),
+        ...Object.values(resources('AWS::Logs::LogGroup')),
+      ].map(({ DeletionPolicy }) => DeletionPolicy),
+    );
+  expect(policies(prod)).toEqual(new Set(['Retain']));
+  expect(policies(dev)).toEqual(new Set(['Delete']));
+});
+
+test('an operator who cannot be reached is told so, except on dev', () => {
+  const warning = Match.stringLikeRegexp('set vapidSubject');
+  const reachable = synthesize({ vapidSubject: 'mailto:push@carillon.example' });
+  Annotations.fromStack(prod.stack).hasWarning('*', warning);
+  Annotations.fromStack(dev.stack).hasNoWarning('*', warning);
+  Annotations.fromStack(reachable.stack).hasNoWarning('*', warning);
+});
+
+test('the solution checks find nothing', () => {
+  const { success, violations } = new AwsSolutionsChecks().validateScope(prod.app);
+  expect(violations).toEqual([]);
+  expect(success).toBe(true);
+});
+
+test('a solution check is acknowledged on the one resource it is about', () => {
+  const acknowledging = prod.app.node
+    .findAll()
+    .filter(({ node }) =>
+      node.metadata.some(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY),
+    );
+  expect(acknowledging).not.toHaveLength(0);
+  for (const construct of acknowledging) expect(CfnResource.isCfnResource(construct)).toBe(true);
+});

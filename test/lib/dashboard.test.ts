@@ -1,0 +1,73 @@
+import { pushMetrics } from '../../lambdas/contract/metrics.ts';
+import { type Route, routes } from '../../lambdas/contract/routes.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+const { resources, tableOf, functionOf } = synthesize();
+
+/** The dashboard's metrics as CloudWatch reads them: namespace, name, dimensions, rendering. */
+const metrics: readonly (readonly unknown[])[] = (() => {
+  const [dashboard] = Object.values(resources('AWS::CloudWatch::Dashboard'));
+  const parts: readonly (string | { Ref?: string })[] =
+    dashboard!.Properties.DashboardBody['Fn::Join'][1];
+  const body = JSON.parse(
+    parts.map((part) => (typeof part === 'string' ? part : part.Ref)).join(''),
+  );
+  return body.widgets.flatMap(
+    ({ properties }: { properties: { metrics: readonly unknown[][] } }) => properties.metrics,
+  );
+})();
+
+function shown(namespace: string, ...values: readonly string[]) {
+  return metrics.filter(
+    (metric) => metric[0] === namespace && values.every((value) => metric.includes(value)),
+  );
+}
+
+test.each(Object.values<Route>(routes))(
+  'requests, errors and latency of $name are shown',
+  ({ method, path }) => {
+    for (const name of ['Count', '4xx', '5xx']) {
+      expect(shown('AWS/ApiGateway', name, method, path)).toHaveLength(1);
+    }
+    const latencies = shown('AWS/ApiGateway', 'Latency', method, path);
+    expect(latencies.map((metric) => (metric.at(-1) as { stat: string }).stat)).toEqual([
+      'p50',
+      'p99',
+    ]);
+  },
+);
+
+test.each(Object.values(pushMetrics))('%s of this stack is shown', (name) => {
+  expect(shown('Carillon', name, 'service', 'Carillon')).toHaveLength(1);
+});
+
+test.each(['Projects', 'Subscriptions', 'Usage', 'Notifications', 'RateLimits'])(
+  'throttled %s are shown',
+  (table) => {
+    const name = tableOf(`${table}Table`);
+    expect(shown('AWS/DynamoDB', 'ReadThrottleEvents', name)).toHaveLength(1);
+    expect(shown('AWS/DynamoDB', 'WriteThrottleEvents', name)).toHaveLength(1);
+  },
+);
+
+test.each(Object.values<Route>(routes))(
+  'concurrency and throttles of $name are shown',
+  ({ method, path }) => {
+    const fn = functionOf(`${method} ${path}`);
+    expect(shown('AWS/Lambda', 'ConcurrentExecutions', fn)).toHaveLength(1);
+    expect(shown('AWS/Lambda', 'Throttles', fn)).toHaveLength(1);
+  },
+);
+
+test('a refusal of the VAPID keys rings', () => {
+  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
+    ({ Properties }) => Properties.Namespace === 'Carillon',
+  );
+  expect(alarms).toHaveLength(1);
+  expect(alarms[0]!.Properties).toMatchObject({
+    MetricName: pushMetrics.vapidRefused,
+    Dimensions: [{ Name: 'service', Value: 'Carillon' }],
+    Statistic: 'Sum',
+    Threshold: 1,
+  });
+});

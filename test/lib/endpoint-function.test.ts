@@ -1,0 +1,37 @@
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+const { template, resources } = synthesize();
+
+test('functions run on Node 24 and ARM', () => {
+  template.resourceCountIs('AWS::Lambda::Function', 4);
+  template.allResourcesProperties('AWS::Lambda::Function', {
+    Runtime: 'nodejs24.x',
+    Architectures: ['arm64'],
+    Handler: 'index.handler',
+  });
+});
+
+test('functions have a log group each, kept for a month', () => {
+  const groups = Object.values(resources('AWS::Lambda::Function')).map(
+    ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
+  );
+  expect(new Set(groups).size).toBe(4);
+  template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+});
+
+test.each(['Errors', 'Throttles'])('one of a function’s %s rings', (metric) => {
+  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
+    ({ Properties }) => Properties.Namespace === 'AWS/Lambda' && Properties.MetricName === metric,
+  );
+  expect(alarms.map(({ Properties }) => Properties.Dimensions[0].Value.Ref).sort()).toEqual(
+    Object.keys(resources('AWS::Lambda::Function')).sort(),
+  );
+  for (const { Properties } of alarms) {
+    expect(Properties).toMatchObject({
+      Threshold: 1,
+      Statistic: 'Sum',
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      TreatMissingData: 'notBreaching',
+    });
+  }
+});

@@ -1,0 +1,115 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { type Route, routes } from '../../lambdas/contract/routes.ts';
+import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
+
+const { template, resources, functionOf } = synthesize();
+const stage = Object.values(resources('AWS::ApiGatewayV2::Stage'))[0]!.Properties;
+const all = Object.values<Route>(routes);
+
+const expectedKeys = all.flatMap((route) => [
+  routeKey(route),
+  ...(route.answersPreflight ? [`OPTIONS ${route.path}`] : []),
+]);
+
+test('every route of the contract exists once, with its preflight, and no other', () => {
+  const keys = Object.values(resources('AWS::ApiGatewayV2::Route')).map(
+    ({ Properties }) => Properties.RouteKey,
+  );
+  expect(keys.sort()).toEqual([...expectedKeys].sort());
+});
+
+test('every route has a function of its own', () => {
+  expect(new Set(all.map((route) => functionOf(routeKey(route)))).size).toBe(all.length);
+});
+
+test.each(all.filter((route) => route.answersPreflight))(
+  'the function of $name answers the preflight of its path',
+  (route) => {
+    expect(functionOf(`OPTIONS ${route.path}`)).toBe(functionOf(routeKey(route)));
+  },
+);
+
+test('every path that a browser may use has one preflight, and send has none', () => {
+  const paths = new Set(all.filter((route) => route.corsMethods).map((route) => route.path));
+  const preflights = expectedKeys.filter((key) => key.startsWith('OPTIONS '));
+  expect(preflights.sort()).toEqual([...paths].map((path) => `OPTIONS ${path}`).sort());
+  expect(preflights).not.toContain(`OPTIONS ${routes.send.path}`);
+});
+
+test('the gateway answers no preflight itself: it would drop the functions’ headers', () => {
+  template.allResourcesProperties('AWS::ApiGatewayV2::Api', {
+    ProtocolType: 'HTTP',
+    CorsConfiguration: Match.absent(),
+  });
+});
+
+test('functions get events of version 2.0', () => {
+  template.resourceCountIs('AWS::ApiGatewayV2::Integration', all.length);
+  template.allResourcesProperties('AWS::ApiGatewayV2::Integration', {
+    IntegrationType: 'AWS_PROXY',
+    PayloadFormatVersion: '2.0',
+  });
+});
+
+test('the gateway may invoke a function for its own path alone', () => {
+  const permissions = Object.values(resources('AWS::Lambda::Permission'));
+  expect(permissions).toHaveLength(expectedKeys.length);
+  for (const { Properties } of permissions) {
+    const route = all.find(
+      (candidate) => functionOf(routeKey(candidate)) === Properties.FunctionName['Fn::GetAtt'][0],
+    )!;
+    expect(Properties.Principal).toBe('apigateway.amazonaws.com');
+    expect(Properties.SourceArn['Fn::Join'][1].at(-1)).toBe(`/*/*${route.path}`);
+  }
+});
+
+test('there is one stage, at the root', () => {
+  template.resourceCountIs('AWS::ApiGatewayV2::Stage', 1);
+  expect(stage).toMatchObject({ StageName: '$default', AutoDeploy: true });
+});
+
+test('every route is throttled and measured by itself', () => {
+  expect(Object.keys(stage.RouteSettings).sort()).toEqual([...expectedKeys].sort());
+  for (const settings of Object.values(stage.RouteSettings)) {
+    expect(settings).toEqual({
+      DetailedMetricsEnabled: true,
+      ThrottlingRateLimit: expect.any(Number),
+      ThrottlingBurstLimit: expect.any(Number),
+    });
+  }
+});
+
+test('sends that all run to their time-out leave concurrency for the other routes', () => {
+  const { ThrottlingRateLimit } = stage.RouteSettings[routeKey(routes.send)];
+  expect(ThrottlingRateLimit * 29).toBeLessThan(1000);
+});
+
+test('the stage is made after the routes that its settings name', () => {
+  const [id] = Object.keys(resources('AWS::ApiGatewayV2::Stage'));
+  expect(template.toJSON().Resources[id!].DependsOn).toEqual(
+    expect.arrayContaining(Object.keys(resources('AWS::ApiGatewayV2::Route'))),
+  );
+});
+
+test('the access log is JSON without ids, queries or headers', () => {
+  const format = stage.AccessLogSettings.Format as string;
+  expect(JSON.parse(format)).toMatchObject({ requestId: '$context.requestId' });
+  for (const variable of format.match(/\$[\w.]+/g)!) {
+    expect(variable).toMatch(/^\$context\./);
+    expect(variable).not.toMatch(/path|authori|header|query|userAgent/i);
+  }
+});
+
+test('five answers of 5xx in five minutes ring, and no number of 4xx does', () => {
+  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
+    ({ Properties }) => Properties.Namespace === 'AWS/ApiGateway',
+  );
+  expect(alarms).toHaveLength(1);
+  expect(alarms[0]!.Properties).toMatchObject({
+    MetricName: '5xx',
+    Statistic: 'Sum',
+    Period: 300,
+    Threshold: 5,
+    TreatMissingData: 'notBreaching',
+  });
+});

@@ -1,0 +1,159 @@
+import { freeTier } from '../../lambdas/contract/limits.ts';
+import { readSettings, SettingsError } from '../../lib/settings.ts';
+
+function mistakesOf(context: Record<string, unknown>): string[] {
+  try {
+    readSettings(context);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}
+
+test('an empty context is a production stage on the free tier', () => {
+  expect(readSettings({})).toEqual({
+    stage: 'prod',
+    ...freeTier,
+    vapidSubject: 'mailto:operator@example.com',
+    extraPushOrigins: [],
+  });
+});
+
+test('every setting is taken from text, as the command line passes it', () => {
+  expect(
+    readSettings({
+      stage: 'eu-2',
+      subscriberCap: '5',
+      monthlySendCap: '7',
+      rateLimitPerMinute: '9',
+      vapidSubject: 'mailto:push@carillon.example',
+      extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
+    }),
+  ).toEqual({
+    stage: 'eu-2',
+    subscriberCap: 5,
+    monthlySendCap: 7,
+    rateLimitPerMinute: 9,
+    vapidSubject: 'mailto:push@carillon.example',
+    extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
+  });
+});
+
+test('numbers are taken as numbers, as cdk.json may hold them', () => {
+  expect(readSettings({ subscriberCap: 5 }).subscriberCap).toBe(5);
+});
+
+test.each([
+  '@aws-cdk/core:newStyleStackSynthesis',
+  'aws:cdk:bundling-stacks',
+  'aws-cdk:enableDiffNoFail',
+  'availability-zones:account=1:region=eu-west-1',
+  'acknowledged-issue-numbers',
+])('%s is CDK’s own and no mistake', (name) => {
+  expect(mistakesOf({ [name]: true })).toEqual([]);
+});
+
+test('an unknown setting is refused, naming the one that was meant', () => {
+  expect(mistakesOf({ subscribercap: '5' })).toEqual([
+    'unknown setting subscribercap; did you mean subscriberCap?',
+  ]);
+});
+
+test('an unknown setting that is near none is refused, naming them all', () => {
+  expect(mistakesOf({ colour: 'red' })).toEqual([
+    'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
+      'rateLimitPerMinute, vapidSubject, extraPushOrigins',
+  ]);
+});
+
+test('every mistake has a line of its own', () => {
+  expect(mistakesOf({ stage: '', subscriberCap: 'many', colour: 'red' })).toEqual([
+    expect.stringMatching(/^setting stage must be .*; it is ""$/),
+    'setting subscriberCap must be a whole number from 1 to 999999999; it is "many"',
+    expect.stringMatching(/^unknown setting colour/),
+  ]);
+});
+
+test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true, null, 0, 1.5])(
+  '%p is no cap',
+  (value) => {
+    for (const name of ['subscriberCap', 'monthlySendCap', 'rateLimitPerMinute']) {
+      expect(mistakesOf({ [name]: value })).toHaveLength(1);
+    }
+  },
+);
+
+test.each(['', 'Prod', '1st', 'a_b', 'eu-', '-eu', 'a'.repeat(33), 'a\n', 5, null])(
+  '%p is no stage',
+  (stage) => {
+    expect(mistakesOf({ stage })).toHaveLength(1);
+  },
+);
+
+test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is a stage', (stage) => {
+  expect(readSettings({ stage }).stage).toBe(stage);
+});
+
+test.each(['mailto:a@b.example', 'mailto:a+b@mail.b.example', 'https://b.example/contact'])(
+  '%p is a VAPID subject',
+  (vapidSubject) => {
+    expect(readSettings({ vapidSubject }).vapidSubject).toBe(vapidSubject);
+  },
+);
+
+test.each([
+  'a@b.example',
+  'http://b.example',
+  'https://',
+  'mailto:',
+  'mailto:a',
+  'mailto:a@b@c.example',
+  'mailto:a@b.example,c@d.example',
+  // Apple refuses these three.
+  'mailto: <a@b.example>',
+  'mailto:a@localhost',
+  'https://localhost/contact',
+  'mailto:a@b.localhost',
+  'https://b.LOCALHOST',
+  5,
+  '',
+])('%p is no VAPID subject', (vapidSubject) => {
+  expect(mistakesOf({ vapidSubject })).toHaveLength(1);
+});
+
+test.each([
+  ['', []],
+  [',', []],
+  ['https://a.example, https://b.example:8443', ['https://a.example', 'https://b.example:8443']],
+])('%p holds the origins %p', (extraPushOrigins, origins) => {
+  expect(readSettings({ extraPushOrigins }).extraPushOrigins).toEqual(origins);
+});
+
+test.each([
+  ['https://a.example/', 'https://a.example'],
+  ['https://a.example/push', 'https://a.example'],
+  ['https://A.example', 'https://a.example'],
+  ['https://a.example:443', 'https://a.example'],
+  ['https://user@a.example', 'https://a.example'],
+  ['http://127.1:80', 'http://127.0.0.1'],
+])('%p is more than an origin, and the message says which', (text, origin) => {
+  expect(mistakesOf({ extraPushOrigins: text })).toEqual([
+    `setting extraPushOrigins holds "${text}", which is not an origin: write ${origin}`,
+  ]);
+});
+
+test.each(['a.example', 'ftp://a.example', 'https://*.a.example', 'null', 'file:///etc'])(
+  '%p is no origin',
+  (extraPushOrigins) => {
+    expect(mistakesOf({ extraPushOrigins })).toEqual([
+      expect.stringContaining('which is not an origin: write one such as https://push.example.com'),
+    ]);
+  },
+);
+
+test('each wrong origin has a line of its own', () => {
+  expect(
+    mistakesOf({ extraPushOrigins: 'https://a.example/,https://b.example,nonsense' }),
+  ).toHaveLength(2);
+});

@@ -1,0 +1,91 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+const prod = synthesize();
+const dev = synthesize({ stage: 'dev' });
+
+function propertiesOf(output: string, stack = prod) {
+  return stack.resources('AWS::DynamoDB::Table')[stack.tableOf(output)]!.Properties;
+}
+
+function keysOf(schema: readonly { AttributeName: string; KeyType: string }[]): string[] {
+  return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`);
+}
+
+const tables = {
+  ProjectsTable: ['HASH projectId'],
+  SubscriptionsTable: ['HASH projectId', 'RANGE endpointHash'],
+  UsageTable: ['HASH projectId', 'RANGE period'],
+  NotificationsTable: ['HASH projectId', 'RANGE notificationId'],
+  RateLimitsTable: ['HASH bucket'],
+};
+const expiring = ['NotificationsTable', 'RateLimitsTable'];
+
+test.each(Object.entries(tables))('%s is keyed by %p', (output, keys) => {
+  const { KeySchema, AttributeDefinitions } = propertiesOf(output);
+  expect(keysOf(KeySchema)).toEqual(keys);
+  for (const { AttributeType } of AttributeDefinitions) expect(AttributeType).toBe('S');
+});
+
+test('there are these tables and no others', () => {
+  prod.template.resourceCountIs('AWS::DynamoDB::Table', Object.keys(tables).length);
+});
+
+test('subscriptions are found by user through an index that holds what a push needs', () => {
+  const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
+  expect(indexes).toHaveLength(1);
+  expect(indexes[0].IndexName).toBe('byUser');
+  expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectId', 'RANGE userId']);
+  expect(indexes[0].Projection).toEqual({
+    ProjectionType: 'INCLUDE',
+    NonKeyAttributes: ['endpoint', 'p256dh', 'auth'],
+  });
+});
+
+test.each(Object.keys(tables))('%s expires items only where they have an end', (output) => {
+  expect(propertiesOf(output).TimeToLiveSpecification).toEqual(
+    expiring.includes(output) ? { AttributeName: 'expiresAt', Enabled: true } : undefined,
+  );
+});
+
+test.each(Object.keys(tables))('%s can be restored unless it only counts minutes', (output) => {
+  expect(propertiesOf(output).PointInTimeRecoverySpecification).toEqual({
+    PointInTimeRecoveryEnabled: output !== 'RateLimitsTable',
+  });
+});
+
+test('tables are paid by the request', () => {
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    BillingMode: 'PAY_PER_REQUEST',
+    ProvisionedThroughput: Match.absent(),
+  });
+});
+
+test('tables are protected from deletion on every stage but dev', () => {
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    DeletionProtectionEnabled: true,
+  });
+  dev.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    DeletionProtectionEnabled: false,
+  });
+});
+
+test('private keys are encrypted with a key of the account', () => {
+  expect(propertiesOf('ProjectsTable').SSESpecification).toEqual({ SSEEnabled: true });
+});
+
+test('refused reads and writes of every table and index ring', () => {
+  const alarmed = Object.values(prod.resources('AWS::CloudWatch::Alarm'))
+    .filter(({ Properties }) => Properties.Namespace === 'AWS/DynamoDB')
+    .map(({ Properties: { MetricName, Dimensions } }) => {
+      const of = Dimensions.map(({ Value }: { Value: { Ref?: string } }) => Value.Ref ?? Value);
+      return [...of.reverse(), MetricName].join(' ');
+    });
+  const expected = Object.keys(tables).flatMap((output) =>
+    ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => `${prod.tableOf(output)} ${name}`),
+  );
+  const index = `${prod.tableOf('SubscriptionsTable')} byUser`;
+  expect(alarmed.sort()).toEqual(
+    [...expected, `${index} ReadThrottleEvents`, `${index} WriteThrottleEvents`].sort(),
+  );
+});
