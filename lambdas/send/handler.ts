@@ -38,7 +38,8 @@ const environment = readEnvironment([
 
 const clock = () => new Date();
 const logger = new Logger({ serviceName: 'send' });
-const metrics = new Metrics({ namespace: metricNamespace, serviceName: 'send' });
+// The stack names the service: its stages have metrics of their own.
+const metrics = new Metrics({ namespace: metricNamespace });
 
 const dynamo = documentClient();
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
