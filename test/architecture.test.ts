@@ -20,7 +20,7 @@ const everything = ['bench/', 'bin/', 'lambdas/', 'lib/', 'local/', 'sdk/', 'tes
 const rules: readonly Rule[] = [
   { files: 'lambdas/contract/', may: ['zod'] },
   { files: 'lambdas/http/', may: [contract, ...chain, 'zod'] },
-  { files: 'lambdas/push/', may: [contract, 'web-push', 'node:'] },
+  { files: 'lambdas/push/', may: [contract, 'node:'] },
   { files: 'lambdas/store/', may: [contract, '@aws-sdk/', 'node:'] },
   {
     files: 'lambdas/',

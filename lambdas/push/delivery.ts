@@ -1,7 +1,7 @@
 import type { VapidKeys } from '../contract/project.ts';
 import { readEndpoint } from '../contract/push-services.ts';
 import type { DeliveryCounts } from '../contract/schemas.ts';
-import { encrypt, type SubscriptionKeys } from './encryption.ts';
+import { type Encrypt, encryption, type SubscriptionKeys } from './encryption.ts';
 import { Lanes } from './lanes.ts';
 import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
 import type { Transport } from './transport.ts';
@@ -110,6 +110,7 @@ interface Service {
 class Delivery {
   readonly #settings: DeliverySettings;
   readonly #broadcast: Broadcast;
+  readonly #encrypt: Encrypt;
   readonly #services = new Map<string, Service>();
   readonly #lanes = new Lanes(inFlight);
   readonly #counts = { delivered: 0, removed: 0, failed: 0 };
@@ -124,6 +125,7 @@ class Delivery {
   constructor(settings: DeliverySettings, broadcast: Broadcast) {
     this.#settings = settings;
     this.#broadcast = broadcast;
+    this.#encrypt = encryption(broadcast.message);
   }
 
   async run(): Promise<DeliveryReport> {
@@ -261,10 +263,10 @@ class Delivery {
 
   async #push(service: Service, addressee: Addressee): Promise<Outcome | Unsendable> {
     const { transport, sign, clock, ttl } = this.#settings;
-    const { message, vapid } = this.#broadcast;
+    const { vapid } = this.#broadcast;
     let body: Buffer;
     try {
-      body = encrypt(message, addressee);
+      body = this.#encrypt(addressee);
     } catch {
       return { kind: 'failed', reason: 'unsendable' };
     }

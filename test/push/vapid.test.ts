@@ -1,3 +1,5 @@
+import { createPublicKey, verify } from 'node:crypto';
+import webpush from 'web-push';
 import { vapidSigner } from '../../lambdas/push/vapid.ts';
 import { keyPair } from '../fixtures/subscription.ts';
 
@@ -43,4 +45,44 @@ test('origins and projects have tokens of their own', () => {
   ];
   expect(new Set(tokens).size).toBe(3);
   expect(claims(tokens[1]!).aud).toBe('https://other.example.com');
+});
+
+/** Header and claims of a token, and whether its signature verifies as ES256 (RFC 7518 §3.4). */
+function readToken(authorization: string) {
+  const { token, k } = /^vapid t=(?<token>[^,]+), k=(?<k>[\w-]+)$/.exec(authorization)!.groups!;
+  const [header = '', payload = '', signature = ''] = token!.split('.');
+  const point = Buffer.from(k!, 'base64url');
+  const x = point.toString('base64url', 1, 33);
+  const y = point.toString('base64url', 33);
+  const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
+  const [joseHeader, claims] = [header, payload].map((part) =>
+    JSON.parse(Buffer.from(part, 'base64url').toString()),
+  );
+  return {
+    joseHeader,
+    claims,
+    verified: verify(
+      'sha256',
+      Buffer.from(`${header}.${payload}`),
+      { key, dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    ),
+  };
+}
+
+test('the token says what one of web-push says, and verifies as it does', () => {
+  const subject = 'mailto:ops@example.com';
+  const exp = now.getTime() / 1000 + 12 * 60 * 60;
+  const { publicKey, privateKey } = keys;
+  const reference = webpush.getVapidHeaders(
+    origin,
+    subject,
+    publicKey,
+    privateKey,
+    'aes128gcm',
+    exp,
+  );
+  const read = readToken(sign()(keys, origin));
+  expect(read).toEqual(readToken(reference.Authorization));
+  expect(read.verified).toBe(true);
 });
