@@ -1,5 +1,8 @@
-import http from 'node:http';
-import https from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { http1Transport } from './http1-transport.ts';
+import { http2Transport } from './http2-transport.ts';
+import { addressOf, type SocketSettings, Sockets } from './sockets.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
@@ -15,7 +18,7 @@ export interface PushRequest {
 export interface PushAnswer {
   readonly status: number;
   /** Names in lower case. */
-  readonly headers: http.IncomingHttpHeaders;
+  readonly headers: IncomingHttpHeaders;
   /** The first kilobytes: push services explain a refusal in it. */
   readonly body: string;
 }
@@ -26,47 +29,54 @@ export interface PushAnswer {
  */
 export type Transport = (request: PushRequest) => Promise<PushAnswer>;
 
-/** Bytes of an answer that are read; what comes after is cut off with its connection. */
-const bodyLimit = 4096;
-
 /**
- * Pushes over HTTP/1.1 connections that stay open between broadcasts.
- * @param sockets most connections, over all push services. A function has 1,024 descriptors.
+ * Pushes over connections that stay open between broadcasts: HTTP/2 to a push service that speaks
+ * it, where a hundred pushes share a connection and its handshake, and HTTP/1.1 to any other.
  */
-export function keepAliveTransport(sockets: number): Transport {
-  const options = { keepAlive: true, maxSockets: sockets, maxTotalSockets: sockets };
-  const secure = { agent: new https.Agent(options), request: https.request };
-  const plain = { agent: new http.Agent(options), request: http.request };
+export function pushTransport(settings: SocketSettings): Transport {
+  const sockets = new Sockets(settings);
+  const http1 = http1Transport(sockets);
+  const spoken = new Map<string, Transport | Promise<Transport>>();
 
-  return ({ origin, path, headers, body, timeout }) => {
-    const { agent, request } = origin.startsWith('https:') ? secure : plain;
-    return new Promise((resolve, reject) => {
-      const push = request(origin + path, {
-        method: 'POST',
-        agent,
-        headers: { ...headers, 'content-length': body.length },
-        signal: AbortSignal.timeout(timeout),
-      });
-      push.once('error', reject);
-      push.once('response', (answer) => {
-        const chunks: Buffer[] = [];
-        let length = 0;
-        const finish = () =>
-          resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
-            body: Buffer.concat(chunks).toString('utf8', 0, bodyLimit),
-          });
-        answer.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          length += chunk.length;
-          if (length > bodyLimit) answer.destroy();
-        });
-        // The status is known: a body that breaks off changes nothing of it.
-        answer.once('error', finish);
-        answer.once('close', finish);
-      });
-      push.end(body);
-    });
+  return async (request) => {
+    const { origin } = request;
+    let transport = spoken.get(origin);
+    if (transport === undefined) {
+      transport = origin.startsWith('https:') ? askFor(origin, request.timeout) : http1;
+      spoken.set(origin, transport);
+    }
+    if (typeof transport === 'function') return transport(request);
+
+    const since = performance.now();
+    const chosen = await transport;
+    return chosen({ ...request, timeout: request.timeout - (performance.now() - since) });
   };
+
+  /** The first connection to an origin finds out what it speaks; pushes to it wait for that. */
+  async function askFor(origin: string, timeout: number): Promise<Transport> {
+    try {
+      const socket = await secured(sockets.openTls(addressOf(origin), ['h2', 'http/1.1']), timeout);
+      const isHttp2 = socket.alpnProtocol === 'h2';
+      const transport = isHttp2 ? http2Transport(origin, sockets, socket) : http1;
+      if (!isHttp2) socket.destroy();
+      spoken.set(origin, transport);
+      return transport;
+    } catch (error) {
+      spoken.delete(origin);
+      throw error;
+    }
+  }
+}
+
+function secured(socket: TLSSocket, timeout: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => socket.destroy(new Error('No connection in time.')), timeout);
+    socket.once('error', reject);
+    socket.once('close', () => clearTimeout(timer));
+    socket.once('secureConnect', () => {
+      clearTimeout(timer);
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
 }

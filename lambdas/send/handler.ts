@@ -14,7 +14,7 @@ import { rateLimit } from '../http/rate-limit.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { delivery, inFlight } from '../push/delivery.ts';
-import { keepAliveTransport } from '../push/transport.ts';
+import { pushTransport } from '../push/transport.ts';
 import { vapidSigner } from '../push/vapid.ts';
 import { audienceStore } from '../store/audience.ts';
 import { documentClient } from '../store/dynamo.ts';
@@ -50,7 +50,7 @@ const parts: SendParts = {
   sends: sendStore(dynamo, { notifications: environment.NOTIFICATIONS_TABLE, usage }),
   audiences: audienceStore(dynamo, { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage }),
   deliver: delivery({
-    transport: keepAliveTransport(inFlight.overall),
+    transport: pushTransport({ limit: inFlight.overall }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,
     sleep,

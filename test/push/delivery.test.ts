@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Broadcast, type DeliverySettings, delivery } from '../../lambdas/push/delivery.ts';
-import { keepAliveTransport } from '../../lambdas/push/transport.ts';
+import { pushTransport } from '../../lambdas/push/transport.ts';
 import { vapidSigner } from '../../lambdas/push/vapid.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
@@ -32,7 +32,7 @@ function subscribe(service: PushService, number = 1) {
 function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettings> = {}) {
   const clock = settings.clock ?? (() => new Date());
   return delivery({
-    transport: keepAliveTransport(100),
+    transport: pushTransport({ limit: 100 }),
     sign: vapidSigner('mailto:ops@example.com', clock),
     clock,
     sleep: (ms) => sleep(ms, undefined, { ref: false }),
@@ -177,7 +177,7 @@ test('past the deadline no push starts, and those left out are counted', async (
   const browsers = subscribe(service, 900);
   let now = Date.now();
   const clock = () => new Date(now);
-  const transport = keepAliveTransport(100);
+  const transport = pushTransport({ limit: 100 });
   const report = await deliver(
     { audience: audienceOf(browsers.map((one) => one.toJSON())), deadline: now + 1000 },
     {
@@ -202,7 +202,7 @@ test('a push service that stalls does not hold the others up', async () => {
   const stopped = new Promise<never>((_, reject) => {
     cutOff = () => reject(new Error('cut off'));
   });
-  const transport = keepAliveTransport(100);
+  const transport = pushTransport({ limit: 100 });
   const report = deliver(
     { audience },
     {
