@@ -16,8 +16,12 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 function sends() {
-  const { NOTIFICATIONS_TABLE: notifications, USAGE_TABLE: usage } = database.tables;
-  return sendStore(database.dynamo, { notifications, usage });
+  const { PROJECTS_TABLE, NOTIFICATIONS_TABLE, USAGE_TABLE } = database.tables;
+  return sendStore(database.dynamo, {
+    projects: PROJECTS_TABLE,
+    notifications: NOTIFICATIONS_TABLE,
+    usage: USAGE_TABLE,
+  });
 }
 
 const beacons = () => beaconStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
@@ -53,6 +57,14 @@ test('a send takes a unit of its month and leaves a record for beacons', async (
     shown: 0,
     clicked: 0,
   });
+});
+
+test('nothing is taken or left for a project that has been deleted', async () => {
+  const orphan = notification('no-such-project');
+  expect(await sends().begin(orphan, 10)).toBe('project_gone');
+  expect(await sends().begin(orphan, null)).toBe('project_gone');
+  expect(await record('no-such-project', orphan.id)).toBeUndefined();
+  expect(await database.usage('no-such-project', '2026-11')).toBe(0);
 });
 
 test('200 sends at once against a cap of 50 leave 50 accepted, each with its record', async () => {
