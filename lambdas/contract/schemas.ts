@@ -3,12 +3,17 @@ import { limits, projectIdPattern } from './limits.ts';
 import { isUncompressedPoint } from './p256.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
 
+/** Of the type asked for, or an issue that tells an absent value from a wrong one. */
+const wrong =
+  (message: string) =>
+  ({ input }: { input?: unknown }) =>
+    input === undefined ? 'is required' : message;
+
 /** Text of `min` to `max` characters that survives UTF-8: a lone surrogate would not. */
 function text(min: number, max: number) {
-  const range = min === 0 ? `at most ${max}` : `${min} to ${max}`;
-  const message = `must be text of ${range} characters`;
+  const message = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
   return z
-    .string({ error: ({ input }) => (input === undefined ? 'is required' : message) })
+    .string({ error: wrong(message) })
     .min(min, message)
     .max(max, message)
     .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
@@ -16,11 +21,14 @@ function text(min: number, max: number) {
 
 /** Bytes in base64, either alphabet, padded or not; comes out as base64url without padding. */
 function bytes(isRight: (decoded: Buffer) => boolean, message: string) {
-  return text(1, 128)
-    .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, message)
-    .transform((value) => Buffer.from(value, 'base64'))
-    .refine(isRight, message)
-    .transform((value) => value.toString('base64url'));
+  return z.string({ error: wrong(message) }).transform((value, context) => {
+    const decoded = Buffer.from(value, 'base64');
+    if (/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value) && isRight(decoded)) {
+      return decoded.toString('base64url');
+    }
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
 }
 
 const webUrl = text(1, limits.urlLength).refine(
@@ -40,9 +48,7 @@ function endpoint(read: (value: string) => URL | { refusal: string }) {
 }
 
 function object<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.object(shape, {
-    error: ({ input }) => (input === undefined ? 'is required' : 'must be an object'),
-  });
+  return z.object(shape, { error: wrong('must be an object') });
 }
 
 export const projectIdSchema = z.string().regex(projectIdPattern);
@@ -91,9 +97,7 @@ export const sendSchema = object({
 
 /** Body of track. */
 export const trackSchema = object({
-  type: z.enum(['shown', 'clicked'], {
-    error: ({ input }) => (input === undefined ? 'is required' : 'must be "shown" or "clicked"'),
-  }),
+  type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
 });
 
 /** A subscription as a browser states it, checked and in one spelling. */

@@ -103,7 +103,8 @@ export function audienceStore(
           new QueryCommand({
             ...query,
             TableName: tables.subscriptions,
-            ProjectionExpression: 'endpointHash, endpoint, p256dh, auth',
+            ProjectionExpression: 'endpointHash, endpoint, p256dh, #auth',
+            ExpressionAttributeNames: { '#auth': 'auth' },
             Limit: pageSize,
             ExclusiveStartKey,
           }),

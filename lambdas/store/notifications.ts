@@ -89,7 +89,8 @@ export function sendStore(
     },
 
     async finish(projectId, { id, ...counts }) {
-      const names = Object.keys(counts);
+      const known = Object.entries(counts).filter(([, count]) => count !== undefined);
+      const names = known.map(([name]) => name);
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.notifications,
@@ -97,7 +98,7 @@ export function sendStore(
           UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
           ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
           ExpressionAttributeValues: Object.fromEntries(
-            Object.entries(counts).map(([name, count]) => [`:${name}`, count]),
+            known.map(([name, count]) => [`:${name}`, count]),
           ),
         }),
       );

@@ -61,8 +61,9 @@ export function subscriptionStore(
         new UpdateCommand({
           TableName: tables.subscriptions,
           Key: key,
-          UpdateExpression: `SET endpoint = :endpoint, p256dh = :p256dh, auth = :auth, updatedAt = :now ${user}`,
+          UpdateExpression: `SET endpoint = :endpoint, p256dh = :p256dh, #auth = :auth, updatedAt = :now ${user}`,
           ConditionExpression: 'attribute_exists(endpointHash)',
+          ExpressionAttributeNames: { '#auth': 'auth' },
           ExpressionAttributeValues: {
             ':endpoint': endpoint,
             ':p256dh': keys.p256dh,
