@@ -169,7 +169,7 @@ export function admitRealBrowsers(
     forget() {
       for (const { channelIds, socket } of browsers.values()) {
         for (const id of channelIds) channels.remove(id);
-        socket?.close(1001);
+        socket?.terminate();
       }
       browsers.clear();
     },

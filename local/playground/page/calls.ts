@@ -35,7 +35,6 @@ export function showCall(url: string, init: RequestInit, why: string): void {
   const row = addCall(callOf(new URL(url), init));
   part(row, '.code').textContent = '–';
   part(row, '.response').textContent = why;
-  part<HTMLDetailsElement>(row, 'details').open = true;
 }
 
 function callOf(url: URL, init: RequestInit = {}): Call {
@@ -60,6 +59,11 @@ function addCall(call: Call): HTMLElement {
     }, 1500);
   });
   element('calls-empty').hidden = true;
+  // The newest one lies open.
+  for (const open of element('calls').querySelectorAll('details[open]')) {
+    open.removeAttribute('open');
+  }
+  part<HTMLDetailsElement>(row, 'details').open = true;
   element('calls').prepend(row);
   return row;
 }

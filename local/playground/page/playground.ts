@@ -87,9 +87,11 @@ async function showBrowser(): Promise<void> {
   element('status').dataset.state = state;
   element('status').textContent = status;
   element('browser-lead').textContent = lead;
-  element<HTMLButtonElement>('subscribe').disabled = !push?.supported || subscription !== null;
-  element<HTMLButtonElement>('identify').disabled = subscription === null;
-  element<HTMLButtonElement>('unsubscribe').disabled = subscription === null;
+  for (const id of buttons) {
+    const button = element<HTMLButtonElement>(id);
+    button.hidden = (id === 'subscribe') === (subscription !== null);
+    button.disabled = !push?.supported;
+  }
   element('subscription').hidden = subscription === null;
   const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
   for (const [id, text = ''] of Object.entries({ endpoint, ...keys })) {
