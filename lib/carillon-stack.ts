@@ -84,6 +84,7 @@ export class CarillonStack extends Stack {
     subscriptions.grantRemove(send);
     usage.grantCount(send);
     notifications.grantRecord(send);
+    projects.grantCheck(send);
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
     send.addEnvironment(environment.vapidSubject, settings.vapidSubject);
     send.addEnvironment(environment.extraPushOrigins, extraPushOrigins);

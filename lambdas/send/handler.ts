@@ -44,11 +44,16 @@ const metrics = new Metrics({ namespace: metricNamespace });
 const dynamo = documentClient();
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
-const usage = environment.USAGE_TABLE;
+const tables = {
+  projects: environment.PROJECTS_TABLE,
+  subscriptions: environment.SUBSCRIPTIONS_TABLE,
+  usage: environment.USAGE_TABLE,
+  notifications: environment.NOTIFICATIONS_TABLE,
+};
 
 const parts: SendParts = {
-  sends: sendStore(dynamo, { notifications: environment.NOTIFICATIONS_TABLE, usage }),
-  audiences: audienceStore(dynamo, { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage }),
+  sends: sendStore(dynamo, tables),
+  audiences: audienceStore(dynamo, tables),
   deliver: delivery({
     transport: keepAliveTransport(inFlight.overall),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),

@@ -45,7 +45,11 @@ export async function send(
   const message = serialise(notification, content, baseUrl);
 
   const cap = limitOf(plan.monthlySendCap, monthlyCap);
-  if ((await sends.begin(notification, cap)) === 'cap_reached') {
+  const outcome = await sends.begin(notification, cap);
+  if (outcome === 'project_gone') {
+    throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
+  }
+  if (outcome === 'cap_reached') {
     throw new ServiceError(
       'send_cap_reached',
       `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,

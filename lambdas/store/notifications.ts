@@ -10,10 +10,14 @@ import type { NotificationItem } from './items.ts';
 
 export interface SendStore {
   /**
-   * Takes one unit of the present UTC month and makes the notification's record, both or neither.
+   * Takes one unit of the present UTC month and makes the notification's record, both or neither,
+   * and neither for a project that has just been deleted.
    * @param cap most notifications the project may send this month; null for no limit.
    */
-  begin(notification: NewNotification, cap: number | null): Promise<'begun' | 'cap_reached'>;
+  begin(
+    notification: NewNotification,
+    cap: number | null,
+  ): Promise<'begun' | 'cap_reached' | 'project_gone'>;
 
   /** Undoes {@link begin}, for a send that ended before any push was attempted. */
   giveBack(notification: NewNotification): Promise<void>;
@@ -31,7 +35,7 @@ export interface NewNotification {
 
 export function sendStore(
   dynamo: DynamoDBDocumentClient,
-  tables: { readonly notifications: string; readonly usage: string },
+  tables: { readonly projects: string; readonly notifications: string; readonly usage: string },
 ): SendStore {
   return {
     async begin(notification, cap) {
@@ -53,12 +57,21 @@ export function sendStore(
                 },
               },
               { Put: { TableName: tables.notifications, Item: newItem(notification) } },
+              {
+                ConditionCheck: {
+                  TableName: tables.projects,
+                  Key: { projectId: notification.projectId },
+                  ConditionExpression: 'attribute_exists(projectId)',
+                },
+              },
             ],
           }),
         );
         return 'begun';
       } catch (error) {
-        if (conditionFailed(cancellationReasons(error)[0])) return 'cap_reached';
+        const [unit, , project] = cancellationReasons(error);
+        if (conditionFailed(project)) return 'project_gone';
+        if (conditionFailed(unit)) return 'cap_reached';
         throw error;
       }
     },

@@ -21,4 +21,9 @@ export class ProjectsTable extends ServiceTable {
   grantLookup(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
+
+  /** Making a write depend on a project's being there. */
+  grantCheck(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:ConditionCheckItem']);
+  }
 }

@@ -76,6 +76,7 @@ const grants: Record<RouteName, string[]> = {
     'NotificationsTable: dynamodb:DeleteItem',
     'NotificationsTable: dynamodb:PutItem',
     'NotificationsTable: dynamodb:UpdateItem',
+    'ProjectsTable: dynamodb:ConditionCheckItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable/index/byUser: dynamodb:Query',

@@ -1,0 +1,38 @@
+import { stripVTControlCharacters } from 'node:util';
+import { type Paint, plain } from './terminal.ts';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+}
+
+/**
+ * Lays rows out under their columns' titles.
+ * @param rows cells in the columns' order; a cell may carry colours.
+ * @returns lines, each ended by a line feed.
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  paint: Paint = plain,
+): string {
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...rows.map((row) => visibleLength(row[index] ?? ''))),
+  );
+  const line = (cells: readonly string[]) =>
+    columns
+      .map(({ align }, index) => pad(cells[index] ?? '', widths[index] ?? 0, align ?? 'left'))
+      .join('  ')
+      .trimEnd();
+  const titles = columns.map(({ title }) => title && paint('dim', title));
+  return [titles, ...rows].map((cells) => `${line(cells)}\n`).join('');
+}
+
+function pad(cell: string, width: number, align: 'left' | 'right'): string {
+  const space = ' '.repeat(width - visibleLength(cell));
+  return align === 'left' ? cell + space : space + cell;
+}
+
+function visibleLength(text: string): number {
+  return stripVTControlCharacters(text).length;
+}

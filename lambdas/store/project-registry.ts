@@ -1,0 +1,379 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  BatchWriteCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  ScanCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { Plan, VapidKeys } from '../contract/project.ts';
+import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import { type ProjectItem, subscribersPeriod, type UsageItem } from './items.ts';
+import { utcMonth } from './notifications.ts';
+import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
+import { newVapidPair } from './vapid-pair.ts';
+
+/** A project as its operator may see it: without the key's hash and the private VAPID key. */
+export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'vapidPrivateKey'>;
+
+/** The project, and its secret key this once: no later call can tell it. */
+export interface NewKey {
+  readonly project: RegisteredProject;
+  readonly secretKey: string;
+}
+
+export interface NewProject {
+  /** Of the form `projectIdPattern`. */
+  readonly projectId: string;
+  /** The id, where absent. */
+  readonly name?: string;
+  readonly plan?: Plan;
+  /** A pair made elsewhere; a new one where absent. */
+  readonly vapid?: VapidKeys;
+  readonly random: RandomSource;
+}
+
+/** Limits to change: a number, null for none, or `default` for what the deployment says. */
+export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
+
+export interface ProjectUsage {
+  readonly subscribers: number;
+  /** The UTC month counted, such as `2026-11`. */
+  readonly month: string;
+  readonly sends: number;
+}
+
+/** Items that a removal has taken out, by table; the project's own is not among them. */
+export type Removal = Readonly<Record<BelongingKind, number>>;
+type BelongingKind = 'subscriptions' | 'notifications' | 'usage';
+
+export class ProjectExists extends Error {
+  override readonly name = 'ProjectExists';
+  constructor(projectId: string) {
+    super(`There is a project "${projectId}" already.`);
+  }
+}
+
+export class ProjectNotFound extends Error {
+  override readonly name = 'ProjectNotFound';
+  constructor(projectId: string) {
+    super(`There is no project "${projectId}".`);
+  }
+}
+
+/** Items of a removed project are left over: its removal is under way or broke off. */
+export class ProjectHalfRemoved extends Error {
+  override readonly name = 'ProjectHalfRemoved';
+  constructor(projectId: string) {
+    super(`An earlier project "${projectId}" is not removed entirely yet; delete it again.`);
+  }
+}
+
+/** Names of the tables that a project's items lie in. */
+export interface ProjectTables {
+  readonly projects: string;
+  readonly subscriptions: string;
+  readonly usage: string;
+  readonly notifications: string;
+}
+
+export type ProjectRegistry = ReturnType<typeof projectRegistry>;
+
+// BatchWriteItem takes 25; ten such batches are under way at a time.
+const batchSize = 25;
+const removalPage = 10 * batchSize;
+
+const publicFields = {
+  ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt',
+  ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
+};
+
+/** The operator's side of the tables: what makes, changes and removes projects. */
+export function projectRegistry(
+  dynamo: DynamoDBDocumentClient,
+  tables: ProjectTables,
+  clock: () => Date,
+) {
+  /** Where a project's items lie besides its own, in the order they are removed in. */
+  const belongings: readonly Belonging[] = [
+    { kind: 'subscriptions', table: tables.subscriptions, sortKey: 'endpointHash' },
+    { kind: 'notifications', table: tables.notifications, sortKey: 'notificationId' },
+    { kind: 'usage', table: tables.usage, sortKey: 'period' },
+  ];
+
+  async function find(projectId: string): Promise<RegisteredProject | undefined> {
+    const { Item } = await dynamo.send(
+      new GetCommand({
+        TableName: tables.projects,
+        Key: { projectId },
+        ConsistentRead: true,
+        ...publicFields,
+      }),
+    );
+    return Item as RegisteredProject | undefined;
+  }
+
+  async function hasBelongings(projectId: string): Promise<boolean> {
+    for (const belonging of belongings) {
+      const { Count } = await dynamo.send(new QueryCommand(query(belonging, projectId, 1)));
+      if (Count !== 0) return true;
+    }
+    return false;
+  }
+
+  /** @throws {ProjectNotFound} */
+  async function update(projectId: string, change: Change): Promise<RegisteredProject> {
+    try {
+      const { Attributes } = await dynamo.send(
+        new UpdateCommand({
+          TableName: tables.projects,
+          Key: { projectId },
+          ConditionExpression: 'attribute_exists(projectId)',
+          ReturnValues: 'ALL_NEW',
+          ...change,
+        }),
+      );
+      return publicPart(Attributes as ProjectItem);
+    } catch (error) {
+      throw isConditionFailure(error) ? new ProjectNotFound(projectId) : error;
+    }
+  }
+
+  /** Deletes the project and its counter together. Returns whether there was a project. */
+  async function close(projectId: string): Promise<boolean> {
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            {
+              Delete: {
+                TableName: tables.projects,
+                Key: { projectId },
+                ConditionExpression: 'attribute_exists(projectId)',
+              },
+            },
+            { Delete: { TableName: tables.usage, Key: { projectId, period: subscribersPeriod } } },
+          ],
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (conditionFailed(cancellationReasons(error)[0])) return false;
+      throw error;
+    }
+  }
+
+  /** Deletes what one table holds of a project, and yields how many items each page had. */
+  async function* clear(belonging: Belonging, projectId: string): AsyncGenerator<number> {
+    let from: Key | undefined;
+    do {
+      const page = await dynamo.send(
+        new QueryCommand({
+          ...query(belonging, projectId, removalPage),
+          ...(from && { ExclusiveStartKey: from }),
+        }),
+      );
+      const keys = (page.Items ?? []) as Key[];
+      const batches = Array.from({ length: Math.ceil(keys.length / batchSize) }, (_, index) =>
+        keys.slice(index * batchSize, (index + 1) * batchSize),
+      );
+      await Promise.all(batches.map((batch) => deleteBatch(dynamo, belonging.table, batch)));
+      yield keys.length;
+      from = page.LastEvaluatedKey;
+    } while (from);
+  }
+
+  return {
+    /**
+     * Makes a project and its counter of subscribers in one transaction.
+     * @throws {ProjectExists}
+     * @throws {ProjectHalfRemoved} because a counter that starts at 0 must find no subscription.
+     */
+    async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
+      if (await hasBelongings(projectId)) {
+        const exists = await find(projectId);
+        throw exists ? new ProjectExists(projectId) : new ProjectHalfRemoved(projectId);
+      }
+      const { publicKey, privateKey } = vapid ?? newVapidPair();
+      const secretKey = newSecretKey(random);
+      const project: ProjectItem = {
+        projectId,
+        name: name ?? projectId,
+        apiKeyHash: hashSecretKey(secretKey),
+        vapidPublicKey: publicKey,
+        vapidPrivateKey: privateKey,
+        plan: plan ?? {},
+        createdAt: clock().toISOString(),
+      };
+      const counter: UsageItem = { projectId, period: subscribersPeriod, tally: 0 };
+      const isNew = 'attribute_not_exists(projectId)';
+      try {
+        await dynamo.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
+              { Put: { TableName: tables.usage, Item: counter, ConditionExpression: isNew } },
+            ],
+          }),
+        );
+      } catch (error) {
+        const exists = cancellationReasons(error).some(conditionFailed);
+        throw exists ? new ProjectExists(projectId) : error;
+      }
+      return { project: publicPart(project), secretKey };
+    },
+
+    find,
+
+    /** Every project, in no order. */
+    async *list(): AsyncGenerator<RegisteredProject> {
+      let from: Key | undefined;
+      do {
+        const page = await dynamo.send(
+          new ScanCommand({
+            TableName: tables.projects,
+            ...publicFields,
+            ...(from && { ExclusiveStartKey: from }),
+          }),
+        );
+        yield* (page.Items ?? []) as RegisteredProject[];
+        from = page.LastEvaluatedKey;
+      } while (from);
+    },
+
+    /**
+     * Changes the named limits and leaves the others as they are.
+     * @throws {ProjectNotFound}
+     */
+    setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
+      return update(projectId, planUpdate(changes));
+    },
+
+    /**
+     * Replaces the secret key. The old one ends as soon as the functions' caches of the project do.
+     * @throws {ProjectNotFound}
+     */
+    async rotateKey(projectId: string, random: RandomSource): Promise<NewKey> {
+      const secretKey = newSecretKey(random);
+      const project = await update(projectId, {
+        UpdateExpression: 'SET apiKeyHash = :hash',
+        ExpressionAttributeValues: { ':hash': hashSecretKey(secretKey) },
+      });
+      return { project, secretKey };
+    },
+
+    /**
+     * Removes a project with all that belongs to it. First, in one transaction, go the project and
+     * its counter, after which no subscription can be added; then the rest, page by page. A call
+     * for a project whose removal broke off takes out what that one left.
+     * @throws {ProjectNotFound} where there is neither a project nor anything left of one.
+     */
+    async remove(
+      projectId: string,
+      onProgress: (soFar: Removal) => void = () => {},
+    ): Promise<Removal> {
+      const existed = await close(projectId);
+      if (!existed && !(await hasBelongings(projectId))) throw new ProjectNotFound(projectId);
+      const removed = { subscriptions: 0, notifications: 0, usage: 0 };
+      for (const belonging of belongings) {
+        for await (const items of clear(belonging, projectId)) {
+          removed[belonging.kind] += items;
+          onProgress({ ...removed });
+        }
+      }
+      return removed;
+    },
+
+    /** Subscribers now and notifications of this UTC month. */
+    async usage(projectId: string): Promise<ProjectUsage> {
+      const tallyOf = async (period: string): Promise<number> => {
+        const { Item } = await dynamo.send(
+          new GetCommand({ TableName: tables.usage, Key: { projectId, period } }),
+        );
+        return (Item as UsageItem | undefined)?.tally ?? 0;
+      };
+      const month = utcMonth(clock());
+      const [subscribers, sends] = await Promise.all([tallyOf(subscribersPeriod), tallyOf(month)]);
+      return { subscribers, month, sends };
+    },
+  };
+}
+
+type Key = Record<string, unknown>;
+
+interface Belonging {
+  readonly kind: BelongingKind;
+  readonly table: string;
+  readonly sortKey: string;
+}
+
+interface Change {
+  readonly UpdateExpression: string;
+  readonly ExpressionAttributeNames?: Record<string, string>;
+  readonly ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+function publicPart({ apiKeyHash, vapidPrivateKey, ...project }: ProjectItem): RegisteredProject {
+  return project;
+}
+
+/** The keys of a project's items in one table, up to `limit` of them. */
+function query({ table, sortKey }: Belonging, projectId: string, limit: number) {
+  return {
+    TableName: table,
+    KeyConditionExpression: 'projectId = :projectId',
+    ExpressionAttributeValues: { ':projectId': projectId },
+    ProjectionExpression: 'projectId, #sortKey',
+    ExpressionAttributeNames: { '#sortKey': sortKey },
+    ConsistentRead: true,
+    Limit: limit,
+  };
+}
+
+function planUpdate(changes: PlanChange): Change {
+  const names: Record<string, string> = { '#plan': 'plan' };
+  const values: Record<string, number | null | undefined> = {};
+  const set: string[] = [];
+  const remove: string[] = [];
+  for (const [limit, value] of Object.entries(changes)) {
+    names[`#${limit}`] = limit;
+    if (value === 'default') {
+      remove.push(`#plan.#${limit}`);
+    } else {
+      set.push(`#plan.#${limit} = :${limit}`);
+      values[`:${limit}`] = value;
+    }
+  }
+  const clauses = [
+    ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
+    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')}`] : []),
+  ];
+  return {
+    UpdateExpression: clauses.join(' '),
+    ExpressionAttributeNames: names,
+    ...(set.length > 0 && { ExpressionAttributeValues: values }),
+  };
+}
+
+/** Deletes up to 25 items, asking again for those that DynamoDB left. */
+async function deleteBatch(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  keys: readonly Key[],
+): Promise<void> {
+  let left = keys.map((key) => ({ DeleteRequest: { Key: key } }));
+  for (let attempt = 0; left.length > 0; attempt += 1) {
+    if (attempt > 0) await backoff(attempt);
+    const { UnprocessedItems } = await dynamo.send(
+      new BatchWriteCommand({ RequestItems: { [table]: left } }),
+    );
+    left = (UnprocessedItems?.[table] ?? []) as typeof left;
+  }
+}
+
+/** Waits a random time that grows with the attempt, to 1 s at most. */
+function backoff(attempt: number): Promise<void> {
+  return sleep(Math.random() * Math.min(1000, 20 * 2 ** attempt));
+}

@@ -1,0 +1,47 @@
+import { table } from '../../bin/terminal/table.ts';
+import type { Paint } from '../../bin/terminal/terminal.ts';
+import {
+  type Account,
+  differs,
+  type Figure,
+  measures,
+  type Witness,
+  witnesses,
+} from './accounts.ts';
+
+/** The accounts of all witnesses, one above the other, with what does not agree marked. */
+export function accountsText(accounts: readonly Account[], paint: Paint): string {
+  const columns = [
+    { title: '' },
+    ...measures.map((measure) => ({ title: measure, align: 'right' as const })),
+  ];
+  const rows = accounts.flatMap((account) => [
+    [],
+    [paint('bold', account.what)],
+    ['  should be', ...measures.map((measure) => paint('dim', String(account.expected[measure])))],
+    ...(Object.entries(witnesses) as [Witness, string][]).map(([witness, said]) => [
+      `  ${said}`,
+      ...measures.map((measure) => {
+        const value = account[witness][measure];
+        if (value === undefined) return '';
+        return differs(account, witness, measure)
+          ? paint('red', `≠ ${value}`)
+          : paint('green', String(value));
+      }),
+    ]),
+  ]);
+  return table(columns, rows, paint);
+}
+
+/** The figures, a line each. */
+export function figuresText(figures: readonly Figure[], paint: Paint): string {
+  const lines = figures.map(({ what, expected, sources }) => {
+    const said = Object.entries(sources).map(([source, value]) =>
+      value === expected
+        ? `${source} ${paint('green', String(value))}`
+        : `${source} ${paint('red', `≠ ${value}`)}`,
+    );
+    return `${paint('bold', what)}: ${said.join(', ')}\n`;
+  });
+  return lines.join('');
+}

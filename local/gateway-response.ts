@@ -1,0 +1,58 @@
+/** A response on its way to the client. */
+export interface GatewayResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer;
+}
+
+const jsonType = { 'content-type': 'application/json' };
+
+/** The gateway's own answers, in its own words. */
+export const gatewayAnswers = {
+  badRequest: ownAnswer(400, 'Bad Request'),
+  notFound: ownAnswer(404, 'Not Found'),
+  tooLarge: ownAnswer(413, 'Request Entity Too Large'),
+  functionFailed: ownAnswer(500, 'Internal Server Error'),
+  timedOut: ownAnswer(503, 'Service Unavailable'),
+} as const;
+
+/**
+ * Reads a function's result by the rules of payload format 2.0: with a `statusCode` it is a
+ * response, without one it is the JSON body of a 200.
+ * @param payload JSON.
+ */
+export function gatewayResponse(payload: string): GatewayResponse {
+  const result: unknown = JSON.parse(payload);
+  if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
+    const body = typeof result === 'string' ? result : payload;
+    return { status: 200, headers: jsonType, body: Buffer.from(body) };
+  }
+  const { statusCode, headers = {}, body = '', cookies = [], isBase64Encoded } = result as Result;
+  const status = Number(statusCode);
+  if (!Number.isInteger(status) || status < 100 || status > 599 || typeof body !== 'string') {
+    return gatewayAnswers.functionFailed;
+  }
+  return {
+    status,
+    headers: {
+      ...(body !== '' && { 'content-type': 'text/plain;charset=UTF-8' }),
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+      ),
+      ...(cookies.length > 0 && { 'set-cookie': cookies }),
+    },
+    body: Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'),
+  };
+}
+
+interface Result {
+  readonly statusCode: unknown;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly cookies?: readonly string[];
+  readonly isBase64Encoded?: boolean;
+}
+
+function ownAnswer(status: number, message: string): GatewayResponse {
+  return { status, headers: jsonType, body: Buffer.from(JSON.stringify({ message })) };
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FunctionError } from './function-instance.ts';
+import { gatewayEvent, sourceAddress } from './gateway-event.ts';
+import { type GatewayResponse, gatewayAnswers, gatewayResponse } from './gateway-response.ts';
+import { type GatewayRoute, matchRoute } from './routes.ts';
+
+/** One answered request. */
+export interface AccessLine {
+  readonly method: string;
+  /** With the query, as it came. */
+  readonly url: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+export interface GatewayOptions {
+  readonly routes: readonly GatewayRoute[];
+  /**
+   * Runs a function on an event, JSON.
+   * @returns its result, JSON.
+   */
+  readonly invoke: (functionName: string, event: string, requestId: string) => Promise<string>;
+  /** 0, the default, takes any free one. */
+  readonly port?: number | undefined;
+  /**
+   * Lets a client name its own address in `X-Forwarded-For`, so that a test or benchmark can play
+   * many clients. API Gateway never does.
+   */
+  readonly trustForwardedFor?: boolean | undefined;
+  readonly onRequest?: ((line: AccessLine) => void) | undefined;
+}
+
+export interface Gateway {
+  /** `http://localhost:<port>`. */
+  readonly origin: string;
+  stop(): Promise<void>;
+}
+
+/** Bytes of a body that API Gateway takes. */
+const bodyLimit = 10 * 1024 * 1024;
+
+/** Bytes of an event that Lambda takes in a synchronous invocation. */
+const eventLimit = 6 * 1024 * 1024;
+
+/** Bytes of a request's line and headers that API Gateway takes. */
+const headerLimit = 10_240;
+
+/**
+ * Answers HTTP as an API Gateway HTTP API does.
+ * @throws the error of `listen`, such as `EADDRINUSE`.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { port = 0, onRequest = () => {} } = options;
+  const server = createServer({ maxHeaderSize: headerLimit }, async (message, response) => {
+    const begin = performance.now();
+    const requestId = randomUUID();
+    response.on('finish', () =>
+      onRequest({
+        method: message.method ?? '',
+        url: message.url ?? '',
+        status: response.statusCode,
+        milliseconds: performance.now() - begin,
+      }),
+    );
+    try {
+      write(response, await answer(message, requestId, options), requestId);
+    } catch (error) {
+      // A client that hung up in the middle of its body gets no answer.
+      if (message.complete) throw error;
+    }
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  message: IncomingMessage,
+  requestId: string,
+  { routes, invoke, trustForwardedFor = false }: GatewayOptions,
+): Promise<GatewayResponse> {
+  const time = new Date();
+  const body = await readBody(message);
+  const [, rawPath = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(message.url ?? '') ?? [];
+  const path = decodePath(rawPath);
+  if (path === undefined) return gatewayAnswers.badRequest;
+  const match = matchRoute(routes, message.method ?? '', path);
+  if (match === undefined) return gatewayAnswers.notFound;
+  if (body === undefined) return gatewayAnswers.tooLarge;
+  const sourceIp = sourceAddress(message, trustForwardedFor);
+  const event = JSON.stringify(
+    gatewayEvent({ message, body, path, query, sourceIp, requestId, time }, match),
+  );
+  if (Buffer.byteLength(event) > eventLimit) return gatewayAnswers.tooLarge;
+  const { functionName, timeout } = match.route;
+  return within(timeout, answerOf(invoke(functionName, event, requestId)));
+}
+
+async function answerOf(invocation: Promise<string>): Promise<GatewayResponse> {
+  try {
+    return gatewayResponse(await invocation);
+  } catch (error) {
+    if (error instanceof FunctionError) return gatewayAnswers.functionFailed;
+    throw error;
+  }
+}
+
+/** Past the gateway's patience the function goes on, but nobody waits for it. */
+async function within(
+  timeout: number,
+  answering: Promise<GatewayResponse>,
+): Promise<GatewayResponse> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<GatewayResponse>((resolve) => {
+    timer = setTimeout(() => resolve(gatewayAnswers.timedOut), timeout);
+  });
+  try {
+    return await Promise.race([answering, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The body, or undefined where it is too long; it is then read to its end, and not kept. */
+async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bodyLimit) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  return length > bodyLimit ? undefined : Buffer.concat(chunks);
+}
+
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function write(
+  response: ServerResponse,
+  { status, headers, body }: GatewayResponse,
+  requestId: string,
+): void {
+  response.writeHead(status, {
+    ...(headers as Record<string, string | string[]>),
+    'apigw-requestid': requestId,
+    'content-length': body.length,
+  });
+  response.end(body);
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { demoProject } from './demo-project.ts';
+import { functionLog, functionLogFile } from './function-log.ts';
+import { requestLine } from './request-line.ts';
+import { startStack } from './stack.ts';
+import { readStartOptions, startHelp } from './start-options.ts';
+import { type LocalState, stateFile, writeState } from './state-file.ts';
+import { tour } from './tour.ts';
+
+const { output, messages } = processTerminal;
+const say = (text: string) => output.write(`${text}\n`);
+const paint = paintFor(output);
+
+async function main(parameters: readonly string[]): Promise<number> {
+  if (parameters.includes('--help') || parameters.includes('-h')) {
+    output.write(startHelp);
+    return 0;
+  }
+  if (parameters.length > 0) {
+    messages.write(
+      `carillon: npm start takes no arguments; npm start -- --help lists its settings\n`,
+    );
+    return 2;
+  }
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // The second one is the terminal's own: it ends this process, and with it what it started.
+    process.once(signal, () => interrupted.abort());
+  }
+  try {
+    await run(interrupted.signal);
+    return 0;
+  } catch (error) {
+    if (interrupted.signal.aborted) return 0;
+    messages.write(`carillon: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+/** Runs the stack until the signal comes. */
+async function run(signal: AbortSignal): Promise<void> {
+  const { port, dataDir, extraPushOrigins, engine } = readStartOptions(process.env);
+  const log = functionLog();
+  const stack = await startStack({
+    port,
+    pushServicePort: port + 1,
+    dataDir,
+    engine,
+    context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
+    signal,
+    onStep: (step) => say(paint('dim', `${step} …`)),
+    onRequest: (line) => say(requestLine(line, paint)),
+    onLog: log.write,
+  });
+  try {
+    const project = await demoProject(stack.dynamodb, dataDir);
+    const { endpoint, tables } = stack.dynamodb;
+    const state: LocalState = {
+      baseUrl: stack.baseUrl,
+      pushService: stack.pushService.origin,
+      dynamodb: { endpoint, tables },
+      project,
+    };
+    const removeState = await writeState(state);
+    try {
+      const { applicationServerKey } = project;
+      const browser = stack.pushService.subscribe({ applicationServerKey });
+      const subscription = browser.toJSON();
+      say(`\n${tour(state, { id: browser.id, subscription }, paint)}`);
+      say(`Data: ${dataDir ?? 'in memory'} (${stack.dynamodb.engine})`);
+      say(`Functions log to ${functionLogFile}; tools read ${stateFile}.`);
+      say(`${paint('green', `Carillon answers at ${stack.baseUrl}`)}. Ctrl-C ends it.\n`);
+      await aborted(signal);
+      say('\nStopping …');
+    } finally {
+      await removeState();
+    }
+  } finally {
+    await stack.stop();
+    await log.close();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+}
+
+// The app, the bundles' entry points and the packages are found from the repository's root.
+process.chdir(join(import.meta.dirname, '..'));
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+process.exit(await main(process.argv.slice(2)));

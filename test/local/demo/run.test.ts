@@ -1,0 +1,55 @@
+import { runDemo } from '../../../local/demo/run.ts';
+import { sharedAssembly } from '../../fixtures/assembly.ts';
+import { testTerminal } from '../../fixtures/terminal.ts';
+
+describe('runDemo', () => {
+  it('finds that all witnesses agree on what became of every notification', async () => {
+    const terminal = testTerminal();
+    const code = await runDemo(['--subscribers', '40', '--json'], terminal, {
+      assembly: sharedAssembly(),
+    });
+    const { output, messages } = terminal.written();
+    expect({ code, messages }).toEqual({ code: 0, messages: '' });
+    const { accounts, differences } = JSON.parse(output);
+    expect(differences).toEqual([]);
+    expect(accounts).toMatchObject([
+      { stored: { attempted: 40, delivered: 40, removed: 0, failed: 0, shown: 36, clicked: 8 } },
+      { stored: { attempted: 40, delivered: 36, removed: 2, failed: 2, shown: 32, clicked: 8 } },
+      { stored: { attempted: 1, delivered: 1, removed: 0, failed: 0, shown: 1, clicked: 1 } },
+    ]);
+  }, 60_000);
+
+  it.each([
+    [['--subscribers', '9'], 'a whole number from 10 to 20000'],
+    [['--subscribers', 'many'], 'a whole number from 10 to 20000'],
+    [['--subscriber', '20'], 'Did you mean --subscribers?'],
+    [['now'], 'one argument too many'],
+  ])('answers %j with code 2', async (args, message) => {
+    const terminal = testTerminal();
+    expect(await runDemo(args, terminal)).toBe(2);
+    expect(terminal.written().output).toBe('');
+    expect(terminal.written().messages).toContain(message);
+  });
+
+  it('answers --help', async () => {
+    const terminal = testTerminal();
+    expect(await runDemo(['--help'], terminal)).toBe(0);
+    expect(terminal.written().output).toContain('--subscribers <N>');
+  });
+
+  it('ends early when it is told to, and says nothing', async () => {
+    const terminal = testTerminal();
+    const interruption = new AbortController();
+    const options = { assembly: sharedAssembly(), signal: interruption.signal };
+    const demo = runDemo(['--subscribers', '5000'], terminal, options);
+    interruption.abort();
+    expect(await demo).toBe(130);
+    expect(terminal.written()).toEqual({ output: '', messages: '' });
+  });
+
+  it('says in one line why a stack cannot start', async () => {
+    const terminal = testTerminal();
+    expect(await runDemo([], terminal, { assembly: 'no/such/assembly' })).toBe(1);
+    expect(terminal.written().messages).toMatch(/^The assembly is broken: .*\n$/);
+  });
+});

@@ -1,0 +1,103 @@
+import { routes as contractRoutes } from '../../lambdas/contract/routes.ts';
+import { readFunctions } from '../../local/functions.ts';
+import { createResolver } from '../../local/references.ts';
+import { matchRoute, readRoutes } from '../../local/routes.ts';
+import { type Resource, readAssembly, type Template } from '../../local/template.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+
+function templateOf(routeKeys: readonly string[], integration: object = {}): Template {
+  const routes = routeKeys.map((RouteKey, index): [string, Resource] => [
+    `Route${index}`,
+    {
+      Type: 'AWS::ApiGatewayV2::Route',
+      Properties: { RouteKey, Target: { 'Fn::Join': ['', ['integrations/', { Ref: 'Calls' }]] } },
+    },
+  ]);
+  return {
+    Resources: {
+      Function: {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Handler: 'index.handler' },
+        Metadata: { 'aws:asset:path': 'asset' },
+      },
+      Calls: {
+        Type: 'AWS::ApiGatewayV2::Integration',
+        Properties: {
+          IntegrationType: 'AWS_PROXY',
+          IntegrationUri: { 'Fn::GetAtt': ['Function', 'Arn'] },
+          PayloadFormatVersion: '2.0',
+          ...integration,
+        },
+      },
+      ...Object.fromEntries(routes),
+    },
+  };
+}
+
+function read(template: Template) {
+  const resolve = createResolver(template);
+  const assembly = { directory: '/assembly', stackName: 'Test', template };
+  return readRoutes(template, readFunctions(assembly, resolve), resolve);
+}
+
+test('reads the route, its function and the gateway’s patience', () => {
+  expect(read(templateOf(['POST /things/{id}'], { TimeoutInMillis: 5000 }))).toEqual([
+    {
+      routeKey: 'POST /things/{id}',
+      method: 'POST',
+      segments: ['things', '{id}'],
+      functionName: 'Function',
+      timeout: 5000,
+    },
+  ]);
+});
+
+test('finds every route of the contract in the synthesized stack', () => {
+  const { template } = readAssembly(sharedAssembly());
+  const found = read(template).map(({ routeKey }) => routeKey);
+  const expected = Object.values(contractRoutes).map(({ method, path }) => `${method} ${path}`);
+  expect(found).toEqual(expect.arrayContaining(expected));
+});
+
+test.each(['ANY /things', '$default', 'GET /{proxy+}'])('refuses the route %s', (routeKey) => {
+  expect(() => read(templateOf([routeKey]))).toThrow(
+    new Error(`The local gateway does not know routes such as "${routeKey}".`),
+  );
+});
+
+test.each([
+  ['payload format 1.0', { PayloadFormatVersion: '1.0' }, 'has no Lambda integration'],
+  ['another kind of integration', { IntegrationType: 'HTTP_PROXY' }, 'has no Lambda integration'],
+  [
+    'a foreign function',
+    { IntegrationUri: 'arn:aws:lambda:x:1:function:y' },
+    'leads to no function',
+  ],
+])('refuses %s', (_, integration, message) => {
+  expect(() => read(templateOf(['GET /things'], integration))).toThrow(message);
+});
+
+describe('matching', () => {
+  const routes = read(templateOf(['GET /things/{id}', 'GET /things/all', 'DELETE /things/{id}']));
+  const match = (method: string, path: string) => {
+    const found = matchRoute(routes, method, path);
+    return found && [found.route.routeKey, found.parameters];
+  };
+
+  test('takes the method and the parameters', () => {
+    expect(match('DELETE', '/things/a b')).toEqual(['DELETE /things/{id}', { id: 'a b' }]);
+  });
+
+  test('prefers the literal path', () => {
+    expect(match('GET', '/things/all')).toEqual(['GET /things/all', {}]);
+  });
+
+  test.each([
+    ['another method', 'PUT', '/things/1'],
+    ['an empty parameter', 'GET', '/things/'],
+    ['a longer path', 'GET', '/things/1/'],
+    ['another case', 'GET', '/Things/1'],
+  ])('finds nothing for %s', (_, method, path) => {
+    expect(match(method, path)).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+import { demoProject } from '../../local/demo-project.ts';
+import type { FunctionLog } from '../../local/function-instance.ts';
+import type { Stack } from '../../local/stack.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import { startLocalStack } from '../fixtures/local-stack.ts';
+import { busyPort, freePort } from '../fixtures/ports.ts';
+
+function post(stack: Stack, path: string, body: object, headers: Record<string, string> = {}) {
+  return fetch(`${stack.baseUrl}/api/v1/projects/demo${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+test('the main job runs: subscribe, send, receive, report', async () => {
+  const logs: FunctionLog[] = [];
+  const stack = await startLocalStack({ onLog: (line) => logs.push(line) });
+  try {
+    const { applicationServerKey, secretApiKey } = await demoProject(stack.dynamodb, undefined);
+    const browser = stack.pushService.subscribe({ applicationServerKey });
+    expect((await post(stack, '', browser.toJSON())).status).toBe(201);
+
+    const headers = { authorization: `Bearer ${secretApiKey}` };
+    const sent = await post(stack, '/notifications', { title: 'Ding' }, headers);
+    expect(await sent.json()).toMatchObject({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
+    expect(browser.messages.map(({ text }) => JSON.parse(text).notification.title)).toEqual([
+      'Ding',
+    ]);
+    expect((await browser.show()).status).toBe(200);
+
+    const heard = new Set(logs.map(({ function: name }) => name));
+    expect([...stack.functions.keys()].filter((name) => heard.has(name))).toHaveLength(3);
+  } finally {
+    await stack.stop();
+  }
+});
+
+test('settings given to the stack reach the functions that have them', async () => {
+  const stack = await startLocalStack({ environment: { SUBSCRIBER_CAP: '1' } });
+  try {
+    const { applicationServerKey } = await demoProject(stack.dynamodb, undefined);
+    const subscribe = async () => {
+      const browser = stack.pushService.subscribe({ applicationServerKey });
+      return (await post(stack, '', browser.toJSON())).status;
+    };
+    expect([await subscribe(), await subscribe()]).toEqual([201, 403]);
+  } finally {
+    await stack.stop();
+  }
+});
+
+test('a busy port fails the start by one clear sentence', async () => {
+  const { port, release } = await busyPort();
+  await expect(startLocalStack({ port })).rejects.toThrow(
+    new Error(`Port ${port} is in use. Free it, or choose another with PORT.`),
+  );
+  await release();
+});
+
+test('a start that fails leaves nothing running', async () => {
+  const folder = temporaryFolder();
+  const pushServicePort = await freePort();
+  await expect(startLocalStack({ pushServicePort, assembly: folder.path })).rejects.toThrow(
+    'The assembly is broken',
+  );
+  await expect(fetch(`http://127.0.0.1:${pushServicePort}`)).rejects.toThrow('fetch failed');
+  folder.remove();
+});
+
+test('a start can be broken off', async () => {
+  await expect(startLocalStack({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+    name: 'AbortError',
+  });
+});
+
+test('the demo project keeps its keys with the data', async () => {
+  const folder = temporaryFolder();
+  const restarted = async <Result>(use: (stack: Stack) => Promise<Result>): Promise<Result> => {
+    const stack = await startLocalStack({ dataDir: folder.path });
+    try {
+      return await use(stack);
+    } finally {
+      await stack.stop();
+    }
+  };
+  const first = await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path));
+  expect(await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path))).toEqual(first);
+
+  // Kept elsewhere, the key is unknown: the project gets another.
+  const other = temporaryFolder();
+  const rotated = await restarted(({ dynamodb }) => demoProject(dynamodb, other.path));
+  expect(rotated.applicationServerKey).toBe(first.applicationServerKey);
+  expect(rotated.secretApiKey).not.toBe(first.secretApiKey);
+  const last = await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path));
+  expect([first.secretApiKey, rotated.secretApiKey]).not.toContain(last.secretApiKey);
+  folder.remove();
+  other.remove();
+});

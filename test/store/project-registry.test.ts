@@ -1,0 +1,321 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  BatchWriteCommand,
+  type BatchWriteCommandInput,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { secretKeyPattern } from '../../lambdas/contract/limits.ts';
+import { sendStore } from '../../lambdas/store/notifications.ts';
+import {
+  type ProjectRegistry,
+  type ProjectTables,
+  projectRegistry,
+} from '../../lambdas/store/project-registry.ts';
+import { hashSecretKey } from '../../lambdas/store/secret-key.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { newVapidPair, readVapidPair } from '../../lambdas/store/vapid-pair.ts';
+import { projectTables } from '../../local/table-names.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
+import { subscription } from '../fixtures/subscription.ts';
+
+const now = new Date('2026-11-30T23:59:59.999Z');
+const clock = () => now;
+
+let database: Database;
+let tables: ProjectTables;
+let registry: ProjectRegistry;
+let projectId: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  tables = projectTables(database.tables);
+  registry = projectRegistry(database.dynamo, tables, clock);
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  projectId = `p-${randomUUID()}`;
+});
+
+const create = () => registry.create({ projectId, random: randomBytes });
+
+async function projectItem() {
+  const { Item } = await database.dynamo.send(
+    new GetCommand({ TableName: tables.projects, Key: { projectId } }),
+  );
+  return Item;
+}
+
+async function countItems(table: 'subscriptions' | 'notifications' | 'usage') {
+  const { Count } = await database.dynamo.send(
+    new QueryCommand({
+      TableName: tables[table],
+      KeyConditionExpression: 'projectId = :projectId',
+      ExpressionAttributeValues: { ':projectId': projectId },
+      Select: 'COUNT',
+    }),
+  );
+  return Count;
+}
+
+const countAll = async () => ({
+  subscriptions: await countItems('subscriptions'),
+  notifications: await countItems('notifications'),
+  usage: await countItems('usage'),
+});
+
+async function subscribe(count: number) {
+  const store = subscriptionStore(database.dynamo, tables, clock);
+  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+}
+
+async function send() {
+  const content = { title: 'Hello' };
+  const store = sendStore(database.dynamo, tables);
+  await store.begin({ projectId, id: randomUUID(), content, sentAt: now }, null);
+}
+
+describe('create', () => {
+  it('makes a project that its secret key and VAPID pair belong to', async () => {
+    const { project, secretKey } = await registry.create({
+      projectId,
+      name: 'Bells',
+      plan: { subscriberCap: 5, monthlySendCap: null },
+      random: randomBytes,
+    });
+    const item = await projectItem();
+    expect(secretKey).toMatch(secretKeyPattern);
+    expect(item).toEqual({
+      projectId,
+      name: 'Bells',
+      apiKeyHash: hashSecretKey(secretKey),
+      vapidPublicKey: project.vapidPublicKey,
+      vapidPrivateKey: expect.any(String),
+      plan: { subscriberCap: 5, monthlySendCap: null },
+      createdAt: now.toISOString(),
+    });
+    expect(() => readVapidPair(item?.vapidPublicKey, item?.vapidPrivateKey)).not.toThrow();
+  });
+
+  it('tells neither the hash nor the private VAPID key', async () => {
+    const { project } = await create();
+    const known = { projectId, name: projectId, plan: {}, createdAt: now.toISOString() };
+    expect(project).toEqual({ ...known, vapidPublicKey: project.vapidPublicKey });
+    expect(await registry.find(projectId)).toEqual(project);
+  });
+
+  it('keeps a VAPID pair made elsewhere', async () => {
+    const vapid = newVapidPair();
+    await registry.create({ projectId, vapid, random: randomBytes });
+    expect(await projectItem()).toMatchObject({
+      vapidPublicKey: vapid.publicKey,
+      vapidPrivateKey: vapid.privateKey,
+    });
+  });
+
+  it('starts a counter that subscriptions can be added by', async () => {
+    await create();
+    await subscribe(2);
+    expect(await registry.usage(projectId)).toEqual({ subscribers: 2, month: '2026-11', sends: 0 });
+  });
+
+  it('refuses an id that is taken, and leaves its project as it is', async () => {
+    await create();
+    const before = await projectItem();
+    await expect(create()).rejects.toMatchObject({ name: 'ProjectExists' });
+    expect(await projectItem()).toEqual(before);
+  });
+
+  it('lets one of many that want the same id at once have it', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, create));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason.name).toBe('ProjectExists');
+    }
+  });
+});
+
+describe('find', () => {
+  it('answers nothing for an id without a project', async () => {
+    expect(await registry.find(projectId)).toBeUndefined();
+  });
+});
+
+describe('list', () => {
+  it('yields every project, however many pages they take', async () => {
+    // A page ends at 1 MB: twelve names of 100 kB take two.
+    const wanted = Array.from({ length: 12 }, () => `p-${randomUUID()}`);
+    for (const id of wanted) {
+      await registry.create({ projectId: id, name: 'n'.repeat(100_000), random: randomBytes });
+    }
+    const listed: string[] = [];
+    for await (const project of registry.list()) {
+      expect(project).not.toHaveProperty('vapidPrivateKey');
+      listed.push(project.projectId);
+    }
+    expect(listed).toEqual(expect.arrayContaining(wanted));
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+});
+
+describe('setPlan', () => {
+  it('changes the limits it names and no other', async () => {
+    const plan = { subscriberCap: 1, monthlySendCap: 2, rateLimitPerMinute: 3 };
+    await registry.create({ projectId, plan, random: randomBytes });
+    const changed = await registry.setPlan(projectId, { subscriberCap: null, monthlySendCap: 9 });
+    expect(changed.plan).toEqual({ ...plan, subscriberCap: null, monthlySendCap: 9 });
+    expect(await registry.find(projectId)).toEqual(changed);
+  });
+
+  it('gives a limit back to the deployment', async () => {
+    const plan = { subscriberCap: 1, monthlySendCap: 2 };
+    await registry.create({ projectId, plan, random: randomBytes });
+    const { plan: left } = await registry.setPlan(projectId, { subscriberCap: 'default' });
+    expect(left).toEqual({ monthlySendCap: 2 });
+  });
+
+  it('makes no project of an unknown id', async () => {
+    await expect(registry.setPlan(projectId, { subscriberCap: 1 })).rejects.toMatchObject({
+      name: 'ProjectNotFound',
+    });
+    expect(await projectItem()).toBeUndefined();
+  });
+});
+
+describe('rotateKey', () => {
+  it('replaces the secret key and nothing else', async () => {
+    await create();
+    const before = await projectItem();
+    const { secretKey } = await registry.rotateKey(projectId, randomBytes);
+    expect(await projectItem()).toEqual({ ...before, apiKeyHash: hashSecretKey(secretKey) });
+    expect(before?.apiKeyHash).not.toBe(hashSecretKey(secretKey));
+  });
+
+  it('makes no project of an unknown id', async () => {
+    await expect(registry.rotateKey(projectId, randomBytes)).rejects.toMatchObject({
+      name: 'ProjectNotFound',
+    });
+    expect(await projectItem()).toBeUndefined();
+  });
+});
+
+describe('usage', () => {
+  it('counts the sends of the present UTC month', async () => {
+    await create();
+    await send();
+    await send();
+    expect(await registry.usage(projectId)).toMatchObject({ month: '2026-11', sends: 2 });
+
+    const nextMonth = () => new Date(now.getTime() + 1);
+    const later = projectRegistry(database.dynamo, tables, nextMonth);
+    expect(await later.usage(projectId)).toMatchObject({ month: '2026-12', sends: 0 });
+  });
+});
+
+describe('remove', () => {
+  it('takes out the project and all that belongs to it, and nothing of another', async () => {
+    const other = projectId;
+    await create();
+    await subscribe(3);
+    projectId = `p-${randomUUID()}`;
+    await create();
+    await subscribe(60);
+    await send();
+
+    const removed = await registry.remove(projectId);
+    expect(removed).toEqual({ subscriptions: 60, notifications: 1, usage: 1 });
+    expect(await registry.find(projectId)).toBeUndefined();
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+    projectId = other;
+    expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 1 });
+  });
+
+  it('tells how far it has come, page by page', async () => {
+    await create();
+    await fill(600);
+    const progress: number[] = [];
+    await registry.remove(projectId, ({ subscriptions }) => progress.push(subscriptions));
+    expect(progress[0]).toBeLessThan(600);
+    expect(progress.at(-1)).toBe(600);
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+  });
+
+  it('leaves none of the subscriptions that were being added meanwhile', async () => {
+    await create();
+    const store = subscriptionStore(database.dynamo, tables, clock);
+    const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
+    await Promise.race(saves);
+    await registry.remove(projectId);
+    await Promise.all(saves);
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+  });
+
+  it('asks again for what DynamoDB left undone', async () => {
+    await create();
+    await subscribe(30);
+    const asked: number[] = [];
+    const dynamo = withBatches(async (input, next) => {
+      const requests = Object.values(input.RequestItems ?? {}).flat();
+      asked.push(requests.length);
+      if (asked.length > 1) return next(input);
+      // As AWS does when it throttles: a part of the batch is written, the rest is handed back.
+      const [table = ''] = Object.keys(input.RequestItems ?? {});
+      await next({ RequestItems: { [table]: requests.slice(0, 10) } });
+      return { UnprocessedItems: { [table]: requests.slice(10) } };
+    });
+    await projectRegistry(dynamo, tables, clock).remove(projectId);
+    expect(asked.sort((one, other) => one - other)).toEqual([5, 15, 25]);
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+  });
+
+  it('can be asked again after it broke off, and bars the id until then', async () => {
+    await create();
+    await subscribe(3);
+    await send();
+    const dynamo = withBatches(() => Promise.reject(new Error('The connection broke.')));
+    const broken = projectRegistry(dynamo, tables, clock);
+    await expect(broken.remove(projectId)).rejects.toThrow('The connection broke.');
+
+    expect(await registry.find(projectId)).toBeUndefined();
+    await expect(create()).rejects.toMatchObject({ name: 'ProjectHalfRemoved' });
+    const rest = await registry.remove(projectId);
+    expect(rest).toEqual({ subscriptions: 3, notifications: 1, usage: 1 });
+    await create();
+    expect(await registry.usage(projectId)).toMatchObject({ subscribers: 0 });
+  });
+
+  it('knows a project that is not there from one that is', async () => {
+    await expect(registry.remove(projectId)).rejects.toMatchObject({ name: 'ProjectNotFound' });
+  });
+});
+
+/** Puts so many subscriptions into the table, past the counter. */
+async function fill(count: number) {
+  const items = Array.from({ length: count }, (_, index) => ({
+    projectId,
+    endpointHash: String(index),
+  }));
+  await Promise.all(
+    items.map((Item) =>
+      database.dynamo.send(new PutCommand({ TableName: tables.subscriptions, Item })),
+    ),
+  );
+}
+
+/** The database's client, save that batches go through `answer`. */
+function withBatches(
+  answer: (
+    input: BatchWriteCommandInput,
+    next: (input: BatchWriteCommandInput) => Promise<unknown>,
+  ) => Promise<unknown>,
+): DynamoDBDocumentClient {
+  const { dynamo } = database;
+  const next = (input: BatchWriteCommandInput) => dynamo.send(new BatchWriteCommand(input));
+  const send = (command: unknown) =>
+    command instanceof BatchWriteCommand
+      ? answer(command.input, next)
+      : dynamo.send(command as BatchWriteCommand);
+  return Object.create(dynamo, { send: { value: send } });
+}

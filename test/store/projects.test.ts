@@ -1,0 +1,63 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectItem } from '../../lambdas/store/items.ts';
+import { projectStore } from '../../lambdas/store/projects.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
+
+let database: Database;
+let now: Date;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  now = new Date('2026-11-20T12:00:00Z');
+});
+
+const store = () => projectStore(database.dynamo, database.tables.PROJECTS_TABLE, () => now);
+
+async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Promise<void> {
+  const Item: ProjectItem = {
+    projectId,
+    name: 'A project',
+    apiKeyHash: 'ab'.repeat(32),
+    vapidPublicKey: 'public',
+    vapidPrivateKey: 'private',
+    plan: {},
+    createdAt: '2026-11-20T12:00:00.000Z',
+    ...overrides,
+  };
+  await database.dynamo.send(new PutCommand({ TableName: database.tables.PROJECTS_TABLE, Item }));
+}
+
+test('finds a project as the functions know it', async () => {
+  await put('found', { plan: { subscriberCap: null, monthlySendCap: 5 } });
+  expect(await store().find('found')).toEqual({
+    projectId: 'found',
+    apiKeyHash: 'ab'.repeat(32),
+    vapid: { publicKey: 'public', privateKey: 'private' },
+    plan: { subscriberCap: null, monthlySendCap: 5 },
+  });
+});
+
+test('a change is seen after 30 seconds, and not read for before', async () => {
+  await put('changed');
+  const one = store();
+  await one.find('changed');
+  await put('changed', { apiKeyHash: 'cd'.repeat(32) });
+  now = new Date('2026-11-20T12:00:29.999Z');
+  const before = database.calls();
+  expect((await one.find('changed'))?.apiKeyHash).toBe('ab'.repeat(32));
+  expect(database.calls()).toBe(before);
+  now = new Date('2026-11-20T12:00:30Z');
+  expect((await one.find('changed'))?.apiKeyHash).toBe('cd'.repeat(32));
+});
+
+test('a project made after it was asked for is seen after 5 seconds', async () => {
+  const one = store();
+  expect(await one.find('made-later')).toBeUndefined();
+  await put('made-later');
+  expect(await one.find('made-later')).toBeUndefined();
+  now = new Date('2026-11-20T12:00:05Z');
+  expect(await one.find('made-later')).toBeDefined();
+});
