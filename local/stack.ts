@@ -9,7 +9,7 @@ import { type DynamoDbCall, startDynamoDbGate } from './dynamodb-gate.ts';
 import type { FunctionLog } from './function-instance.ts';
 import { FunctionPool } from './function-pool.ts';
 import { type FunctionDefinition, readFunctions } from './functions.ts';
-import { type AccessLine, startGateway } from './gateway.ts';
+import { type AccessLine, type Pages, startGateway } from './gateway.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { createResolver, localRegion } from './references.ts';
 import { readRoutes } from './routes.ts';
@@ -44,6 +44,8 @@ export interface StackOptions {
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
   /** Hears every call of a function to DynamoDB. */
   readonly onDynamoDbCall?: ((call: DynamoDbCall) => void) | undefined;
+  /** See `GatewayOptions`. */
+  readonly pages?: Pages | undefined;
 }
 
 export interface Stack {
@@ -128,6 +130,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
         trustForwardedFor: options.trustForwardedFor,
         onRequest: options.onRequest,
+        pages: options.pages,
       }),
     );
     stops.push(gateway.stop);

@@ -40,7 +40,7 @@ export function readOptions(options: CarillonOptions, pageUrl: string): Settings
 }
 
 function required(options: CarillonOptions, name: keyof CarillonOptions): string {
-  const value: unknown = options?.[name];
+  const value: unknown = options[name];
   if (typeof value !== 'string' || value === '') throw wrong(name);
   return value;
 }

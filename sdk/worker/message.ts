@@ -57,7 +57,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     members<keyof PushMessage['notification']>(notification);
   const url = webUrl(navigate, scope);
   const { carillon, id, events } = members<keyof NotificationData>(data);
-  const isOurs = isCarillonData(data);
+  const isOurs = isCarillonMessage(message);
   return {
     title: text(title) ?? new URL(scope).hostname,
     options: {
