@@ -5,6 +5,7 @@ import { deleteSubscription, type ProjectAddress, postSubscription } from './ser
 
 /** Milliseconds. Chromium without a connection never settles `PushManager.subscribe()`. */
 const subscribeTime = 30_000;
+const retryPause = 1000;
 
 /** Whether pushes to this subscription can only be signed by this key. */
 export function hasKey(subscription: PushSubscription, key: string): boolean {
@@ -29,7 +30,12 @@ export async function subscribeBrowser(
     const sentence = "The browser's push service does not answer.";
     setTimeout(() => reject(new CarillonError('timeout', sentence)), subscribeTime);
   });
-  return Promise.race([manager.subscribe(options).catch(rethrow), late]);
+  const subscribing = manager.subscribe(options).catch(async (error) => {
+    // A push service that the browser was just connecting to is there at the second try.
+    await new Promise((resolve) => setTimeout(resolve, retryPause));
+    return manager.subscribe(options).catch(() => rethrow(error));
+  });
+  return Promise.race([subscribing, late]);
 }
 
 function rethrow(cause: unknown): never {

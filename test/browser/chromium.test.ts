@@ -5,7 +5,7 @@ import puppeteer, { type Browser, type CDPSession } from 'puppeteer-core';
 import { pushMessage } from '../../lambdas/contract/message.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Site, startSite } from './fixtures/site.ts';
-import { openSite, type SitePage } from './fixtures/site-page.ts';
+import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
 import { until } from './fixtures/until.ts';
 
 /**
@@ -16,7 +16,7 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   let browser: Browser;
   let site: Site;
   let tab: SitePage;
-  let deliver: (data: string) => Promise<void>;
+  let deliver: (data: string) => Promise<ShownNotification | undefined>;
   let service: BeaconService;
 
   beforeAll(async () => {
@@ -26,22 +26,26 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
     service = await startBeaconService();
-  });
-
-  beforeEach(async () => {
     site = await startSite(service.origin, { projectId: 'demo', applicationServerKey });
     await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
     tab = await openSite(browser, `${site.origin}/`);
+    await until('the permission', () =>
+      tab.page.evaluate(() => Notification.permission === 'granted'),
+    );
     deliver = await registerWorker(tab);
   });
 
   afterEach(async () => {
-    await tab?.page.close();
-    await site?.stop();
+    await tab.page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      for (const notification of await registration.getNotifications()) notification.close();
+    });
+    await until('no notification', async () => (await tab.notifications()).length === 0);
   });
 
   afterAll(async () => {
     await browser?.close();
+    await site?.stop();
     await service?.stop();
   });
 
@@ -54,12 +58,8 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
       image: `${site.origin}/image.png`,
       badge: `${site.origin}/badge.png`,
     };
-    const id = `shown-${site.origin}`;
-    await deliver(JSON.stringify(pushMessage(id, content, service.events(id))));
-    const [shown] = await until('a notification', async () => {
-      const notifications = await tab.notifications();
-      return notifications.length > 0 && notifications;
-    });
+    const id = 'shown';
+    const shown = await deliver(JSON.stringify(pushMessage(id, content, service.events(id))));
     const { url, ...fields } = content;
     expect(shown).toMatchObject({ ...fields, data: { id, url } });
     await until('the beacon', () => service.beacons(id).length > 0);
@@ -67,12 +67,12 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   });
 
   test('a message delivered twice is shown once and reported once', async () => {
-    const id = `twice-${site.origin}`;
+    const id = 'twice';
     const message = JSON.stringify(pushMessage(id, { title: 'Twice' }, service.events(id)));
     await deliver(message);
     await until('the beacon', () => service.beacons(id).length > 0);
     await deliver(message);
-    const last = `last-${site.origin}`;
+    const last = 'last';
     await deliver(JSON.stringify(pushMessage(last, { title: 'Last' }, service.events(last))));
     await until('the last beacon', () => service.beacons(last).length > 0);
     expect(service.beacons(id)).toEqual(['shown']);
@@ -89,9 +89,8 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     ['another sender’s JSON', '{"title":"Foreign"}', 'Foreign'],
     ['wrong types', '{"notification":{"title":{},"icon":7,"navigate":[]}}', 'localhost'],
   ])('a push of %s is shown all the same', async (_, data, title) => {
-    await deliver(data);
-    const shown = await until('a notification', async () => (await tab.notifications())[0]);
-    expect(shown.title).toBe(title);
+    const shown = await deliver(data);
+    expect(shown?.title).toBe(title);
   });
 
   test('subscribe() against a push service that never answers ends in a time-out', async () => {
@@ -108,27 +107,41 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
 const applicationServerKey =
   'BNbxGYNMhEIi9rgmgS4zEbQ0jVmC0MxrHcVwdkqGfNnuFqrHbkqUb3eRjX8UBnKMYBQWCzgYDTjRkCgLlIDtMTc';
 
-/** Registers the site's worker. @returns hands it a push, as the browser would. */
-async function registerWorker({ page }: SitePage): Promise<(data: string) => Promise<void>> {
-  const session: CDPSession = await page.createCDPSession();
+/**
+ * Registers the site's worker.
+ * @returns hands it a push, as the browser would, and gives the notification that came of it.
+ */
+async function registerWorker(
+  tab: SitePage,
+): Promise<(data: string) => Promise<ShownNotification | undefined>> {
+  const { page } = tab;
   const { origin } = new URL(page.url());
+  const session: CDPSession = await page.createCDPSession();
   const registered = new Promise<string>((resolve) => {
     session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
-      // Those of every site are told.
-      const active = versions.find(
-        ({ status, scriptURL }) => status === 'activated' && scriptURL.startsWith(`${origin}/`),
-      );
+      const active = versions.find(({ status }) => status === 'activated');
       if (active !== undefined) resolve(active.registrationId);
     });
   });
+  let displayed = 0;
+  session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent }) => {
+    if (backgroundServiceEvent.eventName === 'Notification displayed') displayed++;
+  });
   await session.send('ServiceWorker.enable');
+  const service = 'notifications' as const;
+  await session.send('BackgroundService.setRecording', { service, shouldRecord: true });
+  await session.send('BackgroundService.startObserving', { service });
   await page.evaluate(async () => {
     await navigator.serviceWorker.register('/carillon-sw.js');
     await navigator.serviceWorker.ready;
   });
   const registrationId = await registered;
   return async (data) => {
+    const before = displayed;
     await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+    // Not asked of the page: getNotifications() has Chromium forget one that it is about to show.
+    await until('a notification displayed', () => displayed > before);
+    return (await tab.notifications()).at(-1);
   };
 }
 

@@ -27,6 +27,7 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
 
   afterEach(async () => {
     for (const close of opened.splice(0).reverse()) await close();
+    await firefox.closeNotifications();
   });
 
   async function newSite(project?: TestProject): Promise<{ project: TestProject; site: Site }> {
