@@ -72,7 +72,7 @@ const parts: SendParts = {
 export const handler = middy()
   .use(accessLog(logger, clock))
   .use(errorReply())
-  .use(authenticate(projects.find))
+  .use(authenticate(projects.find, clock))
   .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
   .use(requireKey())
   .use(jsonBody(sendSchema))

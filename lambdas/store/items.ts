@@ -11,6 +11,9 @@ export interface ProjectItem {
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is stored nowhere. */
   readonly apiKeyHash: string;
+  /** The hash before the last rotation, and until when it is as good: ISO 8601. */
+  readonly previousKeyHash?: string;
+  readonly previousKeyUntil?: string;
   /** VAPID pair (RFC 8292), base64url. The public half is the application server key. */
   readonly vapidPublicKey: string;
   readonly vapidPrivateKey: string;
