@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, relative } from 'node:path';
 import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import type { SendResult } from '../../lambdas/contract/schemas.ts';
 import { errorAnswer } from '../../local/dynamodb-answer.ts';
 import { type DynamoDbHook, startDynamoDbGate } from '../../local/dynamodb-gate.ts';
 import { type Grant, readGrants } from '../../local/iam-policy.ts';
@@ -18,8 +19,12 @@ const grants = readGrants(assembly.template, createResolver(assembly.template));
 const describeGrant = (caller: string, { action, resource }: Grant) =>
   `${caller} ${action} ${resource.split(':').at(-1)}`;
 
-function send(service: Service, project: OwnedProject, overrides: object = {}) {
-  return service.send(project, { title: 'T', ...overrides });
+function send(service: Service, { projectId, secretKey }: OwnedProject, overrides: object = {}) {
+  return service.call<SendResult>(routes.send, {
+    parameters: { projectId },
+    headers: { authorization: `Bearer ${secretKey}`, 'idempotency-key': 'order-1' },
+    body: { title: 'T', ...overrides },
+  });
 }
 
 /** Requests that take a function through every one of its calls to the database. */
@@ -41,14 +46,17 @@ const journeys: Readonly<
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
-    await send(service, project, { userIds: ['ada'] });
     // A send that cannot read its audience gives its unit back.
     fail(({ operation }) =>
       operation === 'Query' ? errorAnswer('ValidationException', 'A fault.') : undefined,
     );
     await send(service, project);
     fail();
-    return (await send(service, project)).status;
+    await send(service, project);
+    // The same again, under the same Idempotency-Key.
+    await send(service, project);
+    const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
+    return targeted.status;
   },
   async track(service) {
     const project = await service.createProject();
