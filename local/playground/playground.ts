@@ -28,6 +28,8 @@ export async function openPlayground(
   { baseUrl, dynamodb, project }: Pick<LocalState, 'baseUrl' | 'dynamodb' | 'project'>,
 ): Promise<Playground> {
   const pages = await playgroundPages(root);
+  const { port } = new URL(baseUrl);
+  const ownHosts = [`localhost:${port}`, `127.0.0.1:${port}`];
   const dynamo = documentClient({
     endpoint: dynamodb.endpoint,
     region: localRegion,
@@ -35,7 +37,7 @@ export async function openPlayground(
   });
 
   async function tell(path: string): Promise<GatewayResponse | undefined> {
-    if (path === '/local/project') return json(200, { baseUrl, ...project });
+    if (path === '/local/project') return json(200, project);
     const [, projectId, notificationId] =
       /^\/local\/projects\/([^/]+)\/notifications\/([^/]+)$/.exec(path) ?? [];
     if (projectId === undefined) return undefined;
@@ -58,7 +60,7 @@ export async function openPlayground(
       if (!path.startsWith('/local/')) return undefined;
       // Other sites in the same browser must not read a secret from here, not even under a name
       // of theirs that they let lead to this machine.
-      const isOwn = request.headers.host === new URL(baseUrl).host;
+      const isOwn = ownHosts.includes(request.headers.host ?? '');
       return isOwn ? tell(path) : json(403, { message: 'Forbidden' });
     },
     stop: () => dynamo.destroy(),
