@@ -4,6 +4,7 @@ import base from './jest.config.mjs';
 export default {
   ...base,
   roots: ['<rootDir>/test/browser'],
+  globalSetup: '<rootDir>/test/browser/global-setup.ts',
   testPathIgnorePatterns: ['/node_modules/'],
   // One browser at a time keeps two cores responsive.
   maxWorkers: 1,
