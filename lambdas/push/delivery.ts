@@ -2,7 +2,7 @@ import type { VapidKeys } from '../contract/project.ts';
 import { readEndpoint } from '../contract/push-services.ts';
 import type { DeliveryCounts } from '../contract/schemas.ts';
 import { type Encrypt, encryption, type SubscriptionKeys } from './encryption.ts';
-import { Lanes } from './lanes.ts';
+import { type LaneBounds, Lanes } from './lanes.ts';
 import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
 import type { Transport } from './transport.ts';
 import type { VapidSigner } from './vapid.ts';
@@ -58,12 +58,14 @@ export interface DeliverySettings {
   readonly random: () => number;
   /** Origins admitted besides the known push services'. */
   readonly extraOrigins: readonly string[];
+  /** Pushes at once. */
+  readonly inFlight: LaneBounds;
   /** Seconds a push service keeps the message for a browser that is offline. */
   readonly ttl: number;
 }
 
-/** Pushes in flight at once, over all push services and to one of them. */
-export const inFlight = { overall: 400, perLane: 200 };
+/** What a function has in flight at once: over all push services, and to one of them. */
+export const inFlight: LaneBounds = { overall: 400, perLane: 200 };
 /** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
 const inHand = { overall: 4000, perLane: 500 };
 
@@ -112,7 +114,7 @@ class Delivery {
   readonly #broadcast: Broadcast;
   readonly #encrypt: Encrypt;
   readonly #services = new Map<string, Service>();
-  readonly #lanes = new Lanes(inFlight);
+  readonly #lanes: Lanes;
   readonly #counts = { delivered: 0, removed: 0, failed: 0 };
   readonly #failures: Partial<Record<FailureKind, number>> = {};
   #unreached = 0;
@@ -125,6 +127,7 @@ class Delivery {
   constructor(settings: DeliverySettings, broadcast: Broadcast) {
     this.#settings = settings;
     this.#broadcast = broadcast;
+    this.#lanes = new Lanes(settings.inFlight);
     this.#encrypt = encryption(broadcast.message);
   }
 

@@ -1,4 +1,4 @@
-import type { PushAnswer } from './transport.ts';
+import type { PushAnswer } from './read-answer.ts';
 
 /** What a push service's answer means for the push and its subscription. */
 export type Outcome =
@@ -32,7 +32,7 @@ export type FailureReason =
 export function outcomeOf({ status, headers, body }: PushAnswer, now: Date): Outcome {
   if (status >= 200 && status < 300) {
     // Windows' service accepts what it then does not pass on, and says so in a header alone.
-    const dropped = ['dropped', 'channelthrottled'].includes(String(headers['x-wns-status']));
+    const dropped = ['dropped', 'channelthrottled'].includes(headers['x-wns-status'] ?? '');
     return dropped ? { kind: 'failed', reason: 'dropped' } : { kind: 'delivered' };
   }
   switch (status) {

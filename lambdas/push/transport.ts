@@ -1,26 +1,17 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { TLSSocket } from 'node:tls';
-import { http1Transport } from './http1-transport.ts';
-import { http2Transport } from './http2-transport.ts';
-import { addressOf, type SocketSettings, Sockets } from './sockets.ts';
+import { validateHeaderValue } from 'node:http';
+import { type ConnectionSettings, Connections } from './connections.ts';
+import type { PushAnswer } from './read-answer.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
   readonly origin: string;
-  /** The rest of the endpoint, from its first slash on. */
+  /** The rest of the endpoint, from its first slash on, in a URL's own spelling. */
   readonly path: string;
+  /** Without `Host` and `Content-Length`. One object may serve many pushes, and is then read once. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   /** Milliseconds until the push counts as unanswered. */
   readonly timeout: number;
-}
-
-export interface PushAnswer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: IncomingHttpHeaders;
-  /** The first kilobytes: push services explain a refusal in it. */
-  readonly body: string;
 }
 
 /**
@@ -30,53 +21,38 @@ export interface PushAnswer {
 export type Transport = (request: PushRequest) => Promise<PushAnswer>;
 
 /**
- * Pushes over connections that stay open between broadcasts: HTTP/2 to a push service that speaks
- * it, where a hundred pushes share a connection and its handshake, and HTTP/1.1 to any other.
+ * Pushes over HTTP/1.1 connections that stay open between broadcasts, one push at a time on each:
+ * a POST is not to be pipelined, since after a break nobody could tell which ones had been taken
+ * (RFC 9112 §9.3.2).
  */
-export function pushTransport(settings: SocketSettings): Transport {
-  const sockets = new Sockets(settings);
-  const http1 = http1Transport(sockets);
-  const spoken = new Map<string, Transport | Promise<Transport>>();
+export function pushTransport(settings: ConnectionSettings): Transport {
+  const connections = new Connections(settings);
+  const written = new WeakMap<PushRequest['headers'], string>();
 
-  return async (request) => {
-    const { origin } = request;
-    let transport = spoken.get(origin);
-    if (transport === undefined) {
-      transport = origin.startsWith('https:') ? askFor(origin, request.timeout) : http1;
-      spoken.set(origin, transport);
+  return async ({ origin, path, headers, body, timeout }) => {
+    let fields = written.get(headers);
+    if (fields === undefined) {
+      fields = fieldLines(headers);
+      written.set(headers, fields);
     }
-    if (typeof transport === 'function') return transport(request);
+    // Anything else would be cut to its low byte, and some of those end a line.
+    if (!/^\/[!-~]*$/.test(path)) throw new TypeError('The path is not in a URL’s spelling.');
 
-    const since = performance.now();
-    const chosen = await transport;
-    return chosen({ ...request, timeout: request.timeout - (performance.now() - since) });
+    const head =
+      `POST ${path} HTTP/1.1\r\nHost: ${connections.hostOf(origin)}\r\n` +
+      `${fields}Content-Length: ${body.length}\r\n\r\n`;
+    const request = Buffer.allocUnsafe(head.length + body.length);
+    request.write(head, 'latin1');
+    body.copy(request, head.length);
+    return connections.take(origin).post(request, timeout);
   };
-
-  /** The first connection to an origin finds out what it speaks; pushes to it wait for that. */
-  async function askFor(origin: string, timeout: number): Promise<Transport> {
-    try {
-      const socket = await secured(sockets.openTls(addressOf(origin), ['h2', 'http/1.1']), timeout);
-      const isHttp2 = socket.alpnProtocol === 'h2';
-      const transport = isHttp2 ? http2Transport(origin, sockets, socket) : http1;
-      if (!isHttp2) socket.destroy();
-      spoken.set(origin, transport);
-      return transport;
-    } catch (error) {
-      spoken.delete(origin);
-      throw error;
-    }
-  }
 }
 
-function secured(socket: TLSSocket, timeout: number): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new Error('No connection in time.')), timeout);
-    socket.once('error', reject);
-    socket.once('close', () => clearTimeout(timer));
-    socket.once('secureConnect', () => {
-      clearTimeout(timer);
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
+function fieldLines(headers: PushRequest['headers']): string {
+  return Object.entries(headers)
+    .map(([name, value]) => {
+      validateHeaderValue(name, value);
+      return `${name}: ${value}\r\n`;
+    })
+    .join('');
 }

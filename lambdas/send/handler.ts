@@ -61,6 +61,7 @@ const parts: SendParts = {
     sleep,
     random: Math.random,
     extraOrigins: environment.EXTRA_PUSH_ORIGINS,
+    inFlight,
     ttl: limits.messageTtl,
   }),
   clock,

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Broadcast, type DeliverySettings, delivery } from '../../lambdas/push/delivery.ts';
+import {
+  type Broadcast,
+  type DeliverySettings,
+  delivery,
+  inFlight,
+} from '../../lambdas/push/delivery.ts';
 import { pushTransport } from '../../lambdas/push/transport.ts';
 import { vapidSigner } from '../../lambdas/push/vapid.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
@@ -32,12 +37,13 @@ function subscribe(service: PushService, number = 1) {
 function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettings> = {}) {
   const clock = settings.clock ?? (() => new Date());
   return delivery({
-    transport: pushTransport({ limit: 100 }),
+    transport: pushTransport({ limit: inFlight.overall }),
     sign: vapidSigner('mailto:ops@example.com', clock),
     clock,
     sleep: (ms) => sleep(ms, undefined, { ref: false }),
     random: () => 0,
     extraOrigins: services.map(({ origin }) => origin),
+    inFlight,
     ttl: 60,
     ...settings,
   })({
@@ -177,7 +183,7 @@ test('past the deadline no push starts, and those left out are counted', async (
   const browsers = subscribe(service, 900);
   let now = Date.now();
   const clock = () => new Date(now);
-  const transport = pushTransport({ limit: 100 });
+  const transport = pushTransport({ limit: inFlight.overall });
   const report = await deliver(
     { audience: audienceOf(browsers.map((one) => one.toJSON())), deadline: now + 1000 },
     {
@@ -202,7 +208,7 @@ test('a push service that stalls does not hold the others up', async () => {
   const stopped = new Promise<never>((_, reject) => {
     cutOff = () => reject(new Error('cut off'));
   });
-  const transport = pushTransport({ limit: 100 });
+  const transport = pushTransport({ limit: inFlight.overall });
   const report = deliver(
     { audience },
     {

@@ -1,0 +1,128 @@
+import { progressBar } from '../bin/terminal/progress-bar.ts';
+import { table } from '../bin/terminal/table.ts';
+import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { bundles } from './bundle.ts';
+import { command, wholeNumber } from './command.ts';
+import { describeLatency, readLatency } from './latency.ts';
+import { describeMachine, machine } from './machine.ts';
+import { type Load, median, type Run, runSender } from './run-sender.ts';
+
+const senders = {
+  carillon: 'Carillon',
+  'web-push': 'web-push, keep-alive agent',
+  pushforge: '@pushforge/builder + undici',
+  block65: '@block65/webcrypto-web-push + undici',
+  floor: 'floor: P-256 key pair + agreement',
+} as const;
+type SenderName = keyof typeof senders;
+const names = Object.keys(senders) as SenderName[];
+
+const flags = {
+  number: { value: '<N>', help: 'pushes a run; 5000 where left out' },
+  'in-flight': { value: '<N>', help: 'pushes at once, 480 at most; 100 where left out' },
+  latency: {
+    value: '<ms>',
+    help: "the push server's: 60, or median/p99 as 60/400; 0 where left out",
+  },
+  runs: { value: '<N>', help: 'runs of each sender, in turn; 5 where left out' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this' },
+} as const;
+
+interface Figures {
+  readonly sender: string;
+  readonly pushesPerSecond: number;
+  readonly cpuMicrosecondsPerPush: number;
+  /** Pushes a CPU second against web-push's, and pushes a second; of the same run each. */
+  readonly timesWebPush: number;
+  readonly timesWebPushRate: number;
+  /** The floor's CPU in this sender's. */
+  readonly floorShare: number;
+  readonly peakMemoryMB: number;
+  readonly handshakes: number;
+}
+
+await command('bench', flags, async (given) => {
+  const load: Load = {
+    number: wholeNumber('number', given.number ?? '5000'),
+    warmUp: 1000,
+    inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
+    latency: readLatency(given.latency ?? '0'),
+  };
+  const runs = wholeNumber('runs', given.runs ?? '5');
+  const results = await measure(load, runs);
+  const figures = names.map((name) => figuresOf(name, results));
+  const { output } = processTerminal;
+  if (given.json) {
+    output.write(`${JSON.stringify({ machine: machine(), load, runs, figures }, null, 2)}\n`);
+    return;
+  }
+  const { number, inFlight, latency } = load;
+  output.write(
+    `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, answered after ` +
+      `${describeLatency(latency)}; median of ${runs} runs\n\n${figuresTable(figures)}`,
+  );
+});
+
+type Results = Readonly<Record<SenderName, readonly Run[]>>;
+
+/** Runs all senders in turn, so often: what disturbs the machine disturbs each of them alike. */
+async function measure(load: Load, runs: number): Promise<Results> {
+  const results: Record<SenderName, Run[]> = {
+    carillon: [],
+    'web-push': [],
+    pushforge: [],
+    block65: [],
+    floor: [],
+  };
+  const made = await bundles();
+  const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
+  let done = 0;
+  try {
+    for (let run = 0; run < runs; run += 1) {
+      for (const name of names) {
+        results[name].push(await runSender(made, `bench/senders/${name}.ts`, load));
+        bar.update(++done);
+      }
+    }
+  } finally {
+    bar.stop();
+    await made.remove();
+  }
+  return results;
+}
+
+function figuresOf(name: SenderName, results: Results): Figures {
+  const runs = results[name];
+  const paired = (ratio: (own: Run, run: number) => number) => median(runs.map(ratio));
+  return {
+    sender: senders[name],
+    pushesPerSecond: paired(({ rate }) => rate),
+    cpuMicrosecondsPerPush: paired(({ cpu }) => cpu),
+    timesWebPush: paired(({ cpu }, run) => results['web-push'][run]!.cpu / cpu),
+    timesWebPushRate: paired(({ rate }, run) => rate / results['web-push'][run]!.rate),
+    floorShare: paired(({ cpu }, run) => results.floor[run]!.cpu / cpu),
+    peakMemoryMB: paired(({ memory }) => memory),
+    handshakes: paired(({ handshakes }) => handshakes),
+  };
+}
+
+function figuresTable(figures: readonly Figures[]): string {
+  const columns = [
+    { title: 'sender' },
+    ...['CPU µs/push', '× web-push', 'floor’s share', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
+      (title) => ({ title, align: 'right' as const }),
+    ),
+  ];
+  const rows = figures.map((one) => [
+    one.sender,
+    one.cpuMicrosecondsPerPush.toFixed(0),
+    one.timesWebPush.toFixed(1),
+    `${(100 * one.floorShare).toFixed(0)} %`,
+    one.pushesPerSecond.toFixed(0),
+    one.timesWebPushRate.toFixed(1),
+    one.peakMemoryMB.toFixed(0),
+    one.handshakes.toFixed(0),
+  ]);
+  return table(columns, rows, paintFor(processTerminal.output));
+}

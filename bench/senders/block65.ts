@@ -1,0 +1,18 @@
+import { buildPushPayload } from '@block65/webcrypto-web-push';
+import { eachInFlight, serve, subject, ttl } from '../sender-process.ts';
+import { undiciPost } from '../undici-post.ts';
+
+/** It builds requests and leaves sending to others: to undici's pool of connections here. */
+serve(({ origin, ca, vapid, payload, inFlight }) => {
+  const post = undiciPost(origin, ca, inFlight);
+  const message = { data: payload, options: { ttl } };
+  return (subscriptions) =>
+    eachInFlight(subscriptions, inFlight, async ({ endpoint, keys }) => {
+      const subscription = { endpoint, expirationTime: null, keys };
+      const { headers, body } = await buildPushPayload(message, subscription, {
+        subject,
+        ...vapid,
+      });
+      return post(endpoint, new Headers(headers), body);
+    });
+});

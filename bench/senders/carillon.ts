@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { delivery } from '../../lambdas/push/delivery.ts';
+import { pushTransport } from '../../lambdas/push/transport.ts';
+import { vapidSigner } from '../../lambdas/push/vapid.ts';
+import { audienceOf } from '../audience.ts';
+import { serve, subject, ttl } from '../sender-process.ts';
+
+/** Delivery as the send function runs it, in the bounds of the benchmark. */
+serve(({ origin, ca, vapid, payload, inFlight }) => {
+  const clock = () => new Date();
+  const deliver = delivery({
+    transport: pushTransport({ limit: inFlight, ca }),
+    sign: vapidSigner(subject, clock),
+    clock,
+    sleep,
+    random: Math.random,
+    extraOrigins: [origin],
+    ttl,
+    inFlight: { overall: inFlight, perLane: inFlight },
+  });
+  return async (subscriptions) => {
+    const report = await deliver({
+      message: Buffer.from(payload),
+      vapid,
+      audience: audienceOf(subscriptions),
+      deadline: Date.now() + 600_000,
+      remove: async () => {},
+    });
+    if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));
+  };
+});

@@ -1,0 +1,25 @@
+import https from 'node:https';
+import { serve } from '../sender-process.ts';
+import { transportSender } from '../transport-sender.ts';
+
+/** The plainest way: `https.request` to a URL, with a keep-alive agent. */
+serve(
+  transportSender(({ ca, inFlight }) => {
+    const agent = new https.Agent({ keepAlive: true, maxSockets: inFlight, ca });
+    return ({ origin, path, headers, body, timeout }) =>
+      new Promise((resolve, reject) => {
+        const push = https.request(origin + path, {
+          method: 'POST',
+          agent,
+          headers: { ...headers, 'content-length': body.length },
+          signal: AbortSignal.timeout(timeout),
+        });
+        push.once('error', reject);
+        push.once('response', (answer) => {
+          answer.resume();
+          answer.once('end', () => resolve({ status: answer.statusCode!, headers: {}, body: '' }));
+        });
+        push.end(body);
+      });
+  }),
+);

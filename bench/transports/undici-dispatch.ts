@@ -1,0 +1,3 @@
+import { serveDispatch } from '../undici-dispatch.ts';
+
+serveDispatch();

@@ -1,0 +1,20 @@
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { serve } from '../sender-process.ts';
+import { transportSender } from '../transport-sender.ts';
+
+serve(
+  transportSender(({ origin, ca, inFlight }) => {
+    const pool = new Pool(origin, { connections: inFlight, connect: { ca } });
+    return async ({ path, headers, body, timeout }) => {
+      const answer = await pool.request({
+        method: 'POST',
+        path,
+        headers,
+        body,
+        headersTimeout: timeout,
+      });
+      await answer.body.dump();
+      return { status: answer.statusCode, headers: {}, body: '' };
+    };
+  }),
+);
