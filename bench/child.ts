@@ -12,9 +12,9 @@ export interface Child {
 
 export function startChild(
   file: string,
-  { args = [], env = {}, loader = [] as readonly string[] } = {},
+  { args = [] as readonly string[] } = {},
 ): Child {
-  const child = fork(file, args, { env: { ...process.env, ...env }, execArgv: [...loader] });
+  const child = fork(file, args, { execArgv: [] });
   const exited = once(child, 'exit');
   const receive = async <Message>() => {
     const received = new AbortController();

@@ -41,13 +41,14 @@ export function projectJson(
   { vapidPublicKey, ...project }: RegisteredProject,
   usage?: ProjectUsage,
 ) {
-  const { projectId, name, plan, createdAt } = project;
+  const { projectId, name, plan, createdAt, previousKeyUntil } = project;
   return {
     projectId,
     name,
     applicationServerKey: vapidPublicKey,
     plan,
     createdAt,
+    previousKeyUntil,
     ...(usage && { usage }),
   };
 }

@@ -4,15 +4,18 @@ import { describeLimit, formatCount } from './limits.ts';
 
 /** A project's particulars, line by line; with its usage where that was read. */
 export function projectText(
-  { projectId, name, vapidPublicKey, plan, createdAt }: RegisteredProject,
+  { projectId, name, vapidPublicKey, plan, createdAt, previousKeyUntil }: RegisteredProject,
   paint: Paint,
   usage?: ProjectUsage,
 ): string {
   const cap = (limit: number | null | undefined) => paint('dim', `limit: ${describeLimit(limit)}`);
-  const fields: readonly [string, string][] = [
+  const fields: readonly (readonly [string, string])[] = [
     ['Name', name],
     ['Application server key', vapidPublicKey],
     ['Created', formatTime(createdAt)],
+    ...(previousKeyUntil
+      ? [['Former secret key until', formatTime(previousKeyUntil)] as const]
+      : []),
     ['Subscribers', counted(usage?.subscribers, cap(plan.subscriberCap))],
     [
       `Notifications${usage ? ` in ${usage.month}` : ' a month'}`,

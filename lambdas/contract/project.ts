@@ -16,6 +16,8 @@ export interface Project {
   readonly projectId: string;
   /** SHA-256 of the secret key, hex. */
   readonly apiKeyHash: string;
+  /** The key before the last rotation, where it was given time to be replaced. */
+  readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly vapid: VapidKeys;
   readonly plan: Plan;
 }

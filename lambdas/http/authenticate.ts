@@ -6,25 +6,33 @@ import { projectIdSchema } from '../contract/schemas.ts';
 import type { FindProject } from './find-project.ts';
 import type { Step } from './reply.ts';
 
-/** Compared with where there is no project, so that its absence takes as long as a wrong key. */
+/** The hash of no key. */
 const noHash = Buffer.alloc(32);
 
 /**
  * Finds the project whose secret key the request bears (RFC 6750 §2.1). It does not answer yet:
  * {@link requireKey} does, once the request is counted.
  */
-export function authenticate(find: FindProject): Step<{ project?: Project }> {
+export function authenticate(find: FindProject, clock: () => Date): Step<{ project?: Project }> {
   return {
     before: async ({ event }) => {
       const projectId = event.pathParameters?.projectId ?? '';
       const key = bearerToken(event.headers.authorization);
       if (key === undefined || !projectIdSchema.safeParse(projectId).success) return;
       const project = await find(projectId);
-      const stored = project ? Buffer.from(project.apiKeyHash, 'hex') : noHash;
-      const isRight = timingSafeEqual(createHash('sha256').update(key).digest(), stored);
-      if (project && isRight) event.project = project;
+      const hash = createHash('sha256').update(key).digest();
+      const { apiKeyHash, previousKey } = project ?? {};
+      const isPresent = isHash(hash, apiKeyHash);
+      const isPrevious = isHash(hash, previousKey?.hash);
+      const inGrace = previousKey !== undefined && clock() < previousKey.until;
+      if (isPresent || (isPrevious && inGrace)) event.project = project;
     },
   };
+}
+
+/** Compares in a time that tells nothing of either, nor of whether there is one to compare with. */
+function isHash(hash: Buffer, stored: string | undefined): boolean {
+  return timingSafeEqual(hash, stored === undefined ? noHash : Buffer.from(stored, 'hex'));
 }
 
 /** Answers 401 where no project was found; an unknown one and a wrong key look the same. */

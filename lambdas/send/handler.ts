@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
@@ -11,8 +10,9 @@ import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { jsonBody } from '../http/read-input.ts';
+import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
+import { serviceLogger } from '../http/service-logger.ts';
 import { delivery, inFlight } from '../push/delivery.ts';
 import { pushTransport } from '../push/transport.ts';
 import { vapidSigner } from '../push/vapid.ts';
@@ -37,7 +37,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
-const logger = new Logger({ serviceName: 'send' });
+const logger = serviceLogger('send');
 // The stack names the service: its stages have metrics of their own.
 const metrics = new Metrics({ namespace: metricNamespace });
 
@@ -73,11 +73,12 @@ const parts: SendParts = {
 export const handler = middy()
   .use(accessLog(logger, clock))
   .use(errorReply())
-  .use(authenticate(projects.find))
+  .use(authenticate(projects.find, clock))
   .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
   .use(requireKey())
   .use(jsonBody(sendSchema))
-  .handler(async ({ project, input, headers }) => {
+  .use(idempotencyKey())
+  .handler(async ({ project, input: request, idempotencyKey, headers }) => {
     const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
-    return reply(201, await send(parts, project, input, baseUrl));
+    return reply(201, await send(parts, project, { request, idempotencyKey, baseUrl }));
   });

@@ -11,6 +11,9 @@ export interface ProjectItem {
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is stored nowhere. */
   readonly apiKeyHash: string;
+  /** The hash before the last rotation, and until when it is as good: ISO 8601. */
+  readonly previousKeyHash?: string;
+  readonly previousKeyUntil?: string;
   /** VAPID pair (RFC 8292), base64url. The public half is the application server key. */
   readonly vapidPublicKey: string;
   readonly vapidPrivateKey: string;
@@ -70,6 +73,26 @@ export interface NotificationItem {
   /** Beacons received. */
   readonly shown: number;
   readonly clicked: number;
+}
+
+/**
+ * Lies in Notifications as well, under {@link repetitionId}: the request that an `Idempotency-Key`
+ * stands for.
+ */
+export interface RepetitionItem {
+  readonly projectId: string;
+  readonly notificationId: string;
+  readonly requestHash: string;
+  /** The notification that the request made. */
+  readonly sendId: string;
+  readonly sentAt: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/** No UUID, so that it is no notification's. @param keyHash SHA-256 of the key, hex. */
+export function repetitionId(keyHash: string): string {
+  return `key#${keyHash}`;
 }
 
 /** RateLimits, keyed by `bucket` (`project#action#address#minute`); TTL on `expiresAt`. */

@@ -16,7 +16,10 @@ import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts'
 import { newVapidPair } from './vapid-pair.ts';
 
 /** A project as its operator may see it: without the key's hash and the private VAPID key. */
-export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'vapidPrivateKey'>;
+export type RegisteredProject = Omit<
+  ProjectItem,
+  'apiKeyHash' | 'previousKeyHash' | 'vapidPrivateKey'
+>;
 
 /** The project, and its secret key this once: no later call can tell it. */
 export interface NewKey {
@@ -86,7 +89,7 @@ const batchSize = 25;
 const removalPage = 10 * batchSize;
 
 const publicFields = {
-  ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt',
+  ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt, previousKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
@@ -252,15 +255,28 @@ export function projectRegistry(
     },
 
     /**
-     * Replaces the secret key. The old one ends as soon as the functions' caches of the project do.
+     * Replaces the secret key. The old one ends once its grace is over and the functions' caches
+     * of the project are; one that was in its own grace ends at once.
+     * @param grace milliseconds for which the old key is as good as the new one.
      * @throws {ProjectNotFound}
      */
-    async rotateKey(projectId: string, random: RandomSource): Promise<NewKey> {
+    async rotateKey(projectId: string, random: RandomSource, grace = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
-      const project = await update(projectId, {
-        UpdateExpression: 'SET apiKeyHash = :hash',
-        ExpressionAttributeValues: { ':hash': hashSecretKey(secretKey) },
-      });
+      const hash = { ':hash': hashSecretKey(secretKey) };
+      const until = new Date(clock().getTime() + grace).toISOString();
+      const project = await update(
+        projectId,
+        grace === 0
+          ? {
+              UpdateExpression: 'SET apiKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
+              ExpressionAttributeValues: hash,
+            }
+          : {
+              UpdateExpression:
+                'SET previousKeyHash = apiKeyHash, previousKeyUntil = :until, apiKeyHash = :hash',
+              ExpressionAttributeValues: { ...hash, ':until': until },
+            },
+      );
       return { project, secretKey };
     },
 
@@ -315,7 +331,8 @@ interface Change {
   readonly ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-function publicPart({ apiKeyHash, vapidPrivateKey, ...project }: ProjectItem): RegisteredProject {
+function publicPart(item: ProjectItem): RegisteredProject {
+  const { apiKeyHash, previousKeyHash, vapidPrivateKey, ...project } = item;
   return project;
 }
 

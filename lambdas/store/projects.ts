@@ -40,9 +40,11 @@ export function projectStore(
 }
 
 function fromItem(item: ProjectItem): Project {
+  const { previousKeyHash: hash, previousKeyUntil: until } = item;
   return {
     projectId: item.projectId,
     apiKeyHash: item.apiKeyHash,
+    previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     vapid: { publicKey: item.vapidPublicKey, privateKey: item.vapidPrivateKey },
     plan: item.plan,
   };

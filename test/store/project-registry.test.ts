@@ -193,6 +193,21 @@ describe('rotateKey', () => {
     expect(before?.apiKeyHash).not.toBe(hashSecretKey(secretKey));
   });
 
+  it('keeps the old key for its grace, and no longer than one rotation', async () => {
+    await create();
+    const before = await projectItem();
+    const first = await registry.rotateKey(projectId, randomBytes, 60_000);
+    expect(await projectItem()).toEqual({
+      ...before,
+      apiKeyHash: hashSecretKey(first.secretKey),
+      previousKeyHash: before?.apiKeyHash,
+      previousKeyUntil: new Date(clock().getTime() + 60_000).toISOString(),
+    });
+    expect(first.project).not.toHaveProperty('previousKeyHash');
+    const second = await registry.rotateKey(projectId, randomBytes);
+    expect(await projectItem()).toEqual({ ...before, apiKeyHash: hashSecretKey(second.secretKey) });
+  });
+
   it('makes no project of an unknown id', async () => {
     await expect(registry.rotateKey(projectId, randomBytes)).rejects.toMatchObject({
       name: 'ProjectNotFound',

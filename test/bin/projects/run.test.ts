@@ -162,6 +162,21 @@ describe('rotate-key', () => {
     expect(secretApiKey).toMatch(secretKeyPattern);
     expect(secretApiKey).not.toBe(secretKey);
   });
+
+  it('says how long the old key stays good', async () => {
+    await registry.create({ projectId, random: randomBytes });
+    const { previousKeyUntil } = await runJson(['rotate-key', projectId, '--grace', '24h']);
+    const day = 24 * 60 * 60_000;
+    expect(Math.abs(Date.parse(previousKeyUntil) - clock().getTime() - day)).toBeLessThan(60_000);
+    const { output } = await runLocal(['show', projectId]);
+    expect(output).toContain(`Former secret key until   ${previousKeyUntil.slice(0, 10)}`);
+  });
+
+  it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])('refuses a grace of "%s"', async (grace) => {
+    const { code, messages } = await runLocal(['rotate-key', projectId, `--grace=${grace}`]);
+    expect(code).toBe(2);
+    expect(messages).toContain('--grace must be such as 30m, 24h or 7d');
+  });
 });
 
 describe('delete', () => {
