@@ -10,10 +10,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export function startChild(
-  file: string,
-  { args = [] as readonly string[] } = {},
-): Child {
+export function startChild(file: string, { args = [] as readonly string[] } = {}): Child {
   const child = fork(file, args, { execArgv: [] });
   const exited = once(child, 'exit');
   const receive = async <Message>() => {
