@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 import { type PushAnswer, readAnswer } from './read-answer.ts';
 
+/** Bytes of an answer after which no more is waited for: its headers, a body's begin, its framing. */
+const answerLimit = 32_768;
+
 interface Waiting {
   readonly resolve: (answer: PushAnswer) => void;
   readonly reject: (error: Error) => void;
@@ -29,6 +32,8 @@ export class Connection {
     this.#socket = socket;
     this.#owner = owner;
     socket.setNoDelay(true);
+    // A push on its way has a timer that the process stays for; an idle connection is no reason.
+    socket.unref();
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('error', (error) => this.#end(error));
     socket.on('close', () => this.close());
@@ -43,7 +48,6 @@ export class Connection {
       const timer = setTimeout(() => this.#end(new Error('No answer in time.')), timeout);
       this.#waiting = { resolve, reject, timer };
       this.#received = '';
-      this.#socket.ref();
       this.#socket.write(request);
     });
   }
@@ -70,9 +74,8 @@ export class Connection {
     this.#received += chunk.toString('latin1');
     try {
       const read = readAnswer(this.#received);
-      if (!read?.complete) return;
-      if (read.reusable) this.#release(read.answer);
-      else this.close();
+      if (read?.reusable) this.#release(read.answer);
+      else if (read?.complete || this.#received.length > answerLimit) this.close();
     } catch (error) {
       this.#received = '';
       this.#end(error as Error);
@@ -83,8 +86,6 @@ export class Connection {
     const { resolve, timer } = this.#waiting!;
     clearTimeout(timer);
     this.#waiting = undefined;
-    // An idle connection is no reason for the process to stay.
-    this.#socket.unref();
     this.#owner.idle(this);
     resolve(answer);
   }

@@ -4,7 +4,7 @@ import type { DeliveryCounts } from '../contract/schemas.ts';
 import { type Encrypt, encryption, type SubscriptionKeys } from './encryption.ts';
 import { type LaneBounds, Lanes } from './lanes.ts';
 import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
-import type { Transport } from './transport.ts';
+import type { PushRequest, Transport } from './transport.ts';
 import type { VapidSigner } from './vapid.ts';
 
 /** One subscription to push to. */
@@ -64,10 +64,16 @@ export interface DeliverySettings {
   readonly ttl: number;
 }
 
-/** What a function has in flight at once: over all push services, and to one of them. */
-export const inFlight: LaneBounds = { overall: 400, perLane: 200 };
+/**
+ * What a function has in flight at once: over all push services, and to one of them. Each has a
+ * connection, and 512 are the most a function shall have. With pushes that take 60 to 90 ms, 360
+ * keep one processor busy; the rest is what a slow push service leaves the others at least.
+ */
+export const inFlight: LaneBounds = { overall: 480, perLane: 360 };
 /** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
-const inHand = { overall: 4000, perLane: 500 };
+const inHand = { overall: 4000, perLane: 640 };
+/** The reading goes on when so many pushes have ended, not after each. */
+const readingStep = 32;
 
 /** Milliseconds a push may take, and those that one begun at the deadline has. */
 const pushTimeout = 10_000;
@@ -99,7 +105,8 @@ export function delivery(settings: DeliverySettings): Deliver {
 /** What is known of one push service in one broadcast. */
 interface Service {
   readonly origin: string;
-  readonly admitted: boolean;
+  /** Of every push to it; undefined where it is not admitted. */
+  readonly headers: PushRequest['headers'] | undefined;
   /** Its subscriptions in hand. */
   held: number;
   /** For how long (ms), while the others were idle, and for how many the reading has waited. */
@@ -109,12 +116,20 @@ interface Service {
   owedFrom?: string | undefined;
 }
 
+interface Push {
+  readonly service: Service;
+  readonly addressee: Addressee;
+  readonly attempt: number;
+  /** Undefined until it is encrypted, and where that is impossible. */
+  body?: Buffer;
+}
+
 class Delivery {
   readonly #settings: DeliverySettings;
   readonly #broadcast: Broadcast;
   readonly #encrypt: Encrypt;
   readonly #services = new Map<string, Service>();
-  readonly #lanes: Lanes;
+  readonly #lanes: Lanes<Push>;
   readonly #counts = { delivered: 0, removed: 0, failed: 0 };
   readonly #failures: Partial<Record<FailureKind, number>> = {};
   #unreached = 0;
@@ -127,7 +142,10 @@ class Delivery {
   constructor(settings: DeliverySettings, broadcast: Broadcast) {
     this.#settings = settings;
     this.#broadcast = broadcast;
-    this.#lanes = new Lanes(settings.inFlight);
+    this.#lanes = new Lanes(settings.inFlight, {
+      prepare: (push) => this.#prepare(push),
+      run: (push) => this.#run(push),
+    });
     this.#encrypt = encryption(broadcast.message);
   }
 
@@ -182,12 +200,12 @@ class Delivery {
         if (service.owedFrom !== undefined || !isWanted(service, addressee)) continue;
         if (this.#msLeft() <= 0) {
           this.#unreached += 1;
-        } else if (!service.admitted) {
+        } else if (service.headers === undefined) {
           this.#fail('unsendable');
         } else if (this.#hasRoom(service) || (await this.#room(service))) {
           service.held += 1;
           this.#held += 1;
-          this.#enqueue(service, addressee, 1);
+          this.#lanes.enqueue(service.origin, { service, addressee, attempt: 1 });
         } else {
           service.owedFrom = addressee.endpointHash;
         }
@@ -202,10 +220,21 @@ class Delivery {
     if (service === undefined) {
       // Checked again: what is admitted may have changed since this endpoint was stored.
       const admitted = readEndpoint(origin, this.#settings.extraOrigins) instanceof URL;
-      service = { origin, admitted, held: 0, waited: 0, waitedFor: 0 };
+      const headers = admitted ? this.#headers(origin) : undefined;
+      service = { origin, headers, held: 0, waited: 0, waitedFor: 0 };
       this.#services.set(origin, service);
     }
     return service;
+  }
+
+  #headers(origin: string): PushRequest['headers'] {
+    const { sign, ttl } = this.#settings;
+    return {
+      Authorization: sign(this.#broadcast.vapid, origin),
+      'Content-Encoding': 'aes128gcm',
+      'Content-Type': 'application/octet-stream',
+      TTL: String(ttl),
+    };
   }
 
   #hasRoom(service: Service): boolean {
@@ -230,10 +259,10 @@ class Delivery {
     const { waited, waitedFor } = service;
     if (waited < patience.overall || waited < patience.each * waitedFor) return false;
     const others = [...this.#services.values()].filter((other) => other !== service);
-    return others.some(({ admitted, owedFrom }) => admitted && owedFrom === undefined);
+    return others.some(({ headers, owedFrom }) => headers !== undefined && owedFrom === undefined);
   }
 
-  /** Resolves when a push has ended, or after a while in which none has. */
+  /** Resolves when some pushes have ended, or after a while in which none has. */
   #change(): Promise<void> {
     this.#tick ??= this.#settings.sleep(patience.overall).then(() => {
       this.#tick = undefined;
@@ -244,49 +273,46 @@ class Delivery {
     });
   }
 
-  #enqueue(service: Service, addressee: Addressee, attempt: number): void {
-    this.#lanes.enqueue(service.origin, async () => {
-      if (this.#msLeft() <= 0) {
-        // Its turn came too late. One that was tried before has failed for good.
-        if (attempt === 1) this.#unreached += 1;
-        else this.#fail('unavailable');
-        this.#settle(service);
-        return;
-      }
-      const outcome = await this.#push(service, addressee);
-      const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
-      if (wait === undefined) {
-        this.#count(outcome, addressee);
-        this.#settle(service);
-      } else {
-        void this.#settings.sleep(wait).then(() => this.#enqueue(service, addressee, attempt + 1));
-      }
-    });
+  #prepare(push: Push): void {
+    try {
+      push.body = this.#encrypt(push.addressee);
+    } catch {
+      // Its keys are none: the push fails without a body.
+    }
   }
 
-  async #push(service: Service, addressee: Addressee): Promise<Outcome | Unsendable> {
-    const { transport, sign, clock, ttl } = this.#settings;
-    const { vapid } = this.#broadcast;
-    let body: Buffer;
-    try {
-      body = this.#encrypt(addressee);
-    } catch {
-      return { kind: 'failed', reason: 'unsendable' };
+  async #run(push: Push): Promise<void> {
+    const { service, addressee, attempt } = push;
+    const msLeft = this.#msLeft();
+    if (msLeft <= 0) {
+      // Its turn came too late. One that was tried before has failed for good.
+      if (attempt === 1) this.#unreached += 1;
+      else this.#fail('unavailable');
+      this.#settle(service);
+      return;
     }
+    const outcome = await this.#outcome(push, msLeft);
+    const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
+    if (wait === undefined) {
+      this.#count(outcome, addressee);
+      this.#settle(service);
+      return;
+    }
+    const again = { service, addressee, attempt: attempt + 1 };
+    void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
+  }
+
+  async #outcome({ service, addressee, body }: Push, msLeft: number): Promise<Settled> {
+    if (body === undefined) return { kind: 'failed', reason: 'unsendable' };
     try {
-      const answer = await transport({
+      const answer = await this.#settings.transport({
         origin: service.origin,
         path: addressee.endpoint.slice(service.origin.length),
-        headers: {
-          authorization: sign(vapid, service.origin),
-          'content-encoding': 'aes128gcm',
-          'content-type': 'application/octet-stream',
-          ttl: String(ttl),
-        },
+        headers: service.headers!,
         body,
-        timeout: Math.min(pushTimeout, this.#msLeft() + grace),
+        timeout: Math.min(pushTimeout, msLeft + grace),
       });
-      return outcomeOf(answer, clock());
+      return outcomeOf(answer, this.#settings.clock());
     } catch {
       return { kind: 'passing', reason: 'no_answer' };
     }
@@ -300,7 +326,7 @@ class Delivery {
     return wait < this.#msLeft() ? wait : undefined;
   }
 
-  #count(outcome: Outcome | Unsendable, { endpointHash }: Addressee): void {
+  #count(outcome: Settled, { endpointHash }: Addressee): void {
     switch (outcome.kind) {
       case 'delivered':
         this.#counts.delivered += 1;
@@ -337,7 +363,7 @@ class Delivery {
   #settle(service: Service): void {
     service.held -= 1;
     this.#held -= 1;
-    this.#wake();
+    if (this.#held % readingStep === 0) this.#wake();
   }
 
   #msLeft(): number {
@@ -345,10 +371,7 @@ class Delivery {
   }
 }
 
-interface Unsendable {
-  readonly kind: 'failed';
-  readonly reason: 'unsendable';
-}
+type Settled = Outcome | { readonly kind: 'failed'; readonly reason: 'unsendable' };
 
 /** The origin of an endpoint, which is stored in a URL's own spelling: all before its path. */
 function originOf(endpoint: string): string {

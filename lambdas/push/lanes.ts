@@ -4,50 +4,77 @@ export interface LaneBounds {
   readonly perLane: number;
 }
 
-interface Lane {
-  running: number;
-  readonly waiting: (() => Promise<void>)[];
+export interface LaneWork<Job> {
+  /** Does what of a job needs no waiting, shortly before it runs. */
+  readonly prepare: (job: Job) => void;
+  /** Must not reject. */
+  readonly run: (job: Job) => Promise<void>;
 }
+
+interface Lane<Job> {
+  running: number;
+  readonly waiting: Job[];
+  /** How many of those waiting, from the first on, are prepared. */
+  prepared: number;
+}
+
+/**
+ * Jobs prepared in a row. Encryption after encryption finds its tables in the processor's cache,
+ * which each system call of a push between them would empty: a tenth of a push's CPU time.
+ */
+const inARow = 32;
 
 /**
  * Runs jobs with bounded concurrency in lanes, one for each push service: the bound of a lane is
  * below that of all, so that one whose jobs take long leaves room for the others'.
  */
-export class Lanes {
+export class Lanes<Job> {
   readonly #bounds: LaneBounds;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #work: LaneWork<Job>;
+  readonly #lanes = new Map<string, Lane<Job>>();
   #running = 0;
 
-  constructor(bounds: LaneBounds) {
+  constructor(bounds: LaneBounds, work: LaneWork<Job>) {
     this.#bounds = bounds;
+    this.#work = work;
   }
 
-  /** Runs a job once there is room for it. It must not reject. */
-  enqueue(name: string, job: () => Promise<void>): void {
+  /** Runs a job once there is room for it. */
+  enqueue(name: string, job: Job): void {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = { running: 0, waiting: [] };
+      lane = { running: 0, waiting: [], prepared: 0 };
       this.#lanes.set(name, lane);
     }
     lane.waiting.push(job);
     this.#fill(lane);
   }
 
-  #fill(lane: Lane): void {
+  #fill(lane: Lane<Job>): void {
     while (
       lane.waiting.length > 0 &&
       lane.running < this.#bounds.perLane &&
       this.#running < this.#bounds.overall
     ) {
+      if (lane.prepared === 0) this.#prepare(lane);
       const job = lane.waiting.shift()!;
+      lane.prepared -= 1;
       lane.running += 1;
       this.#running += 1;
-      void job().then(() => {
+      void this.#work.run(job).then(() => {
         lane.running -= 1;
         this.#running -= 1;
         this.#fill(lane);
+        if (this.#lanes.size === 1) return;
         for (const other of this.#lanes.values()) this.#fill(other);
       });
+    }
+  }
+
+  #prepare(lane: Lane<Job>): void {
+    lane.prepared = Math.min(inARow, lane.waiting.length);
+    for (let index = 0; index < lane.prepared; index += 1) {
+      this.#work.prepare(lane.waiting[index]!);
     }
   }
 }

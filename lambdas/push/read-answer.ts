@@ -15,8 +15,7 @@ export interface ReadAnswer {
   readonly reusable: boolean;
 }
 
-/** Characters of a status line and headers together, and of a body: no more of it is read. */
-const headLimit = 16_384;
+/** Bytes of a body that are read. */
 export const bodyLimit = 4096;
 
 /**
@@ -27,9 +26,6 @@ export const bodyLimit = 4096;
  */
 export function readAnswer(received: string): ReadAnswer | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
-  if (headEnd > headLimit || (headEnd === -1 && received.length > headLimit)) {
-    throw new Error('The headers of the answer are too long.');
-  }
   if (headEnd === -1) return undefined;
 
   const [statusLine = '', ...lines] = received.slice(0, headEnd).split('\r\n');
@@ -109,10 +105,7 @@ function readChunks(rest: string): Body {
   let position = 0;
   for (;;) {
     const lineEnd = rest.indexOf('\r\n', position);
-    if (lineEnd === -1) {
-      if (rest.length - position > headLimit) throw new Error('A chunk of the answer is none.');
-      return { text, complete: false, excess: false };
-    }
+    if (lineEnd === -1) return { text, complete: false, excess: false };
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;|$)/i.exec(rest.slice(position, lineEnd)) ?? [];
     if (size === undefined) throw new Error('A chunk of the answer is none.');
     const start = lineEnd + 2;
