@@ -10,18 +10,8 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface ChildOptions {
-  readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** Of Node. */
-  readonly flags?: readonly string[];
-}
-
-export function startChild(
-  file: string,
-  { args = [], env = {}, flags = [] }: ChildOptions = {},
-): Child {
-  const child = fork(file, args, { env: { ...process.env, ...env }, execArgv: [...flags] });
+export function startChild(file: string, { args = [] as readonly string[] } = {}): Child {
+  const child = fork(file, args, { execArgv: [] });
   const exited = once(child, 'exit');
   const receive = async <Message>() => {
     const received = new AbortController();

@@ -18,7 +18,7 @@ type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
 
 const flags = {
-  number: { value: '<N>', help: 'pushes a run; 5000 where left out' },
+  number: { value: '<N>', help: 'pushes a run; 10000 where left out' },
   'in-flight': { value: '<N>', help: 'pushes at once, 480 at most; 100 where left out' },
   latency: {
     value: '<ms>',
@@ -44,8 +44,9 @@ interface Figures {
 
 await command('bench', flags, async (given) => {
   const load: Load = {
-    number: wholeNumber('number', given.number ?? '5000'),
-    warmUp: 1000,
+    number: wholeNumber('number', given.number ?? '10000'),
+    // The code is compiled for speed only after some thousands of pushes.
+    warmUp: 4000,
     inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
     latency: readLatency(given.latency ?? '0'),
   };

@@ -1,4 +1,4 @@
-import Pool from 'undici/lib/dispatcher/pool.js';
+import { Pool } from 'undici';
 import { serve } from '../sender-process.ts';
 import { transportSender } from '../transport-sender.ts';
 
