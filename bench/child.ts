@@ -7,11 +7,24 @@ export interface Child {
   /** @throws {Error} where the process ends without an answer. */
   receive<Message>(): Promise<Message>;
   ask<Message>(question: object): Promise<Message>;
+  /** Kills it. */
   stop(): Promise<void>;
+  /** Leaves it to end by itself. */
+  disconnect(): Promise<void>;
 }
 
-export function startChild(file: string, { args = [] as readonly string[] } = {}): Child {
-  const child = fork(file, args, { execArgv: [] });
+export interface ChildOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Node's own. */
+  readonly flags?: readonly string[];
+}
+
+export function startChild(
+  file: string,
+  { args = [], env = {}, flags = [] }: ChildOptions = {},
+): Child {
+  const child = fork(file, args, { env: { ...process.env, ...env }, execArgv: [...flags] });
   const exited = once(child, 'exit');
   const receive = async <Message>() => {
     const received = new AbortController();
@@ -37,6 +50,10 @@ export function startChild(file: string, { args = [] as readonly string[] } = {}
     },
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill();
+      await exited;
+    },
+    async disconnect() {
+      if (child.connected) child.disconnect();
       await exited;
     },
   };

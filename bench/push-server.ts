@@ -1,6 +1,6 @@
 /**
  * A push service in a process of its own: it takes every push that looks like one, and answers 201
- * after the latency given. It speaks HTTP/2 and HTTP/1.1 over TLS, as its client likes.
+ * after the latency given, or 410 below `/gone/`. It speaks HTTP/2 and HTTP/1.1 over TLS, as its client likes.
  *
  * Started by `startPushServer`; tells its port once it listens, and its counts when asked.
  */
@@ -14,12 +14,15 @@ export interface PushServerCounts {
   readonly handshakes: number;
   /** Handshakes that resumed an earlier session. */
   readonly resumed: number;
+  /** Pushes, whatever became of them. */
+  readonly received: number;
   readonly accepted: number;
+  /** Those that were no pushes. */
   readonly refused: number;
 }
 
 const latency = JSON.parse(process.argv[2]!) as Latency;
-const counts = { handshakes: 0, resumed: 0, accepted: 0, refused: 0 };
+const counts = { handshakes: 0, resumed: 0, received: 0, accepted: 0, refused: 0 };
 
 const server = createSecureServer({ ...certificate, allowHTTP1: true });
 server.on('secureConnection', (socket) => {
@@ -32,8 +35,10 @@ server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse
     length += chunk.length;
   });
   request.on('end', () => {
-    const status = isPush(request, length) ? 201 : 400;
-    counts[status === 201 ? 'accepted' : 'refused'] += 1;
+    const status = statusFor(request, length);
+    counts.received += 1;
+    if (status === 201) counts.accepted += 1;
+    if (status === 400) counts.refused += 1;
     const answer = () => {
       response.writeHead(status, { location: '/message/1', 'content-length': 0 });
       response.end();
@@ -43,6 +48,11 @@ server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse
     else setTimeout(answer, wait);
   });
 });
+
+function statusFor(request: Http2ServerRequest, length: number): number {
+  if (!isPush(request, length)) return 400;
+  return request.url.startsWith('/gone/') ? 410 : 201;
+}
 
 /** Encrypted, authorized and with a TTL, as far as it shows without a look inside. */
 function isPush({ method, headers }: Http2ServerRequest, length: number): boolean {
