@@ -12,5 +12,7 @@ export default {
   },
   // middy is published as ES modules only.
   transformIgnorePatterns: ['/node_modules/(?!@middy/)'],
+  // Run apart, by jest.trust.config.mjs.
+  testPathIgnorePatterns: ['<rootDir>/test/trust/'],
   testTimeout: 30_000,
 };
