@@ -1,6 +1,7 @@
 import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { environment } from '../lambdas/contract/environment.ts';
+import { limits } from '../lambdas/contract/limits.ts';
 import type { RouteName } from '../lambdas/contract/routes.ts';
 import { Dashboard } from './dashboard.ts';
 import { EndpointFunction } from './endpoint-function.ts';
@@ -59,7 +60,7 @@ export class CarillonStack extends Stack {
     const send = new EndpointFunction(this, 'Send', {
       route: 'send',
       memorySize: 1769,
-      timeout: Duration.seconds(29),
+      timeout: Duration.millis(limits.sendTimeout),
       root,
       disposable,
     });

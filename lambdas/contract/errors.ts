@@ -18,11 +18,19 @@ export const errorTable = {
     status: 404,
     meaning: 'The project has no notification with this id.',
   },
+  request_in_progress: {
+    status: 409,
+    meaning: 'The first request with this `Idempotency-Key` is still under way.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The notification does not fit one encrypted push message.',
   },
   unsupported_media_type: { status: 415, meaning: 'The body is not `application/json`.' },
+  idempotency_key_reused: {
+    status: 422,
+    meaning: 'This `Idempotency-Key` came with another body before.',
+  },
   rate_limited: {
     status: 429,
     meaning: 'This address has used up its requests for this minute.',

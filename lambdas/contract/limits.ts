@@ -13,6 +13,9 @@ export const limits = {
    * header with the sender's public key, a delimiter and a 16-byte tag.
    */
   messageBytes: 4096 - 103,
+  /** Characters of an `Idempotency-Key`, and the hours for which it stands for its request. */
+  idempotencyKeyLength: 255,
+  idempotencyHours: 24,
   /** Seconds a browser may reuse a preflight's answer. Chromium honours at most two hours. */
   preflightMaxAge: 7200,
   /** Seconds a push service keeps a message for a browser that is offline: four weeks. */
@@ -24,6 +27,8 @@ export const limits = {
    * and the function at 29 s; what remains lets pushes in flight end and the counts be written.
    */
   sendDeadline: 25_000,
+  /** Milliseconds after which a send function that has not answered is ended. */
+  sendTimeout: 29_000,
 } as const;
 
 /** The free tier: what a deployment starts with where neither it nor the project says otherwise. */

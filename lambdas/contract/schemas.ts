@@ -95,6 +95,15 @@ export const sendSchema = object({
     .optional(),
 });
 
+/** Header of send: a name, chosen by the caller, for one request and its repetitions. */
+export const idempotencyKeySchema = z
+  .string()
+  .regex(
+    new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
+    `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
+  )
+  .optional();
+
 /** Body of track. */
 export const trackSchema = object({
   type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { type Issue, ServiceError } from '../contract/errors.ts';
+import { idempotencyKeySchema } from '../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
 /** Reads and checks the JSON body; the rest of the chain finds it as `input`. */
@@ -19,6 +20,17 @@ export function query<Schema extends z.ZodType>(schema: Schema): Step<{ input: z
   return {
     before: ({ event }) => {
       event.input = check(schema, event.queryStringParameters ?? {});
+    },
+  };
+}
+
+/** Checks the header `Idempotency-Key`, which may be left out. */
+export function idempotencyKey(): Step<{ idempotencyKey?: string }> {
+  return {
+    before: ({ event }) => {
+      const headers = z.object({ 'Idempotency-Key': idempotencyKeySchema });
+      const given = { 'Idempotency-Key': event.headers['idempotency-key'] };
+      event.idempotencyKey = check(headers, given)['Idempotency-Key'];
     },
   };
 }

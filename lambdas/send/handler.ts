@@ -11,7 +11,7 @@ import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { jsonBody } from '../http/read-input.ts';
+import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { delivery, inFlight } from '../push/delivery.ts';
 import { keepAliveTransport } from '../push/transport.ts';
@@ -76,7 +76,8 @@ export const handler = middy()
   .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
   .use(requireKey())
   .use(jsonBody(sendSchema))
-  .handler(async ({ project, input, headers }) => {
+  .use(idempotencyKey())
+  .handler(async ({ project, input: request, idempotencyKey, headers }) => {
     const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
-    return reply(201, await send(parts, project, input, baseUrl));
+    return reply(201, await send(parts, project, { request, idempotencyKey, baseUrl }));
   });

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { pushMessage } from '../contract/message.ts';
 import { limitOf, type Project } from '../contract/project.ts';
 import { pathOf, routes } from '../contract/routes.ts';
-import type { NotificationContent, SendRequest, SendResult } from '../contract/schemas.ts';
+import type { SendRequest, SendResult } from '../contract/schemas.ts';
 import type { Deliver, DeliveryReport } from '../push/delivery.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import {
+  type EarlierSend,
   type NewNotification,
   type SendStore,
   secondsToNextMonth,
@@ -27,22 +29,35 @@ export interface SendParts {
   };
 }
 
+export interface SendCall {
+  readonly request: SendRequest;
+  /** The caller's name for this request and its repetitions, where it gave one. */
+  readonly idempotencyKey?: string | undefined;
+  /** Address of the service, for the service worker's beacons. */
+  readonly baseUrl: string;
+}
+
 /**
  * Sends one notification and counts what became of it. It takes one unit of the month whatever the
- * size of its audience, and gives it back where nothing was attempted because of a fault here.
- * @param baseUrl address of the service, for the service worker's beacons.
+ * size of its audience, and gives it back where nothing was attempted because of a fault here. A
+ * request that repeats another is answered as that one was, and sends nothing.
  */
 export async function send(
-  { sends, audiences, deliver, clock, newId, monthlyCap, observe }: SendParts,
+  parts: SendParts,
   project: Project,
-  { userIds, ...content }: SendRequest,
-  baseUrl: string,
+  { request, idempotencyKey, baseUrl }: SendCall,
 ): Promise<SendResult> {
+  const { sends, audiences, deliver, clock, newId, monthlyCap, observe } = parts;
   const { projectId, plan, vapid } = project;
+  const { userIds, ...content } = request;
+  const id = newId();
   const sentAt = clock();
-  const notification: NewNotification = { projectId, id: newId(), content, sentAt };
-  const { id } = notification;
-  const message = serialise(notification, content, baseUrl);
+  const idempotency =
+    idempotencyKey === undefined
+      ? undefined
+      : { keyHash: sha256(idempotencyKey), requestHash: sha256(JSON.stringify(request)) };
+  const notification = { projectId, id, content, sentAt, idempotency };
+  const message = serialise(notification, baseUrl);
 
   const cap = limitOf(plan.monthlySendCap, monthlyCap);
   const outcome = await sends.begin(notification, cap);
@@ -55,6 +70,10 @@ export async function send(
       `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
       { retryAfter: secondsToNextMonth(sentAt) },
     );
+  }
+  if (outcome === 'repeated') {
+    const { keyHash, requestHash } = idempotency!;
+    return repeat(await sends.earlier(projectId, keyHash), requestHash, sentAt);
   }
 
   const report = await deliver({
@@ -77,11 +96,32 @@ export async function send(
   return result;
 }
 
-function serialise(
-  { projectId, id }: NewNotification,
-  content: NotificationContent,
-  baseUrl: string,
-): Buffer {
+/** Answers a request that repeats an earlier one. */
+function repeat(earlier: EarlierSend | undefined, requestHash: string, now: Date): SendResult {
+  if (earlier !== undefined && earlier.requestHash !== requestHash) {
+    throw new ServiceError(
+      'idempotency_key_reused',
+      'This Idempotency-Key came with another body before; take a new key for a new notification.',
+    );
+  }
+  if (earlier?.result !== undefined) return earlier.result;
+  // Where there is none any more, the earlier one has just given its unit back.
+  const age = earlier && now.getTime() - earlier.sentAt.getTime();
+  if (age === undefined || age < limits.sendTimeout) {
+    throw new ServiceError(
+      'request_in_progress',
+      'The first request with this Idempotency-Key is still under way; ask again for its answer.',
+      { retryAfter: age === undefined ? 1 : Math.ceil((limits.sendTimeout - age) / 1000) },
+    );
+  }
+  throw new ServiceError(
+    'internal_error',
+    'The first request with this Idempotency-Key broke off. Some subscribers may have been ' +
+      'notified; take a new key to send again.',
+  );
+}
+
+function serialise({ projectId, id, content }: NewNotification, baseUrl: string): Buffer {
   const events = baseUrl + pathOf(routes.track, { projectId, notificationId: id });
   const message = Buffer.from(JSON.stringify(pushMessage(id, content, events)));
   const excess = message.length - limits.messageBytes;
@@ -90,4 +130,8 @@ function serialise(
     'payload_too_large',
     `The notification is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
   );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -75,6 +75,26 @@ export interface NotificationItem {
   readonly clicked: number;
 }
 
+/**
+ * Lies in Notifications as well, under {@link repetitionId}: the request that an `Idempotency-Key`
+ * stands for.
+ */
+export interface RepetitionItem {
+  readonly projectId: string;
+  readonly notificationId: string;
+  readonly requestHash: string;
+  /** The notification that the request made. */
+  readonly sendId: string;
+  readonly sentAt: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/** No UUID, so that it is no notification's. @param keyHash SHA-256 of the key, hex. */
+export function repetitionId(keyHash: string): string {
+  return `key#${keyHash}`;
+}
+
 /** RateLimits, keyed by `bucket` (`project#action#address#minute`); TTL on `expiresAt`. */
 export interface RateLimitItem {
   readonly bucket: string;

@@ -1,29 +1,33 @@
 import {
   type DynamoDBDocumentClient,
+  GetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
 import type { BeaconType, NotificationContent, SendResult } from '../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import type { NotificationItem } from './items.ts';
+import { type NotificationItem, type RepetitionItem, repetitionId } from './items.ts';
 
 export interface SendStore {
   /**
    * Takes one unit of the present UTC month and makes the notification's record, both or neither,
-   * and neither for a project that has just been deleted.
+   * and neither for a project that has just been deleted or a request that repeats another.
    * @param cap most notifications the project may send this month; null for no limit.
    */
   begin(
     notification: NewNotification,
     cap: number | null,
-  ): Promise<'begun' | 'cap_reached' | 'project_gone'>;
+  ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
 
   /** Undoes {@link begin}, for a send that ended before any push was attempted. */
   giveBack(notification: NewNotification): Promise<void>;
 
   /** Adds a send's counts to its record. */
   finish(projectId: string, result: SendResult): Promise<void>;
+
+  /** Finds the request that a key stands for. */
+  earlier(projectId: string, keyHash: string): Promise<EarlierSend | undefined>;
 }
 
 export interface NewNotification {
@@ -31,52 +35,60 @@ export interface NewNotification {
   readonly id: string;
   readonly content: NotificationContent;
   readonly sentAt: Date;
+  readonly idempotency?: Idempotency | undefined;
 }
 
-export function sendStore(
-  dynamo: DynamoDBDocumentClient,
-  tables: { readonly projects: string; readonly notifications: string; readonly usage: string },
-): SendStore {
+/** A caller's name for a request and its repetitions, and what tells them from others. */
+export interface Idempotency {
+  /** SHA-256 of the caller's key, hex. */
+  readonly keyHash: string;
+  /** SHA-256 of the request, hex. */
+  readonly requestHash: string;
+}
+
+export interface EarlierSend {
+  readonly requestHash: string;
+  readonly sentAt: Date;
+  /** What it answered; absent while it is under way, and where it broke off. */
+  readonly result?: SendResult | undefined;
+}
+
+interface SendTables {
+  readonly projects: string;
+  readonly notifications: string;
+  readonly usage: string;
+}
+
+export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): SendStore {
   return {
     async begin(notification, cap) {
-      const month = { projectId: notification.projectId, period: utcMonth(notification.sentAt) };
       try {
         // A transaction is sent again under the same token where its answer was lost: a plain
         // counter would count such a send twice.
         await dynamo.send(
           new TransactWriteCommand({
             TransactItems: [
-              {
-                Update: {
-                  TableName: tables.usage,
-                  Key: month,
-                  UpdateExpression: 'ADD tally :one',
-                  ConditionExpression:
-                    cap === null ? undefined : 'attribute_not_exists(tally) OR tally < :cap',
-                  ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
-                },
-              },
+              { Update: takeUnit(tables, notification, cap) },
+              { ConditionCheck: projectExists(tables, notification) },
               { Put: { TableName: tables.notifications, Item: newItem(notification) } },
-              {
-                ConditionCheck: {
-                  TableName: tables.projects,
-                  Key: { projectId: notification.projectId },
-                  ConditionExpression: 'attribute_exists(projectId)',
-                },
-              },
+              ...(notification.idempotency
+                ? [{ Put: newRepetition(tables, notification, notification.idempotency) }]
+                : []),
             ],
           }),
         );
         return 'begun';
       } catch (error) {
-        const [unit, , project] = cancellationReasons(error);
+        const [unit, project, , repetition] = cancellationReasons(error);
         if (conditionFailed(project)) return 'project_gone';
+        if (conditionFailed(repetition)) return 'repeated';
         if (conditionFailed(unit)) return 'cap_reached';
         throw error;
       }
     },
 
-    async giveBack({ projectId, id, sentAt }) {
+    async giveBack({ projectId, id, sentAt, idempotency }) {
+      const record = { TableName: tables.notifications, Key: { projectId, notificationId: id } };
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
@@ -88,17 +100,27 @@ export function sendStore(
                 ExpressionAttributeValues: { ':minusOne': -1 },
               },
             },
+            // Given back once, however often it is asked for.
             {
-              Delete: {
-                TableName: tables.notifications,
-                Key: { projectId, notificationId: id },
-                // Given back once, however often it is asked for.
-                ConditionExpression: 'attribute_exists(notificationId)',
-              },
+              Delete: { ...record, ConditionExpression: 'attribute_exists(notificationId)' },
             },
+            ...(idempotency
+              ? [{ Delete: { ...record, Key: repetitionKey(projectId, idempotency.keyHash) } }]
+              : []),
           ],
         }),
       );
+    },
+
+    async earlier(projectId, keyHash) {
+      const repetition = (await find(repetitionKey(projectId, keyHash))) as
+        | RepetitionItem
+        | undefined;
+      if (repetition === undefined) return undefined;
+      const { requestHash, sentAt, sendId } = repetition;
+      const record = await find({ projectId, notificationId: sendId });
+      const result = record && resultOf(record as NotificationItem);
+      return { requestHash, sentAt: new Date(sentAt), result };
     },
 
     async finish(projectId, { id, ...counts }) {
@@ -117,6 +139,65 @@ export function sendStore(
       );
     },
   };
+
+  async function find(key: { projectId: string; notificationId: string }) {
+    const { Item } = await dynamo.send(
+      new GetCommand({ TableName: tables.notifications, Key: key, ConsistentRead: true }),
+    );
+    return Item;
+  }
+}
+
+function takeUnit(
+  { usage }: SendTables,
+  { projectId, sentAt }: NewNotification,
+  cap: number | null,
+) {
+  return {
+    TableName: usage,
+    Key: { projectId, period: utcMonth(sentAt) },
+    UpdateExpression: 'ADD tally :one',
+    ConditionExpression: cap === null ? undefined : 'attribute_not_exists(tally) OR tally < :cap',
+    ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
+  };
+}
+
+function projectExists({ projects }: SendTables, { projectId }: NewNotification) {
+  const ConditionExpression = 'attribute_exists(projectId)';
+  return { TableName: projects, Key: { projectId }, ConditionExpression };
+}
+
+function newRepetition(
+  { notifications }: SendTables,
+  { projectId, id, sentAt }: NewNotification,
+  { keyHash, requestHash }: Idempotency,
+) {
+  const now = Math.floor(sentAt.getTime() / 1000);
+  const item: RepetitionItem = {
+    ...repetitionKey(projectId, keyHash),
+    requestHash,
+    sendId: id,
+    sentAt: sentAt.toISOString(),
+    expiresAt: now + limits.idempotencyHours * 60 * 60,
+  };
+  return {
+    TableName: notifications,
+    Item: item,
+    // TTL deletes late: an item past its time is as good as none.
+    ConditionExpression: 'attribute_not_exists(notificationId) OR expiresAt <= :now',
+    ExpressionAttributeValues: { ':now': now },
+  };
+}
+
+function repetitionKey(projectId: string, keyHash: string) {
+  return { projectId, notificationId: repetitionId(keyHash) };
+}
+
+/** What a send answered, where it came to an end. */
+function resultOf(record: NotificationItem): SendResult | undefined {
+  const { notificationId: id, attempted, delivered, removed, failed, unreached } = record;
+  const counts = { attempted, delivered, removed, failed };
+  return attempted === undefined ? undefined : ({ id, ...counts, unreached } as SendResult);
 }
 
 export interface BeaconStore {

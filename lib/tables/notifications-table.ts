@@ -15,9 +15,17 @@ export class NotificationsTable extends ServiceTable {
     });
   }
 
-  /** Writing a notification down before it is sent, its counts after, and undoing the former. */
+  /**
+   * Writing a notification down before it is sent, its counts after, and undoing the former; and
+   * reading what an earlier request under the same `Idempotency-Key` came to.
+   */
   grantRecord(fn: lambda.Function): void {
-    this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
+    this.allow(fn, [
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:UpdateItem',
+      'dynamodb:DeleteItem',
+    ]);
   }
 
   /** Counting a beacon. */

@@ -74,6 +74,7 @@ const grants: Record<RouteName, string[]> = {
   send: [
     ...ownLog,
     'NotificationsTable: dynamodb:DeleteItem',
+    'NotificationsTable: dynamodb:GetItem',
     'NotificationsTable: dynamodb:PutItem',
     'NotificationsTable: dynamodb:UpdateItem',
     'ProjectsTable: dynamodb:ConditionCheckItem',

@@ -7,6 +7,7 @@ import {
 } from '../../lambdas/store/notifications.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 
+// Far ahead: DynamoDB Local deletes within seconds what its TTL says is over.
 let database: Database;
 let made = 0;
 
@@ -26,7 +27,7 @@ function sends() {
 
 const beacons = () => beaconStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
 
-function notification(projectId: string, sentAt = '2026-11-20T12:00:00Z'): NewNotification {
+function notification(projectId: string, sentAt = '2126-11-20T12:00:00Z'): NewNotification {
   made += 1;
   const content = { title: 'T', body: undefined, url: 'https://example.com/' };
   return { projectId, id: `n${made}`, content, sentAt: new Date(sentAt) };
@@ -46,14 +47,14 @@ test('a send takes a unit of its month and leaves a record for beacons', async (
   const projectId = await database.createProject();
   const begun = notification(projectId);
   expect(await sends().begin(begun, 10)).toBe('begun');
-  expect(await database.usage(projectId, '2026-11')).toBe(1);
+  expect(await database.usage(projectId, '2126-11')).toBe(1);
   expect(await record(projectId, begun.id)).toEqual({
     projectId,
     notificationId: begun.id,
     title: 'T',
     url: 'https://example.com/',
-    sentAt: '2026-11-20T12:00:00.000Z',
-    expiresAt: Date.parse('2027-02-18T12:00:00Z') / 1000,
+    sentAt: '2126-11-20T12:00:00.000Z',
+    expiresAt: Date.parse('2127-02-18T12:00:00Z') / 1000,
     shown: 0,
     clicked: 0,
   });
@@ -64,7 +65,7 @@ test('nothing is taken or left for a project that has been deleted', async () =>
   expect(await sends().begin(orphan, 10)).toBe('project_gone');
   expect(await sends().begin(orphan, null)).toBe('project_gone');
   expect(await record('no-such-project', orphan.id)).toBeUndefined();
-  expect(await database.usage('no-such-project', '2026-11')).toBe(0);
+  expect(await database.usage('no-such-project', '2126-11')).toBe(0);
 });
 
 test('200 sends at once against a cap of 50 leave 50 accepted, each with its record', async () => {
@@ -72,26 +73,26 @@ test('200 sends at once against a cap of 50 leave 50 accepted, each with its rec
   const wanted = Array.from({ length: 200 }, () => notification(projectId));
   const outcomes = await Promise.all(wanted.map((one) => sends().begin(one, 50)));
   expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(50);
-  expect(await database.usage(projectId, '2026-11')).toBe(50);
+  expect(await database.usage(projectId, '2126-11')).toBe(50);
   const records = await Promise.all(wanted.map(({ id }) => record(projectId, id)));
   expect(records.map(Boolean)).toEqual(outcomes.map((outcome) => outcome === 'begun'));
 });
 
 test('the count begins anew at midnight UTC of the 1st', async () => {
   const projectId = await database.createProject();
-  const last = notification(projectId, '2026-11-30T23:59:59.999Z');
+  const last = notification(projectId, '2126-11-30T23:59:59.999Z');
   expect(await sends().begin(last, 1)).toBe('begun');
-  expect(await sends().begin(notification(projectId, '2026-11-30T23:59:59.999Z'), 1)).toBe(
+  expect(await sends().begin(notification(projectId, '2126-11-30T23:59:59.999Z'), 1)).toBe(
     'cap_reached',
   );
-  expect(await sends().begin(notification(projectId, '2026-12-01T00:00:00Z'), 1)).toBe('begun');
-  expect(await database.usage(projectId, '2026-11')).toBe(1);
-  expect(await database.usage(projectId, '2026-12')).toBe(1);
+  expect(await sends().begin(notification(projectId, '2126-12-01T00:00:00Z'), 1)).toBe('begun');
+  expect(await database.usage(projectId, '2126-11')).toBe(1);
+  expect(await database.usage(projectId, '2126-12')).toBe(1);
 });
 
 test.each([
-  ['2026-11-30T23:59:59.500Z', 1],
-  ['2026-12-31T23:00:00Z', 3600],
+  ['2126-11-30T23:59:59.500Z', 1],
+  ['2126-12-31T23:00:00Z', 3600],
   ['2028-02-01T00:00:00Z', 29 * 24 * 60 * 60],
 ])('from %s the next month is %i seconds away', (now, seconds) => {
   expect(secondsToNextMonth(new Date(now))).toBe(seconds);
@@ -103,9 +104,57 @@ test('a unit given back can be taken again, and is given back once', async () =>
   await sends().begin(begun, 1);
   await sends().giveBack(begun);
   await expect(sends().giveBack(begun)).rejects.toThrow();
-  expect(await database.usage(projectId, '2026-11')).toBe(0);
+  expect(await database.usage(projectId, '2126-11')).toBe(0);
   expect(await record(projectId, begun.id)).toBeUndefined();
   expect(await sends().begin(notification(projectId), 1)).toBe('begun');
+});
+
+describe('a request under a key', () => {
+  const idempotency = { keyHash: 'a1', requestHash: 'b2' };
+
+  test('is begun once, however many come at once', async () => {
+    const projectId = await database.createProject();
+    const wanted = Array.from({ length: 20 }, () => ({ ...notification(projectId), idempotency }));
+    const outcomes = await Promise.all(wanted.map((one) => sends().begin(one, 10)));
+    expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'repeated')).toHaveLength(19);
+    expect(await database.usage(projectId, '2126-11')).toBe(1);
+  });
+
+  test('is found with what it answered, once it has ended', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...notification(projectId), idempotency };
+    expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
+    await sends().begin(begun, 10);
+    const { requestHash } = idempotency;
+    const earlier = { requestHash, sentAt: begun.sentAt, result: undefined };
+    expect(await sends().earlier(projectId, 'a1')).toEqual(earlier);
+    const result = { id: begun.id, attempted: 3, delivered: 1, removed: 1, failed: 1 };
+    await sends().finish(projectId, result);
+    expect(await sends().earlier(projectId, 'a1')).toEqual({ ...earlier, result });
+  });
+
+  test('is repeated at the cap as well, and may be made again 24 hours later', async () => {
+    const projectId = await database.createProject();
+    const at = (time: string) => ({ ...notification(projectId, time), idempotency });
+    expect(await sends().begin(at('2126-11-20T12:00:00Z'), 1)).toBe('begun');
+    expect(await sends().begin(at('2126-11-21T11:59:59Z'), 1)).toBe('repeated');
+    expect(await sends().begin(at('2126-11-21T12:00:00Z'), 2)).toBe('begun');
+  });
+
+  test('is forgotten with the unit that is given back', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...notification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    await sends().giveBack(begun);
+    expect(await sends().begin({ ...notification(projectId), idempotency }, 10)).toBe('begun');
+  });
+
+  test('is its project’s own', async () => {
+    const [one, other] = [await database.createProject(), await database.createProject()];
+    await sends().begin({ ...notification(one), idempotency }, 10);
+    expect(await sends().begin({ ...notification(other), idempotency }, 10)).toBe('begun');
+  });
 });
 
 test('the counts are added to the record, and beacons that came before them stay', async () => {

@@ -2,6 +2,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { rateLimitStore } from '../../lambdas/store/rate-limits.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 
+// Far ahead: DynamoDB Local deletes within seconds what its TTL says is over.
 let database: Database;
 let now: Date;
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 beforeEach(() => {
-  now = new Date('2026-11-20T12:00:45Z');
+  now = new Date('2126-11-20T12:00:45Z');
 });
 
 const store = () => rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now);
@@ -39,10 +40,10 @@ test('of 200 requests at once the limit passes, and the count stays there', asyn
   const hits = Array.from({ length: 200 }, () => one.count(request('198.51.100.2'), 60));
   const admitted = (await Promise.all(hits)).filter((retryAfter) => retryAfter === 0);
   expect(admitted).toHaveLength(60);
-  const minute = Date.parse('2026-11-20T12:00:00Z') / 60_000;
+  const minute = Date.parse('2126-11-20T12:00:00Z') / 60_000;
   expect(await bucket(`p#subscribe#198.51.100.2#${minute}`)).toMatchObject({
     hits: 60,
-    expiresAt: Date.parse('2026-11-20T12:02:00Z') / 1000,
+    expiresAt: Date.parse('2126-11-20T12:02:00Z') / 1000,
   });
 });
 
@@ -58,9 +59,9 @@ test('addresses, projects and actions are counted apart', async () => {
 test('the next minute begins anew', async () => {
   const one = store();
   await one.count(request('198.51.100.5'), 1);
-  now = new Date('2026-11-20T12:00:59.999Z');
+  now = new Date('2126-11-20T12:00:59.999Z');
   expect(await one.count(request('198.51.100.5'), 1)).toBe(1);
-  now = new Date('2026-11-20T12:01:00Z');
+  now = new Date('2126-11-20T12:01:00Z');
   expect(await one.count(request('198.51.100.5'), 1)).toBe(0);
 });
 

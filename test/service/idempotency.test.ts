@@ -1,0 +1,67 @@
+import { routes } from '../../lambdas/contract/routes.ts';
+import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+function send({ projectId, secretKey }: OwnedProject, key: string, body: object) {
+  const headers = { authorization: `Bearer ${secretKey}`, 'idempotency-key': key };
+  return service.call(routes.send, { parameters: { projectId }, headers, body });
+}
+
+test('a send repeated under its key is answered the same and notifies nobody twice', async () => {
+  const project = await service.createProject();
+  const browser = await service.subscribe(project);
+  const first = await send(project, 'order-1', { title: 'T' });
+  const second = await send(project, 'order-1', { title: 'T' });
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.body).toEqual(first.body);
+  expect(browser.messages).toHaveLength(1);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
+});
+
+test('another key is another notification', async () => {
+  const project = await service.createProject();
+  const browser = await service.subscribe(project);
+  await send(project, 'order-1', { title: 'T' });
+  await send(project, 'order-2', { title: 'T' });
+  expect(browser.messages).toHaveLength(2);
+});
+
+test('a key that comes with another body is refused', async () => {
+  const project = await service.createProject();
+  await send(project, 'order-1', { title: 'T' });
+  const { status, body } = await send(project, 'order-1', { title: 'U' });
+  expect({ status, code: body.error.code }).toEqual({
+    status: 422,
+    code: 'idempotency_key_reused',
+  });
+});
+
+test('while the first is under way a repetition is told to wait', async () => {
+  const project = await service.createProject();
+  const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
+  slow.behave({ delayMs: 1500 });
+  const sending = send(project, 'order-1', { title: 'T' });
+  await fast.nextMessage();
+  const { status, headers, body } = await send(project, 'order-1', { title: 'T' });
+  expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'request_in_progress' });
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await sending).status).toBe(201);
+});
+
+test.each(['', 'two words', 'ü', 'x'.repeat(256)])('the key "%s" is refused', async (key) => {
+  const project = await service.createProject();
+  const { status, body } = await send(project, key, { title: 'T' });
+  expect(status).toBe(400);
+  expect(body.error.issues).toEqual([
+    {
+      path: 'Idempotency-Key',
+      message: 'must be 1 to 255 printable ASCII characters without spaces',
+    },
+  ]);
+});
