@@ -2,6 +2,8 @@
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
+  // Those need a browser, and those take minutes: npm run test:browser, npm run test:trust.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', '<rootDir>/test/trust/'],
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   transform: {
@@ -12,7 +14,5 @@ export default {
   },
   // middy is published as ES modules only.
   transformIgnorePatterns: ['/node_modules/(?!@middy/)'],
-  // Run apart, by jest.trust.config.mjs.
-  testPathIgnorePatterns: ['<rootDir>/test/trust/'],
   testTimeout: 30_000,
 };

@@ -8,7 +8,7 @@ import base from './jest.config.mjs';
 export default {
   ...base,
   roots: ['<rootDir>/test/trust'],
-  testPathIgnorePatterns: [],
+  testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 1,
   testTimeout: 120_000,
 };

@@ -56,11 +56,16 @@ export class FunctionPool {
     }
   }
 
+  /** Ends every instance as if its machine had failed. Requests that come later get new ones. */
+  async kill(): Promise<void> {
+    await Promise.all([...this.#instances].map((instance) => instance.stop()));
+  }
+
   /** Ends every instance. Requests under way and waiting ones fail. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const give of this.#waiting.splice(0)) give(undefined);
-    await Promise.all([...this.#instances].map((instance) => instance.stop()));
+    await this.kill();
   }
 
   /** An instance that is free, or undefined once the pool has stopped. */

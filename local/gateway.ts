@@ -31,7 +31,12 @@ export interface GatewayOptions {
    */
   readonly trustForwardedFor?: boolean | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
+  /** Answers requests that no route takes; undefined leaves them to the gateway's 404. */
+  readonly pages?: Pages | undefined;
 }
+
+/** Pages that are no part of the API, on its origin. */
+export type Pages = (request: IncomingMessage) => Promise<GatewayResponse | undefined>;
 
 export interface Gateway {
   /** `http://localhost:<port>`. */
@@ -88,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 async function answer(
   message: IncomingMessage,
   requestId: string,
-  { routes, invoke, trustForwardedFor = false }: GatewayOptions,
+  { routes, invoke, trustForwardedFor = false, pages }: GatewayOptions,
 ): Promise<GatewayResponse> {
   const time = new Date();
   const body = await readBody(message);
@@ -96,7 +101,7 @@ async function answer(
   const path = decodePath(rawPath);
   if (path === undefined) return gatewayAnswers.badRequest;
   const match = matchRoute(routes, message.method ?? '', path);
-  if (match === undefined) return gatewayAnswers.notFound;
+  if (match === undefined) return (await pages?.(message)) ?? gatewayAnswers.notFound;
   if (body === undefined) return gatewayAnswers.tooLarge;
   const sourceIp = sourceAddress(message, trustForwardedFor);
   const event = JSON.stringify(

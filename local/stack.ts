@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvironmentName, environment } from '../lambdas/contract/environment.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb.ts';
-import { type DynamoDbCall, startDynamoDbGate } from './dynamodb-gate.ts';
+import { type DynamoDbHook, startDynamoDbGate } from './dynamodb-gate.ts';
 import type { FunctionLog } from './function-instance.ts';
 import { FunctionPool } from './function-pool.ts';
 import { type FunctionDefinition, readFunctions } from './functions.ts';
-import { type AccessLine, startGateway } from './gateway.ts';
+import { type AccessLine, type Pages, startGateway } from './gateway.ts';
+import { readGrants } from './iam-policy.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { createResolver, localRegion } from './references.ts';
 import { readRoutes } from './routes.ts';
@@ -42,8 +43,10 @@ export interface StackOptions {
   readonly onStep?: ((step: string) => void) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
-  /** Hears every call of a function to DynamoDB. */
-  readonly onDynamoDbCall?: ((call: DynamoDbCall) => void) | undefined;
+  /** Hears every call of a function to DynamoDB that its role allows, and may have it fail. */
+  readonly onDynamoDbCall?: DynamoDbHook | undefined;
+  /** See `GatewayOptions`. */
+  readonly pages?: Pages | undefined;
 }
 
 export interface Stack {
@@ -100,7 +103,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     onStep('Creating the tables');
     await createTables(assembly.template, dynamodb.endpoint, resolve);
-    const gate = await startDynamoDbGate(dynamodb.endpoint, options.onDynamoDbCall);
+    const gate = await startDynamoDbGate({
+      target: dynamodb.endpoint,
+      grants: readGrants(assembly.template, resolve),
+      onCall: options.onDynamoDbCall,
+    });
     stops.push(gate.stop);
     signal?.throwIfAborted();
 
@@ -128,6 +135,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
         trustForwardedFor: options.trustForwardedFor,
         onRequest: options.onRequest,
+        pages: options.pages,
       }),
     );
     stops.push(gateway.stop);

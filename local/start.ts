@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
 import { demoProject } from './demo-project.ts';
 import { functionLog, functionLogFile } from './function-log.ts';
+import { openPlayground, type Playground } from './playground/playground.ts';
 import { requestLine } from './request-line.ts';
 import { startStack } from './stack.ts';
 import { readStartOptions, startHelp } from './start-options.ts';
@@ -42,6 +43,7 @@ async function main(parameters: readonly string[]): Promise<number> {
 async function run(signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, engine } = readStartOptions(process.env);
   const log = functionLog();
+  let playground: Playground | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
@@ -50,8 +52,12 @@ async function run(signal: AbortSignal): Promise<void> {
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
     signal,
     onStep: (step) => say(paint('dim', `${step} …`)),
-    onRequest: (line) => say(requestLine(line, paint)),
+    onRequest: (line) => {
+      // The playground asks for counts once a second: no news to anyone.
+      if (!line.url.startsWith('/local/')) say(requestLine(line, paint));
+    },
     onLog: log.write,
+    pages: async (request) => playground?.answer(request),
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
@@ -62,6 +68,7 @@ async function run(signal: AbortSignal): Promise<void> {
       dynamodb: { endpoint, tables },
       project,
     };
+    playground = await openPlayground(process.cwd(), state);
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;
@@ -70,13 +77,15 @@ async function run(signal: AbortSignal): Promise<void> {
       say(`\n${tour(state, { id: browser.id, subscription }, paint)}`);
       say(`Data: ${dataDir ?? 'in memory'} (${stack.dynamodb.engine})`);
       say(`Functions log to ${functionLogFile}; tools read ${stateFile}.`);
-      say(`${paint('green', `Carillon answers at ${stack.baseUrl}`)}. Ctrl-C ends it.\n`);
+      say(`${paint('green', `Carillon answers at ${stack.baseUrl}`)}, with a playground to open.`);
+      say('Ctrl-C ends it.\n');
       await aborted(signal);
       say('\nStopping …');
     } finally {
       await removeState();
     }
   } finally {
+    playground?.stop();
     await stack.stop();
     await log.close();
   }

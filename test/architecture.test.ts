@@ -31,7 +31,9 @@ const rules: readonly Rule[] = [
     may: [contract, 'lambdas/store/items.ts', 'aws-cdk-lib', 'constructs', 'zod', 'node:'],
   },
   { files: 'bin/', may: ['lib/', contract, store, 'packages'] },
+  { files: 'local/playground/', may: [contract, store, 'sdk/', 'packages'] },
   { files: 'local/', may: [contract, store, 'bin/terminal/', 'bin/projects/card.ts', 'packages'] },
+  { files: 'sdk/build/', may: ['packages'] },
   { files: 'sdk/', may: [contract] },
   { files: 'bench/', may: everything },
   { files: 'test/', may: everything },
@@ -100,7 +102,8 @@ test.each([
   ['the stack imports a store', 'lib/carillon-stack.ts', '../lambdas/store/projects.ts'],
   ['the local stack imports the stack', 'local/routes.ts', '../lib/http-api.ts'],
   ['the local stack imports a use case', 'local/routes.ts', '../lambdas/send/send.ts'],
-  ['the SDK imports a package', 'sdk/client.ts', 'zod'],
+  ['the SDK imports a package', 'sdk/client/init.ts', 'zod'],
+  ['the SDK imports Node', 'sdk/worker/message.ts', 'node:crypto'],
 ])('would notice that %s', (_, file, specifier) => {
   expect(forbiddenImports(file, `import { x } from '${specifier}';`)).toEqual([
     `${file} imports ${specifier}`,

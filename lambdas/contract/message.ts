@@ -11,8 +11,11 @@ export interface PushMessage {
   readonly notification: {
     readonly title: string;
     readonly body?: string;
-    /** Opened on click. A browser treats a message without it as an ordinary one. */
-    readonly navigate?: string;
+    /**
+     * Opened on click, relative to the service worker's scope. A declarative message must have
+     * one; where the sender named none, it is the site's first page.
+     */
+    readonly navigate: string;
     readonly icon?: string;
     readonly image?: string;
     readonly badge?: string;
@@ -23,6 +26,8 @@ export interface PushMessage {
       /** Where the service worker posts its beacons. */
       readonly events: string;
     };
+    /** The same as the outer one, where the first Safari releases with such messages look. */
+    readonly mutable: true;
   };
   /** Lets the service worker handle the message before the browser shows it by itself. */
   readonly mutable: true;
@@ -34,7 +39,7 @@ export function pushMessage(id: string, content: NotificationContent, eventsUrl:
   const data = { carillon: 1, id, events: eventsUrl } as const;
   return {
     web_push: 8030,
-    notification: { ...shown, navigate: url, data },
+    notification: { ...shown, navigate: url ?? '/', data, mutable: true },
     mutable: true,
   } satisfies PushMessage;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
+import { projectIdSchema } from '../contract/schemas.ts';
 import { asServiceError } from './error-reply.ts';
 import type { Step } from './reply.ts';
 
@@ -27,7 +28,8 @@ export function accessLog(logger: Logger, clock: () => Date): Step {
   function facts(event: Parameters<NonNullable<Step['before']>>[0]['event']) {
     return {
       request_id: event.requestContext.requestId,
-      project_id: event.pathParameters?.projectId,
+      // Anything may stand in a path, a secret key by mistake: what can be no id is left out.
+      project_id: projectIdSchema.safeParse(event.pathParameters?.projectId).data,
       ms: clock().getTime() - begun.getTime(),
     };
   }

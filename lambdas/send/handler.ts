@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
@@ -13,6 +12,7 @@ import { errorReply } from '../http/error-reply.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
+import { serviceLogger } from '../http/service-logger.ts';
 import { delivery, inFlight } from '../push/delivery.ts';
 import { keepAliveTransport } from '../push/transport.ts';
 import { vapidSigner } from '../push/vapid.ts';
@@ -37,7 +37,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
-const logger = new Logger({ serviceName: 'send' });
+const logger = serviceLogger('send');
 // The stack names the service: its stages have metrics of their own.
 const metrics = new Metrics({ namespace: metricNamespace });
 

@@ -10,10 +10,11 @@ import { ServiceError } from '../contract/errors.ts';
  */
 export function documentClient(config: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
-    maxAttempts: 4,
+    // A database that does not answer is given up after 6 s, before the functions are: 10 s.
+    maxAttempts: 3,
     requestHandler: {
       connectionTimeout: 1000,
-      requestTimeout: 3000,
+      requestTimeout: 2000,
       // Without it the SDK warns and goes on waiting.
       throwOnRequestTimeout: true,
     },
@@ -43,8 +44,8 @@ export function documentClient(config: DynamoDBClientConfig = {}): DynamoDBDocum
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** Upper bounds of the random waits, ms: 8.5 s in all at the most, half of that on average. */
-const conflictDelays = [20, 40, 80, 160, 320, 640, 1000, 1500, 2000, 2500];
+/** Upper bounds of the random waits, ms: 4 s in all at the most, half of that on average. */
+const conflictDelays = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
 
 /** Reasons of a cancelled transaction that say nothing about its conditions. */
 const passingReasons = new Set([

@@ -1,4 +1,3 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { routes } from '../contract/routes.ts';
@@ -10,6 +9,7 @@ import { findProject } from '../http/find-project.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
+import { serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { beaconStore } from '../store/notifications.ts';
 import { projectStore } from '../store/projects.ts';
@@ -30,7 +30,7 @@ const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
 const beacons = beaconStore(dynamo, environment.NOTIFICATIONS_TABLE);
 
 export const handler = middy()
-  .use(accessLog(new Logger({ serviceName: 'track' }), clock))
+  .use(accessLog(serviceLogger('track'), clock))
   .use(cors(routes.track))
   .use(errorReply())
   .use(findProject(projects.find))

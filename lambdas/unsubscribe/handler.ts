@@ -1,4 +1,3 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { routes } from '../contract/routes.ts';
@@ -10,6 +9,7 @@ import { findProject } from '../http/find-project.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { query } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
+import { serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { projectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
@@ -34,7 +34,7 @@ const subscriptions = subscriptionStore(
 );
 
 export const handler = middy()
-  .use(accessLog(new Logger({ serviceName: 'unsubscribe' }), clock))
+  .use(accessLog(serviceLogger('unsubscribe'), clock))
   .use(cors(routes.unsubscribe))
   .use(errorReply())
   .use(findProject(projects.find))

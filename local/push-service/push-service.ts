@@ -9,6 +9,7 @@ import { Channels } from './channels.ts';
 import { answerControl } from './control-api.ts';
 import { type Endpoint, receivePush } from './endpoint.ts';
 import { type PushCounts, PushTallies } from './push-tallies.ts';
+import { admitRealBrowsers, type RealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { SimulatedBrowser } from './simulated-browser.ts';
 import { VapidVerifier } from './vapid.ts';
@@ -46,6 +47,8 @@ export interface PushService {
   /** Where it serves: `http://127.0.0.1:<port>`. */
   readonly origin: string;
   readonly channels: Channels;
+  /** Those that connect by WebSocket at {@link origin}, of scheme `ws`. */
+  readonly realBrowsers: RealBrowsers;
   /**
    * Makes a simulated browser with a subscription.
    * @throws {TypeError} if the application server key is none.
@@ -78,6 +81,7 @@ export async function startPushService({
   const channels = new Channels();
   const tallies = new PushTallies();
   const vapid = new VapidVerifier({ origin, now });
+  const realBrowsers = admitRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
   const acceptances = new EventEmitter().setMaxListeners(0);
   const stopping = new AbortController();
@@ -87,6 +91,7 @@ export async function startPushService({
   const service: PushService = {
     origin,
     channels,
+    realBrowsers,
     subscribe({ applicationServerKey, keys = createBrowserKeys() } = {}) {
       const key =
         applicationServerKey === undefined
@@ -105,6 +110,7 @@ export async function startPushService({
     },
     async stop() {
       stopping.abort(new Error('The push service was stopped.'));
+      realBrowsers.stop();
       await close(server);
     },
   };

@@ -16,7 +16,13 @@ test('a message is a declarative one that a service worker may handle first', ()
       navigate: 'https://example.com/',
       icon: 'https://example.com/i',
       data: { carillon: 1, id: 'id-1', events: 'https://push.example.com/events' },
+      mutable: true,
     },
     mutable: true,
   });
+});
+
+test('a message of a sender that names no address is declarative all the same', () => {
+  const { notification } = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events');
+  expect(notification.navigate).toBe('/');
 });

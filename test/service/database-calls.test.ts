@@ -9,7 +9,9 @@ beforeAll(async () => {
   // One instance of each function, so that all requests meet the same memory of projects.
   service = await startService({
     concurrency: 1,
-    onDynamoDbCall: ({ operation }) => calls.push(operation),
+    onDynamoDbCall: ({ operation }) => {
+      calls.push(operation);
+    },
   });
   project = await service.createProject();
   for (const route of Object.values(routes)) await warm(route.name);

@@ -43,7 +43,12 @@ test('what is sent reaches every browser, decrypted to what was sent, and is ans
     expect(browser.messages).toHaveLength(1);
     expect(JSON.parse(message!.text)).toEqual({
       web_push: 8030,
-      notification: { ...shown, navigate: url, data: { carillon: 1, id: body.id, events } },
+      notification: {
+        ...shown,
+        navigate: url,
+        data: { carillon: 1, id: body.id, events },
+        mutable: true,
+      },
       mutable: true,
     });
     expect(message!.headers).toMatchObject({ ttl: '2419200', 'content-encoding': 'aes128gcm' });

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { bundleSdk } from '../../sdk/build/bundle.ts';
+
+export interface Page {
+  readonly type: string;
+  readonly contents: Uint8Array;
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  map: 'application/json',
+};
+
+/**
+ * The playground's pages by path, and beside them what a site hosts of the SDK. They hold nothing
+ * of any project, so that any origin may serve them.
+ * @param root the repository.
+ */
+export async function playgroundPages(root: string): Promise<ReadonlyMap<string, Page>> {
+  const folder = join(root, 'local/playground/page');
+  const [sdk, script, html, ...files] = await Promise.all([
+    bundleSdk(root),
+    bundleScript(folder),
+    readFile(join(folder, 'index.html')),
+    ...['playground.css', 'bell.svg'].map(async (name) => ({
+      name,
+      contents: await readFile(join(folder, name)),
+    })),
+  ]);
+  const pages = [...sdk, ...files, { name: 'playground.js', contents: script }];
+  return new Map([
+    ['/', { type: types.html!, contents: html }],
+    ...pages.map(({ name, contents }) => {
+      const ending = name.slice(name.lastIndexOf('.') + 1);
+      return [`/${name}`, { type: types[ending]!, contents }] as const;
+    }),
+  ]);
+}
+
+async function bundleScript(folder: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, 'playground.ts')],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    sourcemap: 'inline',
+    write: false,
+    logLevel: 'silent',
+  });
+  return outputFiles[0]!.contents;
+}

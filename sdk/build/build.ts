@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { bundleSdk } from './bundle.ts';
+
+/** Builds what is released of the SDK into `sdk/dist/`. */
+const root = join(import.meta.dirname, '../..');
+const dist = join(root, 'sdk/dist');
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+for (const { name, contents } of await bundleSdk(root)) {
+  writeFileSync(join(dist, name), contents);
+  const size = `${contents.length} bytes, ${gzipSync(contents).length} compressed`;
+  if (!name.endsWith('.map')) console.log(`${relative(root, join(dist, name))}: ${size}`);
+}
+
+const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly'];
+const paths = ['--rootDir', root, '--outDir', `${dist}/types`];
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+execFileSync(process.execPath, [tsc, '-p', 'sdk', ...emit, ...paths], {
+  cwd: root,
+  stdio: 'inherit',
+});
+// The types of `carillon.mjs`, by the name that TypeScript looks for.
+writeFileSync(join(dist, 'carillon.d.mts'), "export * from './types/sdk/client/carillon.js';\n");

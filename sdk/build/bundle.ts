@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+
+/** A file that sites host, and its map. */
+export interface BundledFile {
+  readonly name: string;
+  readonly contents: Uint8Array;
+}
+
+/** What each file is made of. */
+const bundles: Readonly<Record<string, BuildOptions>> = {
+  'carillon.mjs': { entryPoints: ['client/carillon.ts'], format: 'esm' },
+  'carillon.js': { entryPoints: ['client/carillon.ts'], format: 'iife', globalName: 'Carillon' },
+  'carillon-sw.js': { entryPoints: ['worker/carillon-sw.ts'], format: 'iife' },
+};
+
+/**
+ * Bundles the SDK: the client as a module and as a script that sets `window.Carillon`, and the
+ * service worker; minified, each with its map.
+ * @param root the repository.
+ */
+export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const results = await Promise.all(
+    Object.entries(bundles).map(([outfile, options]) =>
+      build({
+        ...options,
+        absWorkingDir: join(root, 'sdk'),
+        outfile,
+        bundle: true,
+        minify: true,
+        sourcemap: 'linked',
+        target: 'es2022',
+        define: { VERSION: JSON.stringify(version) },
+        banner: { js: `/* Carillon SDK ${version}, Apache-2.0 */` },
+        write: false,
+        logLevel: 'silent',
+      }),
+    ),
+  );
+  return results.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({
+      name: path.slice(path.lastIndexOf('/') + 1),
+      contents,
+    })),
+  );
+}

@@ -1,0 +1,38 @@
+import { CarillonError } from '../common/error.ts';
+import type { Settings } from './options.ts';
+
+/** The registration of exactly this scope; the browser would also offer one of a wider scope. */
+export async function findRegistration(
+  scope: string,
+): Promise<ServiceWorkerRegistration | undefined> {
+  const registration = await navigator.serviceWorker.getRegistration(scope);
+  return registration?.scope === scope ? registration : undefined;
+}
+
+/** @throws {CarillonError} `service_worker_failed`. */
+export async function registerWorker({
+  serviceWorker,
+  scope,
+}: Settings): Promise<ServiceWorkerRegistration> {
+  try {
+    const registration = await navigator.serviceWorker.register(serviceWorker, { scope });
+    await activation(registration);
+    return registration;
+  } catch (cause) {
+    const sentence = `The service worker ${serviceWorker} does not start: ${(cause as Error).message}`;
+    throw new CarillonError('service_worker_failed', sentence, { cause });
+  }
+}
+
+/** `navigator.serviceWorker.ready` would wait forever on a page outside the worker's scope. */
+function activation({ active, waiting, installing }: ServiceWorkerRegistration): Promise<void> {
+  const worker = active ?? waiting ?? installing!;
+  return new Promise((resolve, reject) => {
+    const check = () => {
+      if (worker.state === 'activated') resolve();
+      else if (worker.state === 'redundant') reject(new Error('its installation failed'));
+    };
+    worker.addEventListener('statechange', check);
+    check();
+  });
+}

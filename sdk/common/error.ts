@@ -1,0 +1,64 @@
+import type { ErrorBody, ErrorCode, Issue } from '../../lambdas/contract/errors.ts';
+
+/** What can go wrong: the service's codes, and those of what happens in the browser. */
+export type CarillonErrorCode =
+  | ErrorCode
+  /** An option of `init` is missing or wrong. */
+  | 'invalid_options'
+  /** This browser, or this way of opening the page, has no push. */
+  | 'unsupported'
+  /** The person said no, now or earlier; only the browser's settings change that. */
+  | 'permission_denied'
+  /** The person closed the question without an answer; it may be asked again. */
+  | 'permission_dismissed'
+  /** The service worker could not be loaded, or failed at its start. */
+  | 'service_worker_failed'
+  /** The browser's push service gave no subscription. */
+  | 'push_service_failed'
+  /** The browser's push service did not answer in time. */
+  | 'timeout'
+  /** The service could not be reached, after retries. */
+  | 'network_error'
+  /** Something answered that is not the service. */
+  | 'unexpected_response';
+
+interface CarillonErrorDetail {
+  readonly status?: number;
+  readonly retryAfter?: number | undefined;
+  readonly issues?: readonly Issue[] | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one kind of error that the SDK throws. */
+export class CarillonError extends Error {
+  override readonly name = 'CarillonError';
+  readonly code: CarillonErrorCode;
+  /** HTTP status, where the service answered. */
+  readonly status: number | undefined;
+  /** Seconds until another try makes sense, where the service said so. */
+  readonly retryAfter: number | undefined;
+  /** Which fields are wrong, for `invalid_request`. */
+  readonly issues: readonly Issue[] | undefined;
+
+  constructor(code: CarillonErrorCode, message: string, detail: CarillonErrorDetail = {}) {
+    super(message, { cause: detail.cause });
+    this.code = code;
+    this.status = detail.status;
+    this.retryAfter = detail.retryAfter;
+    this.issues = detail.issues;
+  }
+}
+
+/** Reads an answer that is no success. Whatever its body is, an error comes of it. */
+export async function errorOf(response: Response): Promise<CarillonError> {
+  const { status, headers } = response;
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
+  const body = (await response.json().catch(() => null)) as Partial<ErrorBody> | null;
+  const { code, message, issues } = body?.error ?? {};
+  if (code === undefined || message === undefined) {
+    const sentence = `An answer of status ${status} came that is not the service's.`;
+    return new CarillonError('unexpected_response', sentence, { status, retryAfter });
+  }
+  return new CarillonError(code, message, { status, retryAfter, issues });
+}

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import puppeteer, { type Browser, type CDPSession } from 'puppeteer-core';
+import { pushMessage } from '../../lambdas/contract/message.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { type Site, startSite } from './fixtures/site.ts';
+import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
+import { until } from './fixtures/until.ts';
+
+/**
+ * The service worker in Chromium. Without a connection to its push service Chromium cannot
+ * subscribe, so pushes are handed to the worker by the browser's own debugger.
+ */
+describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
+  let browser: Browser;
+  let site: Site;
+  let tab: SitePage;
+  let deliver: (data: string) => Promise<ShownNotification | undefined>;
+  let service: BeaconService;
+
+  beforeAll(async () => {
+    browser = await puppeteer.launch({
+      executablePath,
+      headless: true,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    service = await startBeaconService();
+    site = await startSite(service.origin, { projectId: 'demo', applicationServerKey });
+    await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
+    tab = await openSite(browser, `${site.origin}/`);
+    await until('the permission', () =>
+      tab.page.evaluate(() => Notification.permission === 'granted'),
+    );
+    deliver = await registerWorker(tab);
+  });
+
+  afterEach(async () => {
+    await tab.page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      for (const notification of await registration.getNotifications()) notification.close();
+    });
+    await until('no notification', async () => (await tab.notifications()).length === 0);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await service?.stop();
+  });
+
+  test('a message is shown with every field and reported as shown', async () => {
+    const content = {
+      title: 'Every field',
+      body: 'Body',
+      url: `${site.origin}/target`,
+      icon: `${site.origin}/icon.png`,
+      image: `${site.origin}/image.png`,
+      badge: `${site.origin}/badge.png`,
+    };
+    const id = 'shown';
+    const shown = await deliver(JSON.stringify(pushMessage(id, content, service.events(id))));
+    const { url, ...fields } = content;
+    expect(shown).toMatchObject({ ...fields, data: { id, url } });
+    await until('the beacon', () => service.beacons(id).length > 0);
+    expect(service.beacons(id)).toEqual(['shown']);
+  });
+
+  test('a message delivered twice is shown once and reported once', async () => {
+    const id = 'twice';
+    const message = JSON.stringify(pushMessage(id, { title: 'Twice' }, service.events(id)));
+    await deliver(message);
+    await until('the beacon', () => service.beacons(id).length > 0);
+    await deliver(message);
+    const last = 'last';
+    await deliver(JSON.stringify(pushMessage(last, { title: 'Last' }, service.events(last))));
+    await until('the last beacon', () => service.beacons(last).length > 0);
+    expect(service.beacons(id)).toEqual(['shown']);
+    const titles = (await tab.notifications()).map(({ title }) => title);
+    expect(titles.sort()).toEqual(['Last', 'Twice']);
+  });
+
+  test.each([
+    ['nothing', '', 'localhost'],
+    ['text', 'Just words', 'localhost'],
+    ['a number', '7', 'localhost'],
+    ['broken JSON', '{"title":', 'localhost'],
+    ['a list', '[1,2]', 'localhost'],
+    ['another sender’s JSON', '{"title":"Foreign"}', 'Foreign'],
+    ['wrong types', '{"notification":{"title":{},"icon":7,"navigate":[]}}', 'localhost'],
+  ])('a push of %s is shown all the same', async (_, data, title) => {
+    const shown = await deliver(data);
+    expect(shown?.title).toBe(title);
+  });
+
+  test('subscribe() against a push service that never answers ends in a time-out', async () => {
+    // Chromium would wait for ever; the SDK's own patience is too long for a test.
+    await tab.page.evaluate(() => {
+      const { setTimeout } = window;
+      window.setTimeout = ((work: () => void, ms: number) =>
+        setTimeout(work, ms === 30_000 ? 200 : ms)) as typeof window.setTimeout;
+    });
+    expect(['timeout', 'push_service_failed']).toContain(await tab.subscribeError());
+  });
+});
+
+const applicationServerKey =
+  'BNbxGYNMhEIi9rgmgS4zEbQ0jVmC0MxrHcVwdkqGfNnuFqrHbkqUb3eRjX8UBnKMYBQWCzgYDTjRkCgLlIDtMTc';
+
+/**
+ * Registers the site's worker.
+ * @returns hands it a push, as the browser would, and gives the notification that came of it.
+ */
+async function registerWorker(
+  tab: SitePage,
+): Promise<(data: string) => Promise<ShownNotification | undefined>> {
+  const { page } = tab;
+  const { origin } = new URL(page.url());
+  const session: CDPSession = await page.createCDPSession();
+  const registered = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      const active = versions.find(({ status }) => status === 'activated');
+      if (active !== undefined) resolve(active.registrationId);
+    });
+  });
+  let displayed = 0;
+  session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent }) => {
+    if (backgroundServiceEvent.eventName === 'Notification displayed') displayed++;
+  });
+  await session.send('ServiceWorker.enable');
+  const service = 'notifications' as const;
+  await session.send('BackgroundService.setRecording', { service, shouldRecord: true });
+  await session.send('BackgroundService.startObserving', { service });
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/carillon-sw.js');
+    await navigator.serviceWorker.ready;
+  });
+  const registrationId = await registered;
+  return async (data) => {
+    const before = displayed;
+    await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+    // Not asked of the page: getNotifications() has Chromium forget one that it is about to show.
+    await until('a notification displayed', () => displayed > before);
+    return (await tab.notifications()).at(-1);
+  };
+}
+
+interface BeaconService {
+  readonly origin: string;
+  /** Where the beacons of a notification go. */
+  events(id: string): string;
+  /** Types of the beacons that came, the first one first. */
+  beacons(id: string): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Takes beacons as the track function does, preflight included. */
+async function startBeaconService(): Promise<BeaconService> {
+  const received: { url: string; type: string }[] = [];
+  const server: Server = createServer(async (request, response) => {
+    response.setHeader('access-control-allow-origin', '*');
+    response.setHeader('access-control-allow-headers', 'Content-Type');
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.method === 'POST') received.push({ url: request.url!, ...JSON.parse(body) });
+    response.end('{"ok":true}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const path = (id: string) => `/${encodeURIComponent(id)}/events`;
+  return {
+    origin,
+    events: (id) => origin + path(id),
+    beacons: (id) => received.filter(({ url }) => url === path(id)).map(({ type }) => type),
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

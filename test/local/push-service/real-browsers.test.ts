@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
+import { decrypt } from '../../../local/push-service/decrypt.ts';
+import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
+import { push, sender } from './sender.ts';
+
+let service: PushService;
+
+beforeEach(async () => {
+  service = await startPushService();
+});
+
+afterEach(() => service.stop());
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** The browser's end of a connection. */
+async function connect(uaid?: string) {
+  const socket = new WebSocket(service.origin.replace('http', 'ws'), 'push-notification');
+  const messages: Message[] = [];
+  socket.on('message', (data) => messages.push(JSON.parse(String(data))));
+  await once(socket, 'open');
+  let taken = 0;
+  const connection = {
+    socket,
+    say: (message: object) => socket.send(JSON.stringify(message)),
+    async next(): Promise<Message> {
+      while (messages.length <= taken) await once(socket, 'message');
+      return messages[taken++]!;
+    },
+    async close() {
+      socket.close();
+      await once(socket, 'close');
+    },
+  };
+  connection.say({ messageType: 'hello', use_webpush: true, uaid });
+  const hello = await connection.next();
+  expect(hello).toMatchObject({ messageType: 'hello', status: 200, use_webpush: true });
+  return { ...connection, uaid: hello.uaid as string };
+}
+
+type Connection = Awaited<ReturnType<typeof connect>>;
+
+/** Subscribes as Firefox does: it makes the channel's id and keys, and pads the sender's key. */
+async function subscribe({ say, next }: Connection, key = `${sender.publicKey}=`) {
+  const channelID = randomUUID();
+  say({ messageType: 'register', channelID, key });
+  const answer = await next();
+  const keys = createBrowserKeys();
+  const subscription = {
+    endpoint: answer.pushEndpoint as string,
+    keys: {
+      p256dh: keys.publicKey.toString('base64url'),
+      auth: keys.authSecret.toString('base64url'),
+    },
+  };
+  return { channelID, answer, keys, target: { toJSON: () => subscription } };
+}
+
+test('a push arrives encrypted, and is not sent again once it is acknowledged', async () => {
+  const browser = await connect();
+  const { channelID, keys, target } = await subscribe(browser);
+  expect((await push(target, 'ding')).status).toBe(201);
+  const message = await browser.next();
+  expect(message).toMatchObject({
+    messageType: 'notification',
+    channelID,
+    ttl: 60,
+    headers: { encoding: 'aes128gcm' },
+  });
+  const body = Buffer.from(message.data as string, 'base64url');
+  expect(decrypt(body, keys).toString()).toBe('ding');
+  const { version } = message;
+  browser.say({ messageType: 'ack', updates: [{ channelID, version, code: 100 }] });
+  await browser.close();
+
+  const again = await connect(browser.uaid);
+  expect(again.uaid).toBe(browser.uaid);
+  again.say({});
+  expect(await again.next()).toEqual({});
+  await again.close();
+});
+
+test('what is pushed to a browser that is away waits for it', async () => {
+  const browser = await connect();
+  const { channelID, target } = await subscribe(browser);
+  await browser.close();
+  await push(target, 'one');
+  await push(target, 'two');
+  const again = await connect(browser.uaid);
+  const [one, two] = [await again.next(), await again.next()];
+  expect([one.channelID, two.channelID]).toEqual([channelID, channelID]);
+  expect(one.version).not.toBe(two.version);
+  await again.close();
+});
+
+test('an endpoint takes pushes of the key alone that it was made for', async () => {
+  const browser = await connect();
+  const { target } = await subscribe(browser, service.subscribe().toJSON().keys.p256dh);
+  expect((await push(target)).status).toBe(401);
+  await browser.close();
+});
+
+test('a subscription that the browser ends is gone', async () => {
+  const browser = await connect();
+  const { channelID, target } = await subscribe(browser);
+  browser.say({ messageType: 'unregister', channelID });
+  expect(await browser.next()).toEqual({ messageType: 'unregister', channelID, status: 200 });
+  expect((await push(target)).status).toBe(410);
+  await browser.close();
+});
+
+test('a browser that is forgotten gets another identity, and its endpoints are gone', async () => {
+  const browser = await connect();
+  const { target } = await subscribe(browser);
+  const closed = once(browser.socket, 'close');
+  service.realBrowsers.forget();
+  await closed;
+  expect((await push(target)).status).toBe(410);
+  const again = await connect(browser.uaid);
+  expect(again.uaid).not.toBe(browser.uaid);
+  await again.close();
+});
+
+test('what a browser could not decrypt is counted', async () => {
+  const browser = await connect();
+  const { channelID, target } = await subscribe(browser);
+  await push(target);
+  const { version } = await browser.next();
+  browser.say({ messageType: 'ack', updates: [{ channelID, version, code: 101 }] });
+  browser.say({});
+  await browser.next();
+  expect(service.realBrowsers).toMatchObject({ connected: 1, undelivered: 1 });
+  await browser.close();
+});
+
+test('a key that is none is refused', async () => {
+  const browser = await connect();
+  const { answer } = await subscribe(browser, 'AAAA');
+  expect(answer.status).toBe(400);
+  await browser.close();
+});
+
+test.each([
+  ['no JSON', 'hello'],
+  ['an unknown message', '{"messageType":"broadcast_subscribe"}'],
+  ['a register before hello', `{"messageType":"register","channelID":"${randomUUID()}"}`],
+])('%s ends the connection', async (_, text) => {
+  const socket = new WebSocket(service.origin.replace('http', 'ws'), 'push-notification');
+  await once(socket, 'open');
+  socket.send(text);
+  const [code] = await once(socket, 'close');
+  expect(code).toBeGreaterThanOrEqual(4400);
+});

@@ -1,0 +1,72 @@
+import * as fc from 'fast-check';
+import { pushMessage } from '../../lambdas/contract/message.ts';
+import { isCarillonMessage, parseText, readMessage } from '../../sdk/worker/message.ts';
+
+const scope = 'https://shop.example/app/';
+const read = (text: string) => readMessage(parseText(text), scope);
+
+const events = 'https://push.example/events';
+
+test('every field of a Carillon message is shown, and kept what its beacons need', () => {
+  const content = {
+    title: 'Title',
+    body: 'Body',
+    url: 'https://shop.example/target',
+    icon: 'https://shop.example/icon.png',
+    image: 'https://shop.example/image.png',
+    badge: 'https://shop.example/badge.png',
+  };
+  const message = JSON.stringify(pushMessage('id-1', content, events));
+  expect(isCarillonMessage(parseText(message))).toBe(true);
+  const { title, url, ...rest } = content;
+  expect(read(message)).toEqual({
+    title,
+    options: { ...rest, tag: 'id-1', data: { url, carillon: 1, id: 'id-1', events } },
+  });
+});
+
+test('a message without a URL opens the first page of the site', () => {
+  const message = JSON.stringify(pushMessage('id-1', { title: 'T' }, events));
+  expect(read(message).options.data.url).toBe('https://shop.example/');
+});
+
+test('a message of a later version is Carillon’s, and its usual members are shown', () => {
+  const later = { notification: { title: 'T', data: { carillon: 2, id: 'a', events } } };
+  expect(isCarillonMessage(later)).toBe(true);
+  expect(readMessage(later, scope)).toMatchObject({ title: 'T', options: { data: { id: 'a' } } });
+});
+
+test.each([
+  ['text', 'Just words', { title: 'shop.example', options: { body: 'Just words' } }],
+  ['nothing', '', { title: 'shop.example', options: { data: { url: scope } } }],
+  ['flat JSON', '{"title":"T","body":"B"}', { title: 'T', options: { body: 'B' } }],
+  ['another’s declarative message', '{"notification":{"title":"T"}}', { title: 'T' }],
+])('of %s that is no message of Carillon’s, what can be shown is', (_, text, expected) => {
+  expect(isCarillonMessage(parseText(text))).toBe(false);
+  expect(read(text)).toMatchObject(expected);
+});
+
+test('a click never leads to a script', () => {
+  for (const navigate of ['javascript:alert(1)', 'data:text/html,x', 'http://[', 7, null]) {
+    const message = { notification: { title: 'T', navigate } };
+    expect(readMessage(message, scope).options.data.url).toBe(scope);
+  }
+});
+
+test('whatever comes, a title comes of it and nothing is thrown', () => {
+  const member = fc.oneof(fc.anything(), fc.webUrl(), fc.constant({ carillon: 1 }));
+  const names = ['title', 'body', 'icon', 'navigate', 'data', 'notification'] as const;
+  const shape = fc.record(Object.fromEntries(names.map((name) => [name, member])), {
+    requiredKeys: [],
+  });
+  const message = fc.oneof(fc.anything(), shape, fc.record({ notification: shape }));
+  fc.assert(
+    fc.property(message, (value) => {
+      const { title, options } = readMessage(value, scope);
+      expect(title).not.toBe('');
+      expect(options.data.url).toMatch(/^https?:/);
+      expect(options.data.carillon !== undefined).toBe(isCarillonMessage(value));
+    }),
+  );
+  fc.assert(fc.property(fc.string(), (text) => expect(read(text).title).not.toBe('')));
+});

@@ -1,0 +1,35 @@
+import { gzipSync } from 'node:zlib';
+import { type BundledFile, bundleSdk } from '../../sdk/build/bundle.ts';
+
+let files: readonly BundledFile[];
+
+beforeAll(async () => {
+  files = await bundleSdk(process.cwd());
+});
+
+function contentsOf(name: string): Buffer {
+  return Buffer.from(files.find((file) => file.name === name)!.contents);
+}
+
+/** What a visitor's browser loads, in kB of 1,000 bytes. */
+test.each([
+  ['carillon.mjs', 4],
+  ['carillon.js', 4],
+  ['carillon-sw.js', 3],
+])('%s takes at most %d kB compressed', (name, kilobytes) => {
+  expect(gzipSync(contentsOf(name)).length).toBeLessThanOrEqual(kilobytes * 1000);
+});
+
+test.each(['carillon.mjs', 'carillon.js', 'carillon-sw.js'])('%s has its map', (name) => {
+  expect(contentsOf(name).toString()).toContain(`//# sourceMappingURL=${name}.map`);
+  const { sources } = JSON.parse(contentsOf(`${name}.map`).toString());
+  expect(sources.length).toBeGreaterThan(3);
+});
+
+test('nothing of a package is in what browsers load', () => {
+  for (const { name, contents } of files) {
+    if (!name.endsWith('.map')) continue;
+    const { sources } = JSON.parse(Buffer.from(contents).toString()) as { sources: string[] };
+    expect(sources.filter((source) => source.includes('node_modules'))).toEqual([]);
+  }
+});

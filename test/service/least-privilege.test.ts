@@ -1,0 +1,204 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, relative } from 'node:path';
+import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import type { SendResult } from '../../lambdas/contract/schemas.ts';
+import { errorAnswer } from '../../local/dynamodb-answer.ts';
+import { type DynamoDbHook, startDynamoDbGate } from '../../local/dynamodb-gate.ts';
+import { type Grant, readGrants } from '../../local/iam-policy.ts';
+import { createResolver } from '../../local/references.ts';
+import { type Assembly, readAssembly, resourcesOf, type Template } from '../../local/template.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+
+const assembly = readAssembly(sharedAssembly());
+const grants = readGrants(assembly.template, createResolver(assembly.template));
+
+/** Text to tell grants apart by; resources without the account they lie in. */
+const describeGrant = (caller: string, { action, resource }: Grant) =>
+  `${caller} ${action} ${resource.split(':').at(-1)}`;
+
+function send(service: Service, { projectId, secretKey }: OwnedProject, overrides: object = {}) {
+  return service.call<SendResult>(routes.send, {
+    parameters: { projectId },
+    headers: { authorization: `Bearer ${secretKey}`, 'idempotency-key': 'order-1' },
+    body: { title: 'T', ...overrides },
+  });
+}
+
+/** Requests that take a function through every one of its calls to the database. */
+const journeys: Readonly<
+  Record<RouteName, (service: Service, fail: (hook?: DynamoDbHook) => void) => Promise<unknown>>
+> = {
+  async subscribe(service) {
+    const project = await service.createProject();
+    const browser = await service.subscribe(project);
+    const again = { parameters: { ...project }, body: browser.toJSON() };
+    return (await service.call(routes.subscribe, again)).status;
+  },
+  async unsubscribe(service) {
+    const query = `?endpoint=${encodeURIComponent(service.stack.pushService.subscribe().endpoint)}`;
+    const project = await service.createProject();
+    return (await service.call(routes.unsubscribe, { parameters: { ...project }, query })).status;
+  },
+  async send(service, fail) {
+    const project = await service.createProject();
+    const gone = await service.subscribe(project, 'ada');
+    gone.unsubscribe();
+    // A send that cannot read its audience gives its unit back.
+    fail(({ operation }) =>
+      operation === 'Query' ? errorAnswer('ValidationException', 'A fault.') : undefined,
+    );
+    await send(service, project);
+    fail();
+    await send(service, project);
+    // The same again, under the same Idempotency-Key.
+    await send(service, project);
+    const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
+    return targeted.status;
+  },
+  async track(service) {
+    const project = await service.createProject();
+    const { body } = await send(service, project);
+    const parameters = { ...project, notificationId: body.id };
+    return (await service.call(routes.track, { parameters, body: { type: 'shown' } })).status;
+  },
+};
+
+test('every grant of the template is used', async () => {
+  const used = new Set<string>();
+  let hook: DynamoDbHook | undefined;
+  const service = await startService({
+    onLog: () => {},
+    onDynamoDbCall: (call) => {
+      for (const need of call.needs) used.add(describeGrant(call.caller, need));
+      return hook?.(call);
+    },
+  });
+  try {
+    for (const journey of Object.values(journeys)) {
+      await journey(service, (next) => {
+        hook = next;
+      });
+    }
+  } finally {
+    await service.stop();
+  }
+  const granted = [...grants].flatMap(([caller, own]) =>
+    own.map((grant) => describeGrant(caller, grant)),
+  );
+  expect(granted.length).toBeGreaterThan(10);
+  // Each used, and no two of them the same.
+  expect(granted.sort()).toEqual([...used].sort());
+});
+
+test('no function may use another’s grants', async () => {
+  const database = createServer((_, response) => response.end('{}'));
+  await new Promise<void>((listening) => database.listen(0, '127.0.0.1', listening));
+  const target = `http://127.0.0.1:${(database.address() as AddressInfo).port}`;
+  const gate = await startDynamoDbGate({ target, grants });
+  try {
+    const all = new Map(
+      [...grants.values()].flat().map((grant) => [describeGrant('', grant), grant]),
+    );
+    for (const [caller, own] of grants) {
+      const allowed: string[] = [];
+      for (const [description, grant] of all) {
+        if ((await use(gate.endpoint, caller, grant)) === 200) allowed.push(description);
+      }
+      expect(allowed.sort()).toEqual(own.map((grant) => describeGrant('', grant)).sort());
+      expect(allowed.length).toBeLessThan(all.size);
+    }
+  } finally {
+    await gate.stop();
+    database.close();
+  }
+});
+
+/** Makes the call that a grant is for. @returns the status of the answer. */
+async function use(endpoint: string, caller: string, { action, resource }: Grant) {
+  const [, TableName, , IndexName] = resource.split(':').at(-1)!.split('/');
+  const [, operation] = action.split(':');
+  const isCheck = operation === 'ConditionCheckItem';
+  const { status } = await fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      authorization: `AWS4-HMAC-SHA256 Credential=${caller}/20260101/us-east-1/dynamodb/aws4_request`,
+      'x-amz-target': `DynamoDB_20120810.${isCheck ? 'TransactWriteItems' : operation}`,
+    },
+    body: JSON.stringify(
+      isCheck ? { TransactItems: [{ ConditionCheck: { TableName } }] } : { TableName, IndexName },
+    ),
+  });
+  return status;
+}
+
+test.each<[route: RouteName, action: string, table: string]>([
+  ['subscribe', 'dynamodb:PutItem', 'SubscriptionsTable'],
+  ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
+  ['send', 'dynamodb:ConditionCheckItem', 'ProjectsTable'],
+  ['track', 'dynamodb:UpdateItem', 'NotificationsTable'],
+])('%s answers 500 where its role lacks %s on the %s', async (route, action, table) => {
+  const folder = temporaryFolder();
+  const errors: string[] = [];
+  const service = await startService({
+    assembly: assemblyWithout(folder, route, action, table),
+    onLog: ({ function: name, text }) => {
+      if (text.includes('"level":"ERROR"')) errors.push(`${name} ${text}`);
+    },
+  });
+  try {
+    const journey = journeys[route](service, () => {});
+    if (route === 'subscribe') await expect(journey).rejects.toThrow('500');
+    else expect(await journey).toBe(500);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const error of errors) {
+      expect(error).toMatch(new RegExp(`^${route}`, 'i'));
+      expect(error).toContain('AccessDeniedException');
+      expect(error).toContain(`not authorized to perform: ${action} on resource`);
+    }
+  } finally {
+    await service.stop();
+    folder.remove();
+  }
+});
+
+/** Writes the assembly without one grant of one function. @returns its directory. */
+function assemblyWithout(folder: Folder, route: RouteName, action: string, table: string): string {
+  const template = structuredClone(assembly.template);
+  const isRoutes = (id: string) => id.toLowerCase().startsWith(`${route}role`);
+  const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) => isRoutes(id));
+  const statements = policies.flatMap(([, { Properties }]) => statementsOf(Properties));
+  const [statement, ...others] = statements.filter(
+    ({ Action, Resource }) =>
+      [Action].flat().includes(action) && JSON.stringify(Resource).includes(`"${table}`),
+  );
+  expect(others).toEqual([]);
+  statement!.Action = [statement!.Action].flat().filter((one) => one !== action);
+  return writeAssembly(folder, template, assembly);
+}
+
+interface Statement {
+  Action: string | string[];
+  readonly Resource: unknown;
+}
+
+function statementsOf(properties: unknown): Statement[] {
+  return (properties as { PolicyDocument: { Statement: Statement[] } }).PolicyDocument.Statement;
+}
+
+function writeAssembly(folder: Folder, template: Template, { directory }: Assembly): string {
+  for (const [, { Metadata }] of resourcesOf(template, 'AWS::Lambda::Function')) {
+    const metadata = Metadata as Record<string, string>;
+    const asset = join(directory, metadata['aws:asset:path']!);
+    metadata['aws:asset:path'] = relative(folder.path, asset);
+  }
+  const stack = {
+    type: 'aws:cloudformation:stack',
+    properties: { templateFile: 'template.json' },
+  };
+  folder.write('template.json', JSON.stringify(template));
+  folder.write('manifest.json', JSON.stringify({ artifacts: { Carillon: stack } }));
+  return folder.path;
+}
