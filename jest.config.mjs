@@ -2,8 +2,8 @@
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  // Those need a browser: npm run test:browser.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/'],
+  // Those need a browser, and those take minutes: npm run test:browser, npm run test:trust.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', '<rootDir>/test/trust/'],
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   transform: {

@@ -62,9 +62,6 @@ export class EndpointFunction extends nodejs.NodejsFunction {
         sourcesContent: false,
         // The SDK that was tested is the SDK that runs, not the one the runtime happens to carry.
         bundleAwsSDK: true,
-        // A package of web-push would take it for its terminal colours, out of whatever else
-        // happens to be installed: what is bundled is to come from `dependencies`.
-        externalModules: ['supports-color'],
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(
             props.root,

@@ -51,6 +51,19 @@ export function readEndpoint(text: string, extraOrigins: readonly string[]): URL
 // https://127.0.0.1/fcm.googleapis.com for a push service.
 function isPushServiceHost(hostname: string): boolean {
   return pushServiceHosts.some((host) =>
-    host.startsWith('.') ? hostname.endsWith(host) : hostname === host,
+    host.startsWith('.')
+      ? hostname.endsWith(host) && isSubdomain(hostname.slice(0, -host.length))
+      : hostname === host,
   );
+}
+
+const label = '(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const labels = new RegExp(`^${label}(?:\\.${label})*$`);
+
+/**
+ * Whether what stands before a domain is made of the labels that hosts have (RFC 1123 §2.1): a URL
+ * may have others, such as empty ones. No push service has an internationalised one.
+ */
+function isSubdomain(text: string): boolean {
+  return text.length <= 200 && labels.test(text);
 }

@@ -14,9 +14,13 @@ export interface RequestCounter {
   ): Promise<number>;
 }
 
+/** Stands for whatever project is named without its key; no project has this id. */
+const unproven = '-';
+
 /**
  * Counts the request against its address, project and action. A plan speaks only for those who
- * proved to belong to the project: anyone else is held to the deployment's limit.
+ * proved to belong to the project. Anyone else is held to the deployment's limit, over all the
+ * projects they name: inventing some must not cost a write for each.
  * @param perMinute requests a minute, where the project's plan says nothing else.
  */
 export function rateLimit(
@@ -32,7 +36,8 @@ export function rateLimit(
       const limit = limitOf(event.project?.plan.rateLimitPerMinute, perMinute);
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
-      const retryAfter = await counter.count({ projectId, action, address }, limit);
+      const counted = { projectId: event.project ? projectId : unproven, action, address };
+      const retryAfter = await counter.count(counted, limit);
       if (retryAfter === 0) return;
       throw new ServiceError(
         'rate_limited',

@@ -219,7 +219,7 @@ class Delivery {
     let service = this.#services.get(origin);
     if (service === undefined) {
       // Checked again: what is admitted may have changed since this endpoint was stored.
-      const admitted = readEndpoint(origin, this.#settings.extraOrigins) instanceof URL;
+      const admitted = isOrigin(readEndpoint(origin, this.#settings.extraOrigins), origin);
       const headers = admitted ? this.#headers(origin) : undefined;
       service = { origin, headers, held: 0, waited: 0, waitedFor: 0 };
       this.#services.set(origin, service);
@@ -373,7 +373,16 @@ class Delivery {
 
 type Settled = Outcome | { readonly kind: 'failed'; readonly reason: 'unsendable' };
 
-/** The origin of an endpoint, which is stored in a URL's own spelling: all before its path. */
+/**
+ * All of an endpoint before its path: of one in a URL's own spelling, as they are stored, its
+ * origin.
+ */
 function originOf(endpoint: string): string {
-  return endpoint.slice(0, endpoint.indexOf('/', 'https://'.length));
+  const end = endpoint.indexOf('/', 'https://'.length);
+  return end === -1 ? endpoint : endpoint.slice(0, end);
+}
+
+// In another spelling a path that is added could change the host: "https://a.example" and "@b".
+function isOrigin(read: ReturnType<typeof readEndpoint>, text: string): boolean {
+  return read instanceof URL && read.origin === text;
 }

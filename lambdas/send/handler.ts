@@ -14,6 +14,7 @@ import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
 import { delivery, inFlight } from '../push/delivery.ts';
+import { publicLookup } from '../push/public-lookup.ts';
 import { pushTransport } from '../push/transport.ts';
 import { vapidSigner } from '../push/vapid.ts';
 import { audienceStore } from '../store/audience.ts';
@@ -55,7 +56,10 @@ const parts: SendParts = {
   sends: sendStore(dynamo, tables),
   audiences: audienceStore(dynamo, tables),
   deliver: delivery({
-    transport: pushTransport({ limit: inFlight.overall }),
+    transport: pushTransport({
+      limit: inFlight.overall,
+      lookup: publicLookup(environment.EXTRA_PUSH_ORIGINS),
+    }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,
     sleep,

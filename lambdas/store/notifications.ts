@@ -20,10 +20,13 @@ export interface SendStore {
     cap: number | null,
   ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
 
-  /** Undoes {@link begin}, for a send that ended before any push was attempted. */
+  /**
+   * Undoes {@link begin}, for a send that ended before any push was attempted: once, however often
+   * it is asked for, and not at all for a project deleted meanwhile.
+   */
   giveBack(notification: NewNotification): Promise<void>;
 
-  /** Adds a send's counts to its record. */
+  /** Adds a send's counts to its record, unless that went with its project meanwhile. */
   finish(projectId: string, result: SendResult): Promise<void>;
 
   /** Finds the request that a key stands for. */
@@ -89,27 +92,28 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
 
     async giveBack({ projectId, id, sentAt, idempotency }) {
       const record = { TableName: tables.notifications, Key: { projectId, notificationId: id } };
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            {
-              Update: {
-                TableName: tables.usage,
-                Key: { projectId, period: utcMonth(sentAt) },
-                UpdateExpression: 'ADD tally :minusOne',
-                ExpressionAttributeValues: { ':minusOne': -1 },
+      try {
+        await dynamo.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              { Delete: { ...record, ConditionExpression: recordExists } },
+              {
+                Update: {
+                  TableName: tables.usage,
+                  Key: { projectId, period: utcMonth(sentAt) },
+                  UpdateExpression: 'ADD tally :minusOne',
+                  ExpressionAttributeValues: { ':minusOne': -1 },
+                },
               },
-            },
-            // Given back once, however often it is asked for.
-            {
-              Delete: { ...record, ConditionExpression: 'attribute_exists(notificationId)' },
-            },
-            ...(idempotency
-              ? [{ Delete: { ...record, Key: repetitionKey(projectId, idempotency.keyHash) } }]
-              : []),
-          ],
-        }),
-      );
+              ...(idempotency
+                ? [{ Delete: { ...record, Key: repetitionKey(projectId, idempotency.keyHash) } }]
+                : []),
+            ],
+          }),
+        );
+      } catch (error) {
+        if (!conditionFailed(cancellationReasons(error)[0])) throw error;
+      }
     },
 
     async earlier(projectId, keyHash) {
@@ -126,17 +130,23 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     async finish(projectId, { id, ...counts }) {
       const known = Object.entries(counts).filter(([, count]) => count !== undefined);
       const names = known.map(([name]) => name);
-      await dynamo.send(
-        new UpdateCommand({
-          TableName: tables.notifications,
-          Key: { projectId, notificationId: id },
-          UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: Object.fromEntries(
-            known.map(([name, count]) => [`:${name}`, count]),
-          ),
-        }),
-      );
+      try {
+        await dynamo.send(
+          new UpdateCommand({
+            TableName: tables.notifications,
+            Key: { projectId, notificationId: id },
+            UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+            // Or an item would be left that nothing ever deletes.
+            ConditionExpression: recordExists,
+            ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+            ExpressionAttributeValues: Object.fromEntries(
+              known.map(([name, count]) => [`:${name}`, count]),
+            ),
+          }),
+        );
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error;
+      }
     },
   };
 
@@ -147,6 +157,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     return Item;
   }
 }
+
+const recordExists = 'attribute_exists(notificationId)';
 
 function takeUnit(
   { usage }: SendTables,
@@ -214,7 +226,7 @@ export function beaconStore(dynamo: DynamoDBDocumentClient, table: string): Beac
             TableName: table,
             Key: { projectId, notificationId },
             UpdateExpression: 'ADD #type :one',
-            ConditionExpression: 'attribute_exists(notificationId)',
+            ConditionExpression: recordExists,
             ExpressionAttributeNames: { '#type': type },
             ExpressionAttributeValues: { ':one': 1 },
           }),

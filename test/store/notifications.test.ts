@@ -5,6 +5,8 @@ import {
   secondsToNextMonth,
   sendStore,
 } from '../../lambdas/store/notifications.ts';
+import { projectRegistry } from '../../lambdas/store/project-registry.ts';
+import { projectTables } from '../../local/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 
 // Far ahead: DynamoDB Local deletes within seconds what its TTL says is over.
@@ -103,10 +105,33 @@ test('a unit given back can be taken again, and is given back once', async () =>
   const begun = notification(projectId);
   await sends().begin(begun, 1);
   await sends().giveBack(begun);
-  await expect(sends().giveBack(begun)).rejects.toThrow();
+  await sends().giveBack(begun);
   expect(await database.usage(projectId, '2126-11')).toBe(0);
   expect(await record(projectId, begun.id)).toBeUndefined();
   expect(await sends().begin(notification(projectId), 1)).toBe('begun');
+});
+
+test('a send that ends after its project was deleted leaves nothing', async () => {
+  const projectId = await database.createProject();
+  const [ended, failed] = [notification(projectId), notification(projectId)];
+  const registry = projectRegistry(
+    database.dynamo,
+    projectTables(database.tables),
+    () => new Date(),
+  );
+  await sends().begin(ended, 10);
+  await sends().begin(failed, 10);
+  await registry.remove(projectId);
+  await sends().finish(projectId, {
+    id: ended.id,
+    attempted: 1,
+    delivered: 1,
+    removed: 0,
+    failed: 0,
+  });
+  await sends().giveBack(failed);
+  expect(await record(projectId, ended.id)).toBeUndefined();
+  expect(await database.usage(projectId, '2126-11')).toBe(0);
 });
 
 describe('a request under a key', () => {

@@ -1,0 +1,95 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * IPv4 ranges that are not globally reachable, from IANA's registry of special purposes (RFC 6890)
+ * and of multicast. The few services with a reachable address inside 192.0.0.0/24 are no push
+ * services, so the whole range is closed.
+ */
+const closedIpv4 = [
+  '0.0.0.0/8', // this network (RFC 791)
+  '10.0.0.0/8', // private (RFC 1918)
+  '100.64.0.0/10', // shared by carriers (RFC 6598)
+  '127.0.0.0/8', // loopback (RFC 1122)
+  '169.254.0.0/16', // link-local (RFC 3927): the metadata services of clouds and of containers
+  '172.16.0.0/12', // private (RFC 1918)
+  '192.0.0.0/24', // protocol assignments (RFC 6890)
+  '192.0.2.0/24', // documentation (RFC 5737)
+  '192.88.99.0/24', // relays of 6to4 (RFC 7526)
+  '192.168.0.0/16', // private (RFC 1918)
+  '198.18.0.0/15', // benchmarks (RFC 2544)
+  '198.51.100.0/24', // documentation (RFC 5737)
+  '203.0.113.0/24', // documentation (RFC 5737)
+  '224.0.0.0/4', // multicast (RFC 5771)
+  '240.0.0.0/4', // reserved (RFC 1112), and 255.255.255.255 to all
+];
+
+/** The one range that global unicast addresses are given out of (RFC 4291 §2.4). */
+const openIpv6 = ['2000::/3'];
+
+/** What is not globally reachable inside of it. */
+const closedIpv6 = [
+  '2001::/23', // protocol assignments (RFC 2928): Teredo, ORCHID, benchmarks
+  '2001:db8::/32', // documentation (RFC 3849)
+  '3fff::/20', // documentation (RFC 9637)
+];
+
+const closed4 = rangesOf(closedIpv4, 'ipv4');
+const open6 = rangesOf(openIpv6, 'ipv6');
+const closed6 = rangesOf(closedIpv6, 'ipv6');
+
+/**
+ * Whether an address, as name resolution yields it, is one of the open internet. An IPv6 address
+ * that leads to an IPv4 one is judged by that: IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052
+ * §2.1) and 6to4 (RFC 3056 §2).
+ * @returns false for what is no address, and for one with a zone.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !closed4.check(address, 'ipv4');
+  if (!isIPv6(address) || address.includes('%')) return false;
+  const groups = groupsOf(address);
+  const embedded = embeddedIpv4(groups);
+  if (embedded !== undefined) return isPublicAddress(embedded);
+  // In full: a BlockList takes a mapped address for the IPv4 one.
+  const full = groups.map((group) => group.toString(16)).join(':');
+  return open6.check(full, 'ipv6') && !closed6.check(full, 'ipv6');
+}
+
+function embeddedIpv4(groups: readonly number[]): string | undefined {
+  const [a, b, c] = groups as [number, number, number];
+  const begins = (...prefix: number[]) => prefix.every((group, index) => groups[index] === group);
+  if (begins(0, 0, 0, 0, 0, 0xffff) || begins(0x64, 0xff9b, 0, 0, 0, 0)) {
+    return dotted(groups[6]!, groups[7]!);
+  }
+  return a === 0x2002 ? dotted(b, c) : undefined;
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** The eight groups of an IPv6 address in any of its spellings. */
+function groupsOf(address: string): number[] {
+  const [, head, tail] = /^(.*?)(?:::(.*))?$/.exec(address) as unknown as [string, string, string?];
+  const before = partsOf(head);
+  const after = tail === undefined ? [] : partsOf(tail);
+  const zeros = Array<number>(8 - before.length - after.length).fill(0);
+  return [...before, ...zeros, ...after];
+}
+
+function partsOf(text: string): number[] {
+  return text.split(':').flatMap((part) => {
+    if (part === '') return [];
+    if (!part.includes('.')) return [Number.parseInt(part, 16)];
+    const [a, b, c, d] = part.split('.').map(Number) as [number, number, number, number];
+    return [(a << 8) | b, (c << 8) | d];
+  });
+}
+
+function rangesOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network, prefix] = range.split('/') as [string, string];
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}
