@@ -10,5 +10,5 @@ export default {
   roots: ['<rootDir>/test/trust'],
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 1,
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };
