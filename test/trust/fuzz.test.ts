@@ -22,8 +22,8 @@ import { seed } from './report/seed.ts';
 
 /** Each has a project of its own and sends one request after the other. */
 const clients = 4;
-const requestsEach = 3000;
-const rawRequests = 3000;
+const requestsEach = 2600;
+const rawRequests = 2000;
 
 const browsersEach = 10;
 const cap = 12;
