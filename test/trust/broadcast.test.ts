@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { routes } from '../../lambdas/contract/routes.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -68,10 +69,24 @@ async function endpointsOf({ projectId }: OwnedProject): Promise<Set<string>> {
   return new Set([...subscriptions.values()].map(({ endpoint }) => endpoint));
 }
 
-/** Sends, and does things while the broadcast is under way from before their start to their end. */
+/** Stores subscriptions at the push service that holds. @returns their endpoints. */
+async function subscribeHeld(project: OwnedProject, number: number): Promise<string[]> {
+  const endpoints = Array.from({ length: number }, () => `${holding.origin}/${randomUUID()}`);
+  const stated = {
+    p256dh: keys.publicKey.toString('base64url'),
+    auth: keys.authSecret.toString('base64url'),
+  };
+  const subscriptions = endpoints.map((endpoint) => ({ endpoint, keys: stated }));
+  await store(
+    project,
+    subscriptions.map((one) => ({ toJSON: () => ({ ...one, expirationTime: null }) })),
+  );
+  return endpoints;
+}
+
+/** Sends, and does things that begin and end while the broadcast is under way. */
 async function sendDuring(project: OwnedProject, doings: () => readonly Promise<unknown>[]) {
-  const held = { endpoint: `${holding.origin}/push`, expirationTime: null, keys: someKeys };
-  await store(project, [{ toJSON: () => held }]);
+  holding.hold();
   const arrival = holding.arrival();
   const sending = service.send(project, { title: 'T' });
   await arrival;
@@ -82,11 +97,6 @@ async function sendDuring(project: OwnedProject, doings: () => readonly Promise<
   expect(body.attempted).toBe(body.delivered + body.removed + body.failed);
   return body;
 }
-
-const someKeys = {
-  p256dh: keys.publicKey.toString('base64url'),
-  auth: keys.authSecret.toString('base64url'),
-};
 
 /** Have all got one message, none two. */
 function expectOneEach(browsers: readonly SimulatedBrowser[]): void {
@@ -110,6 +120,7 @@ test('every subscriber there before a broadcast and untouched during it gets exa
         await subscribe(project, pushService, changing),
         await subscribe(project, other, leaving),
       ];
+      const held = await subscribeHeld(project, 1);
       for (const browser of gone) browser.unsubscribe();
 
       const parameters = { projectId: project.projectId };
@@ -136,7 +147,7 @@ test('every subscriber there before a broadcast and untouched during it gets exa
       }
       expect(report).toMatchObject({ removed: gone.length, failed: 0 });
       const remaining = [...untouched, ...changers, ...newcomers].map(({ endpoint }) => endpoint);
-      expect(await endpointsOf(project)).toEqual(new Set([...remaining, `${holding.origin}/push`]));
+      expect(await endpointsOf(project)).toEqual(new Set([...remaining, ...held]));
       record('broadcasts', 1);
       record('untouched subscribers with one push each', untouched.length);
       record('changes during a broadcast', coming + leaving + changing);
@@ -147,25 +158,30 @@ test('every subscriber there before a broadcast and untouched during it gets exa
 
 test('a push service left behind and read again gets exactly one push for each subscriber too', async () => {
   const project = await service.createProject(unlimited);
-  const [healthy, slow] = [
-    await subscribe(project, service.stack.pushService, 900),
-    await subscribe(project, other, 700),
-  ];
+  const { pushService } = service.stack;
+  const healthy = await subscribe(project, pushService, 900);
   // More than may be in hand of one push service: the reading gets ahead without it.
-  for (const browser of slow) browser.behave({ delayMs: 1000 });
+  const held = await subscribeHeld(project, 700);
   const queriesBefore = queries;
   const newcomers: SimulatedBrowser[] = [];
-  await sendDuring(project, () =>
-    Array.from({ length: 40 }, async () => {
+  const all = pushService.stats().accepted + healthy.length;
+  const report = await sendDuring(project, () => [
+    ...Array.from({ length: 40 }, async () => {
       newcomers.push(await service.subscribe(project));
     }),
+    // Not one push to the other has been answered by then.
+    pushService.waitFor(all),
+  ]);
+  expectOneEach(healthy);
+  expect(held.map((endpoint) => holding.pushes.get(new URL(endpoint).pathname))).toEqual(
+    held.map(() => 1),
   );
-  expectOneEach([...healthy, ...slow]);
   for (const { messages } of newcomers) expect(messages.length).toBeLessThanOrEqual(1);
-  expect((await endpointsOf(project)).size).toBe(900 + 700 + 40 + 1);
+  expect(report.failed).toBe(0);
+  expect((await endpointsOf(project)).size).toBe(900 + 700 + 40);
   // The audience has two pages: a third call is that of another reading.
   expect(queries - queriesBefore).toBeGreaterThan(2);
-  record('untouched subscribers with one push each', healthy.length + slow.length);
+  record('untouched subscribers with one push each', healthy.length + held.length);
 });
 
 test('accepted sends at once are as many as the month has left, and the counter says so', async () => {

@@ -5,6 +5,7 @@ import { cancelledTransaction, errorAnswer } from '../../local/dynamodb-answer.t
 import type { DynamoDbCall, DynamoDbFault, DynamoDbHook } from '../../local/dynamodb-gate.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { record } from './report/record.ts';
 
 /** What one request meets at the database; undefined lets a call through. */
 let hook: DynamoDbHook | undefined;
@@ -15,6 +16,7 @@ beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
 });
 afterAll(() => service.stop());
+afterEach(() => record('faults survived', 1));
 beforeEach(async () => {
   hook = undefined;
   project = await service.createProject();
@@ -197,7 +199,7 @@ describe('a fault that lasts is 503 with a time to try again, and changes nothin
   });
 });
 
-describe('a send that the database leaves alone half-way', () => {
+describe('a send that the database leaves alone half-way still says what it did', () => {
   const many = 1100;
 
   beforeEach(async () => {

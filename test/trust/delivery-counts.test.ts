@@ -9,7 +9,7 @@ import { deliver, skipWaits, transport, vapid } from './fixtures/real-delivery.t
 import { record } from './report/record.ts';
 import { cases } from './report/seed.ts';
 
-const mixtures = 100;
+const mixtures = 70;
 
 /** Milliseconds after which a push is unanswered here. A function waits for ten seconds. */
 const pushTimeout = 150;

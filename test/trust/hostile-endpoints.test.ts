@@ -5,7 +5,6 @@ import { createServer, type Server } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../lambdas/contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { addressee, audienceOf } from '../fixtures/audience.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
@@ -89,6 +88,7 @@ describe('an endpoint that lies in the table all the same is not connected to at
     const victim = await service.createProject();
     const { SUBSCRIPTIONS_TABLE } = service.stack.dynamodb.tables;
     const endpoints = hostileUrls(trapPort()).map(({ url }) => url);
+    expect(new Set(endpoints).size).toBe(endpoints.length);
     for (const endpoint of endpoints) {
       const now = new Date().toISOString();
       const item: SubscriptionItem = {
@@ -102,7 +102,7 @@ describe('an endpoint that lies in the table all the same is not connected to at
     const good = await service.subscribe(victim);
     const { status, body } = await service.send(victim, { title: 'T' });
     expect(status).toBe(201);
-    expect(body).toMatchObject({ delivered: 1, removed: 0, failed: new Set(endpoints).size });
+    expect(body).toMatchObject({ delivered: 1, removed: 0, failed: endpoints.length });
     expect(good.messages).toHaveLength(1);
     expect(trapped).toBe(0);
   });
@@ -172,9 +172,3 @@ const pushHeaders = new Set([
   'host',
   'ttl',
 ]);
-
-test('the names above are of different URLs', () => {
-  const urls = hostileUrls(1).map(({ url }) => endpointHash(url));
-  expect(new Set(urls).size).toBe(urls.length);
-  expect(urls.length).toBeGreaterThanOrEqual(60);
-});

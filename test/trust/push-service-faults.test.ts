@@ -5,6 +5,7 @@ import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';
+import { record } from './report/record.ts';
 
 /** A push service that treats connections as no HTTP server would. */
 let misbehaving: Server;
@@ -27,6 +28,7 @@ afterAll(async () => {
   await service.stop();
   misbehaving.close();
 });
+afterEach(() => record('faults survived', 1));
 beforeEach(async () => {
   project = await service.createProject();
 });
@@ -66,7 +68,7 @@ async function sendBeside(): Promise<{ removed: number; failed: number; left: nu
 const kept = { removed: 0, failed: 1, left: 2 };
 const deleted = { removed: 1, failed: 0, left: 1 };
 
-describe('an answer of a push service', () => {
+describe('an answer of a push service means what it should, and costs no other subscriber', () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
   const answers: [string, Behaviour, typeof kept][] = [
     ['400', { status: 400 }, kept],
@@ -115,7 +117,7 @@ describe('an answer of a push service', () => {
   });
 });
 
-describe('a push service', () => {
+describe('a push service at fault costs its own subscribers alone', () => {
   test('that refuses connections costs its subscribers, not the others', async () => {
     await store('http://127.0.0.1:1/push/refused');
     expect(await sendBeside()).toEqual(kept);
@@ -156,7 +158,7 @@ function endless(socket: Socket): void {
   more();
 }
 
-describe('a function that is killed in the middle of a send', () => {
+describe('a send whose function is killed notifies nobody twice', () => {
   test('keeps its unit, answers its caller 500, and a repetition never notifies twice', async () => {
     const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
     slow.behave({ stall: true });

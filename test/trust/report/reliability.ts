@@ -59,9 +59,10 @@ export function readRows(run: TestRun, records: readonly FigureRecord[], root: s
 export function reliabilityDocument(rows: readonly Row[], seed: string): string {
   const number = new Intl.NumberFormat('en-US');
   const lines = rows.map(({ promise, file, tests, figures }) => {
-    const counted = [...figures].map(([figure, count]) => `${number.format(count)} ${figure}`);
-    const passed = tests === 1 ? '1 test' : `${number.format(tests)} tests`;
-    const cells = [sentence(promise), `[${file}](../${file})`, [...counted, passed].join('<br>')];
+    const counted = [...figures, ['tests', tests] as const].map(
+      ([figure, count]) => `${figure}: ${number.format(count)}`,
+    );
+    const cells = [sentence(promise), `[${file}](../${file})`, counted.join('<br>')];
     return `| ${cells.map(tableText).join(' | ')} |`;
   });
   return `# Reliability
