@@ -366,7 +366,6 @@ const answerHeaders = [
 /** All the headers that a push has. */
 const pushHeaders = new Set([
   'authorization',
-  'connection',
   'content-encoding',
   'content-length',
   'content-type',
