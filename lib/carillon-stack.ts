@@ -13,6 +13,7 @@ import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
 import { SubscriptionsTable } from './tables/subscriptions-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
+import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
 export interface CarillonStackProps {
   readonly settings: Settings;
@@ -20,7 +21,7 @@ export interface CarillonStackProps {
   readonly root: string;
 }
 
-/** The whole service: five tables, four functions on them, the API before these, and a watch. */
+/** The whole service: six tables, four functions on them, the API before these, and a watch. */
 export class CarillonStack extends Stack {
   /** The stack of the stage `prod` has the bare name; any other has its stage behind. */
   static idOf({ stage }: Settings): string {
@@ -42,6 +43,7 @@ export class CarillonStack extends Stack {
     }
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
+    const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });
     const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
     const usage = new UsageTable(this, 'Usage', { disposable });
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
@@ -86,6 +88,7 @@ export class CarillonStack extends Stack {
     usage.grantCount(send);
     notifications.grantRecord(send);
     projects.grantCheck(send);
+    vapidKeys.grantSign(send);
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
     send.addEnvironment(environment.vapidSubject, settings.vapidSubject);
     send.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
@@ -96,7 +99,7 @@ export class CarillonStack extends Stack {
     notifications.grantBeacon(track);
 
     const api = new HttpApi(this, 'HttpApi', { functions, disposable });
-    const tables = { projects, subscriptions, usage, notifications, rateLimits };
+    const tables = { projects, vapidKeys, subscriptions, usage, notifications, rateLimits };
     new Dashboard(this, 'Dashboard', {
       api,
       functions: Object.values(functions),
@@ -106,6 +109,7 @@ export class CarillonStack extends Stack {
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
+    new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
     new CfnOutput(this, 'UsageTable', { value: usage.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });

@@ -29,6 +29,7 @@ export function tableNames(functions: readonly FunctionDefinition[]): TableNames
 export function projectTables(names: TableNames): ProjectTables {
   return {
     projects: names.PROJECTS_TABLE,
+    vapidKeys: names.VAPID_KEYS_TABLE,
     subscriptions: names.SUBSCRIPTIONS_TABLE,
     usage: names.USAGE_TABLE,
     notifications: names.NOTIFICATIONS_TABLE,

@@ -40,6 +40,7 @@ const localState = z.object({
     endpoint: z.url(),
     tables: z.object({
       [environment.projectsTable]: z.string(),
+      [environment.vapidKeysTable]: z.string(),
       [environment.subscriptionsTable]: z.string(),
       [environment.usageTable]: z.string(),
       [environment.notificationsTable]: z.string(),
@@ -54,6 +55,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
   const { baseUrl, dynamodb } = parseLocalState(text, stateFile);
   const tables = {
     projects: dynamodb.tables.PROJECTS_TABLE,
+    vapidKeys: dynamodb.tables.VAPID_KEYS_TABLE,
     subscriptions: dynamodb.tables.SUBSCRIPTIONS_TABLE,
     usage: dynamodb.tables.USAGE_TABLE,
     notifications: dynamodb.tables.NOTIFICATIONS_TABLE,
@@ -110,6 +112,7 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
 const outputNames = {
   baseUrl: 'ApiUrl',
   projects: 'ProjectsTable',
+  vapidKeys: 'VapidKeysTable',
   subscriptions: 'SubscriptionsTable',
   usage: 'UsageTable',
   notifications: 'NotificationsTable',

@@ -3,6 +3,7 @@ import * as z from 'zod';
 /** Names of the environment variables that the stack sets and the functions read. */
 export const environment = {
   projectsTable: 'PROJECTS_TABLE',
+  vapidKeysTable: 'VAPID_KEYS_TABLE',
   subscriptionsTable: 'SUBSCRIPTIONS_TABLE',
   usageTable: 'USAGE_TABLE',
   notificationsTable: 'NOTIFICATIONS_TABLE',
@@ -21,6 +22,7 @@ const count = z.coerce.number().int().positive();
 
 const variables = z.object({
   PROJECTS_TABLE: name,
+  VAPID_KEYS_TABLE: name,
   SUBSCRIPTIONS_TABLE: name,
   USAGE_TABLE: name,
   NOTIFICATIONS_TABLE: name,

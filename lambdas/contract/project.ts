@@ -11,15 +11,19 @@ export interface VapidKeys {
   readonly privateKey: string;
 }
 
-/** A project as the functions know it. */
+/** A project as every function knows it. */
 export interface Project {
   readonly projectId: string;
   /** SHA-256 of the secret key, hex. */
   readonly apiKeyHash: string;
   /** The key before the last rotation, where it was given time to be replaced. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
-  readonly vapid: VapidKeys;
   readonly plan: Plan;
+}
+
+/** A project as the one function knows it that signs for it. */
+export interface SigningProject extends Project {
+  readonly vapid: VapidKeys;
 }
 
 /** What holds for one project: its plan's word, or the deployment's. Null means no limit. */

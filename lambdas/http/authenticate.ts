@@ -13,7 +13,10 @@ const noHash = Buffer.alloc(32);
  * Finds the project whose secret key the request bears (RFC 6750 §2.1). It does not answer yet:
  * {@link requireKey} does, once the request is counted.
  */
-export function authenticate(find: FindProject, clock: () => Date): Step<{ project?: Project }> {
+export function authenticate<Found extends Project>(
+  find: FindProject<Found>,
+  clock: () => Date,
+): Step<{ project?: Found }> {
   return {
     before: async ({ event }) => {
       const projectId = event.pathParameters?.projectId ?? '';

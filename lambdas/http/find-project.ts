@@ -3,7 +3,9 @@ import type { Project } from '../contract/project.ts';
 import { projectIdSchema } from '../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
-export type FindProject = (projectId: string) => Promise<Project | undefined>;
+export type FindProject<Found extends Project = Project> = (
+  projectId: string,
+) => Promise<Found | undefined>;
 
 /** Finds the project that the path names, or answers 404. */
 export function findProject(find: FindProject): Step<{ project: Project }> {

@@ -20,13 +20,14 @@ import { vapidSigner } from '../push/vapid.ts';
 import { audienceStore } from '../store/audience.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { sendStore } from '../store/notifications.ts';
-import { projectStore } from '../store/projects.ts';
+import { signingProjectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
 import { observation } from './observation.ts';
 import { type SendParts, send } from './send.ts';
 
 const environment = readEnvironment([
   'PROJECTS_TABLE',
+  'VAPID_KEYS_TABLE',
   'SUBSCRIPTIONS_TABLE',
   'USAGE_TABLE',
   'NOTIFICATIONS_TABLE',
@@ -43,14 +44,15 @@ const logger = serviceLogger('send');
 const metrics = new Metrics({ namespace: metricNamespace });
 
 const dynamo = documentClient();
-const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
 const tables = {
   projects: environment.PROJECTS_TABLE,
+  vapidKeys: environment.VAPID_KEYS_TABLE,
   subscriptions: environment.SUBSCRIPTIONS_TABLE,
   usage: environment.USAGE_TABLE,
   notifications: environment.NOTIFICATIONS_TABLE,
 };
+const projects = signingProjectStore(dynamo, tables, clock);
 
 const parts: SendParts = {
   sends: sendStore(dynamo, tables),

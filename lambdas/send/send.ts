@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../contract/errors.ts';
 import { limits } from '../contract/limits.ts';
 import { pushMessage } from '../contract/message.ts';
-import { limitOf, type Project } from '../contract/project.ts';
+import { limitOf, type SigningProject } from '../contract/project.ts';
 import { pathOf, routes } from '../contract/routes.ts';
 import type { SendRequest, SendResult } from '../contract/schemas.ts';
 import type { Deliver, DeliveryReport } from '../push/delivery.ts';
@@ -24,8 +24,8 @@ export interface SendParts {
   readonly monthlyCap: number;
   /** Told of every delivery, and of what could not be written down after one. */
   readonly observe: {
-    delivered(project: Project, id: string, report: DeliveryReport): void;
-    lost(project: Project, id: string, error: unknown): void;
+    delivered(project: SigningProject, id: string, report: DeliveryReport): void;
+    lost(project: SigningProject, id: string, error: unknown): void;
   };
 }
 
@@ -44,7 +44,7 @@ export interface SendCall {
  */
 export async function send(
   parts: SendParts,
-  project: Project,
+  project: SigningProject,
   { request, idempotencyKey, baseUrl }: SendCall,
 ): Promise<SendResult> {
   const { sends, audiences, deliver, clock, newId, monthlyCap, observe } = parts;

@@ -14,13 +14,19 @@ export interface ProjectItem {
   /** The hash before the last rotation, and until when it is as good: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
-  /** VAPID pair (RFC 8292), base64url. The public half is the application server key. */
+  /** The application server key: public half of the VAPID pair (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
-  readonly vapidPrivateKey: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+/** VapidKeys, keyed by `projectId`: a table of its own, so that one function can read it alone. */
+export interface VapidKeyItem {
+  readonly projectId: string;
+  /** Private half of the VAPID pair, base64url. */
+  readonly privateKey: string;
 }
 
 /** Subscriptions, keyed by `projectId` and `endpointHash`. */

@@ -10,16 +10,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Plan, VapidKeys } from '../contract/project.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { type ProjectItem, subscribersPeriod, type UsageItem } from './items.ts';
+import { type ProjectItem, subscribersPeriod, type UsageItem, type VapidKeyItem } from './items.ts';
 import { utcMonth } from './notifications.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
-/** A project as its operator may see it: without the key's hash and the private VAPID key. */
-export type RegisteredProject = Omit<
-  ProjectItem,
-  'apiKeyHash' | 'previousKeyHash' | 'vapidPrivateKey'
->;
+/** A project as its operator may see it: without the hashes of its keys. */
+export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'previousKeyHash'>;
 
 /** The project, and its secret key this once: no later call can tell it. */
 export interface NewKey {
@@ -77,6 +74,7 @@ export class ProjectHalfRemoved extends Error {
 /** Names of the tables that a project's items lie in. */
 export interface ProjectTables {
   readonly projects: string;
+  readonly vapidKeys: string;
   readonly subscriptions: string;
   readonly usage: string;
   readonly notifications: string;
@@ -144,7 +142,9 @@ export function projectRegistry(
     }
   }
 
-  /** Deletes the project and its counter together. Returns whether there was a project. */
+  /**
+   * Deletes the project, its key and its counter together. Returns whether there was a project.
+   */
   async function close(projectId: string): Promise<boolean> {
     try {
       await dynamo.send(
@@ -157,6 +157,7 @@ export function projectRegistry(
                 ConditionExpression: 'attribute_exists(projectId)',
               },
             },
+            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
             { Delete: { TableName: tables.usage, Key: { projectId, period: subscribersPeriod } } },
           ],
         }),
@@ -190,7 +191,7 @@ export function projectRegistry(
 
   return {
     /**
-     * Makes a project and its counter of subscribers in one transaction.
+     * Makes a project, its VAPID key and its counter of subscribers in one transaction.
      * @throws {ProjectExists}
      * @throws {ProjectHalfRemoved} because a counter that starts at 0 must find no subscription.
      */
@@ -206,10 +207,10 @@ export function projectRegistry(
         name: name ?? projectId,
         apiKeyHash: hashSecretKey(secretKey),
         vapidPublicKey: publicKey,
-        vapidPrivateKey: privateKey,
         plan: plan ?? {},
         createdAt: clock().toISOString(),
       };
+      const key: VapidKeyItem = { projectId, privateKey };
       const counter: UsageItem = { projectId, period: subscribersPeriod, tally: 0 };
       const isNew = 'attribute_not_exists(projectId)';
       try {
@@ -217,6 +218,7 @@ export function projectRegistry(
           new TransactWriteCommand({
             TransactItems: [
               { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
+              { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
               { Put: { TableName: tables.usage, Item: counter, ConditionExpression: isNew } },
             ],
           }),
@@ -282,7 +284,7 @@ export function projectRegistry(
 
     /**
      * Removes a project with all that belongs to it. First, in one transaction, go the project and
-     * its counter, after which no subscription can be added; then the rest, page by page. A call
+     * what is made with it, after which no subscription can be added; then the rest, page by page. A call
      * for a project whose removal broke off takes out what that one left.
      * @throws {ProjectNotFound} where there is neither a project nor anything left of one.
      */
@@ -332,7 +334,7 @@ interface Change {
 }
 
 function publicPart(item: ProjectItem): RegisteredProject {
-  const { apiKeyHash, previousKeyHash, vapidPrivateKey, ...project } = item;
+  const { apiKeyHash, previousKeyHash, ...project } = item;
   return project;
 }
 

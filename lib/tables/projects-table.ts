@@ -1,4 +1,3 @@
-import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../../lambdas/contract/environment.ts';
@@ -11,9 +10,6 @@ export class ProjectsTable extends ServiceTable {
       partitionKey: 'projectId',
       variable: environment.projectsTable,
       pointInTimeRecovery: true,
-      // VAPID private keys lie here. The account's own key for DynamoDB, unlike the one that AWS
-      // keeps for all its customers, leaves a trace in CloudTrail whenever it is used.
-      encryption: dynamodb.TableEncryption.AWS_MANAGED,
     });
   }
 

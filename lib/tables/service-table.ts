@@ -25,7 +25,7 @@ interface ServiceTableProps extends TableProps {
 }
 
 /**
- * What the five tables share. A subclass adds a verb for each use of it; a verb gives a function
+ * What the tables share. A subclass adds a verb for each use of it; a verb gives a function
  * exactly the actions of that use, and the table's name in its environment.
  */
 export abstract class ServiceTable extends Construct {

@@ -14,7 +14,6 @@ const project: Project = {
   projectId: 'shop',
   apiKeyHash: hash(present),
   previousKey: { hash: hash(former), until: new Date('2026-11-21T00:00:00Z') },
-  vapid: { publicKey: '', privateKey: '' },
   plan: {},
 };
 

@@ -13,6 +13,7 @@ const outputs = [
   'UsageTable',
   'NotificationsTable',
   'RateLimitsTable',
+  'VapidKeysTable',
 ];
 
 function propertiesOf(name: RouteName, stack = prod) {
@@ -84,6 +85,7 @@ const grants: Record<RouteName, string[]> = {
     'SubscriptionsTable: dynamodb:DeleteItem',
     'SubscriptionsTable: dynamodb:Query',
     'UsageTable: dynamodb:UpdateItem',
+    'VapidKeysTable: dynamodb:GetItem',
   ],
   track: [
     ...ownLog,
@@ -145,6 +147,7 @@ const environments: Record<RouteName, object> = {
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
+    VAPID_KEYS_TABLE: table('VapidKeysTable'),
     MONTHLY_SEND_CAP: '10000',
     VAPID_SUBJECT: 'mailto:operator@example.com',
     EXTRA_PUSH_ORIGINS: '',
@@ -188,7 +191,7 @@ test('send has one whole CPU and all the time the gateway gives, the others less
   }
 });
 
-test('the outputs are the base address and the five tables', () => {
+test('the outputs are the base address and the tables', () => {
   const found = prod.template.findOutputs('*');
   expect(Object.keys(found).sort()).toEqual(['ApiUrl', ...outputs].sort());
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });

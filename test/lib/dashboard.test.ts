@@ -41,7 +41,7 @@ test.each(Object.values(pushMetrics))('%s of this stack is shown', (name) => {
   expect(shown('Carillon', name, 'service', 'Carillon')).toHaveLength(1);
 });
 
-test.each(['Projects', 'Subscriptions', 'Usage', 'Notifications', 'RateLimits'])(
+test.each(['Projects', 'VapidKeys', 'Subscriptions', 'Usage', 'Notifications', 'RateLimits'])(
   'throttled %s are shown',
   (table) => {
     const name = tableOf(`${table}Table`);

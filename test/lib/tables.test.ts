@@ -14,6 +14,7 @@ function keysOf(schema: readonly { AttributeName: string; KeyType: string }[]): 
 
 const tables = {
   ProjectsTable: ['HASH projectId'],
+  VapidKeysTable: ['HASH projectId'],
   SubscriptionsTable: ['HASH projectId', 'RANGE endpointHash'],
   UsageTable: ['HASH projectId', 'RANGE period'],
   NotificationsTable: ['HASH projectId', 'RANGE notificationId'],
@@ -71,7 +72,7 @@ test('tables are protected from deletion on every stage but dev', () => {
 });
 
 test('private keys are encrypted with a key of the account', () => {
-  expect(propertiesOf('ProjectsTable').SSESpecification).toEqual({ SSEEnabled: true });
+  expect(propertiesOf('VapidKeysTable').SSESpecification).toEqual({ SSEEnabled: true });
 });
 
 test('refused reads and writes of every table and index ring', () => {

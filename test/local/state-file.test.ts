@@ -18,6 +18,7 @@ const state = (baseUrl: string): LocalState => ({
     endpoint: 'http://127.0.0.1:4002',
     tables: {
       PROJECTS_TABLE: 'a',
+      VAPID_KEYS_TABLE: 'f',
       SUBSCRIPTIONS_TABLE: 'b',
       USAGE_TABLE: 'c',
       NOTIFICATIONS_TABLE: 'd',

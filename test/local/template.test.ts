@@ -95,6 +95,7 @@ test('gathers the tables’ names from the functions that know them', () => {
     functionsOf({ Properties: { Handler: 'index.handler', Environment: { Variables } } });
   const functions = [
     ...variables({ PROJECTS_TABLE: 'a', SUBSCRIPTIONS_TABLE: 'b', USAGE_TABLE: 'c' }),
+    ...variables({ VAPID_KEYS_TABLE: 'f' }),
     ...variables({ PROJECTS_TABLE: 'a', NOTIFICATIONS_TABLE: 'd', RATE_LIMITS_TABLE: 'e' }),
   ];
   const names = tableNames(functions);
@@ -104,14 +105,16 @@ test('gathers the tables’ names from the functions that know them', () => {
     USAGE_TABLE: 'c',
     NOTIFICATIONS_TABLE: 'd',
     RATE_LIMITS_TABLE: 'e',
+    VAPID_KEYS_TABLE: 'f',
   });
   expect(projectTables(names)).toEqual({
     projects: 'a',
+    vapidKeys: 'f',
     subscriptions: 'b',
     usage: 'c',
     notifications: 'd',
   });
-  expect(() => tableNames(functions.slice(0, 1))).toThrow(
+  expect(() => tableNames(functions.slice(0, 2))).toThrow(
     'No function of the template has NOTIFICATIONS_TABLE, RATE_LIMITS_TABLE.',
   );
 });

@@ -1,9 +1,9 @@
-import type { Project } from '../../lambdas/contract/project.ts';
+import type { SigningProject } from '../../lambdas/contract/project.ts';
 import type { SendRequest, SendResult } from '../../lambdas/contract/schemas.ts';
 import type { Broadcast, DeliveryReport } from '../../lambdas/push/delivery.ts';
 import { type SendParts, send } from '../../lambdas/send/send.ts';
 
-const project: Project = {
+const project: SigningProject = {
   projectId: 'shop',
   apiKeyHash: '',
   vapid: { publicKey: 'public', privateKey: 'private' },

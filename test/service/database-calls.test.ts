@@ -74,7 +74,7 @@ test('a send takes three calls, one for each page and one for 50 that are gone',
 test('a function that has to read the project first takes one call more', async () => {
   const unread = await service.createProject();
   const request = () => service.send(unread, { title: 'T' });
-  expect((await callsOf(request))[0]).toBe('GetItem');
+  expect((await callsOf(request))[0]).toBe('TransactGetItems');
   expect((await callsOf(request))[0]).toBe('UpdateItem');
 });
 

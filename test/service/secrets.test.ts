@@ -187,7 +187,10 @@ test('of a secret key the tables hold the hash, and hold what else is secret in 
   expect(having('carillon_sk_')).toEqual([]);
   const hash = createHash('sha256').update(project.secretKey).digest('hex');
   expect(having(hash)).toEqual(['PROJECTS_TABLE']);
-  expect(having('vapidPrivateKey')).toEqual(['PROJECTS_TABLE']);
+  const keys = await service.dynamo.send(new ScanCommand({ TableName: tables.VAPID_KEYS_TABLE }));
+  for (const { privateKey } of keys.Items!) {
+    expect(having(privateKey)).toEqual(['VAPID_KEYS_TABLE']);
+  }
   expect(having(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
   expect(having(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
   expect(having(content.title)).toEqual(['NOTIFICATIONS_TABLE']);

@@ -41,10 +41,11 @@ beforeEach(() => {
 
 const create = () => registry.create({ projectId, random: randomBytes });
 
-async function projectItem() {
-  const { Item } = await database.dynamo.send(
-    new GetCommand({ TableName: tables.projects, Key: { projectId } }),
-  );
+const projectItem = () => itemOf(tables.projects);
+const vapidKeyItem = () => itemOf(tables.vapidKeys);
+
+async function itemOf(TableName: string) {
+  const { Item } = await database.dynamo.send(new GetCommand({ TableName, Key: { projectId } }));
   return Item;
 }
 
@@ -92,11 +93,12 @@ describe('create', () => {
       name: 'Bells',
       apiKeyHash: hashSecretKey(secretKey),
       vapidPublicKey: project.vapidPublicKey,
-      vapidPrivateKey: expect.any(String),
       plan: { subscriberCap: 5, monthlySendCap: null },
       createdAt: now.toISOString(),
     });
-    expect(() => readVapidPair(item?.vapidPublicKey, item?.vapidPrivateKey)).not.toThrow();
+    const key = await vapidKeyItem();
+    expect(key).toEqual({ projectId, privateKey: expect.any(String) });
+    expect(() => readVapidPair(item?.vapidPublicKey, key?.privateKey)).not.toThrow();
   });
 
   it('tells neither the hash nor the private VAPID key', async () => {
@@ -109,10 +111,8 @@ describe('create', () => {
   it('keeps a VAPID pair made elsewhere', async () => {
     const vapid = newVapidPair();
     await registry.create({ projectId, vapid, random: randomBytes });
-    expect(await projectItem()).toMatchObject({
-      vapidPublicKey: vapid.publicKey,
-      vapidPrivateKey: vapid.privateKey,
-    });
+    expect(await projectItem()).toMatchObject({ vapidPublicKey: vapid.publicKey });
+    expect(await vapidKeyItem()).toMatchObject({ privateKey: vapid.privateKey });
   });
 
   it('starts a counter that subscriptions can be added by', async () => {
@@ -152,7 +152,7 @@ describe('list', () => {
     }
     const listed: string[] = [];
     for await (const project of registry.list()) {
-      expect(project).not.toHaveProperty('vapidPrivateKey');
+      expect(project).not.toHaveProperty('apiKeyHash');
       listed.push(project.projectId);
     }
     expect(listed).toEqual(expect.arrayContaining(wanted));
@@ -242,8 +242,10 @@ describe('remove', () => {
     const removed = await registry.remove(projectId);
     expect(removed).toEqual({ subscriptions: 60, notifications: 1, usage: 1 });
     expect(await registry.find(projectId)).toBeUndefined();
+    expect(await vapidKeyItem()).toBeUndefined();
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
     projectId = other;
+    expect(await vapidKeyItem()).toBeDefined();
     expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 1 });
   });
 

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
-import { projectStore } from '../../lambdas/store/projects.ts';
+import { projectStore, signingProjectStore } from '../../lambdas/store/projects.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 
 let database: Database;
@@ -22,7 +22,6 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     name: 'A project',
     apiKeyHash: 'ab'.repeat(32),
     vapidPublicKey: 'public',
-    vapidPrivateKey: 'private',
     plan: {},
     createdAt: '2026-11-20T12:00:00.000Z',
     ...overrides,
@@ -35,9 +34,23 @@ test('finds a project as the functions know it', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     apiKeyHash: 'ab'.repeat(32),
-    vapid: { publicKey: 'public', privateKey: 'private' },
     plan: { subscriberCap: null, monthlySendCap: 5 },
   });
+});
+
+test('finds a project with its VAPID pair in one call', async () => {
+  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  const Item = { projectId: 'signed', privateKey: 'private' };
+  await put('signed');
+  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  const before = database.calls();
+  expect(await signing.find('signed')).toEqual({
+    ...(await store().find('signed')),
+    vapid: { publicKey: 'public', privateKey: 'private' },
+  });
+  expect(database.calls()).toBe(before + 2);
+  expect(await signing.find('unsigned')).toBeUndefined();
 });
 
 test('a change is seen after 30 seconds, and not read for before', async () => {

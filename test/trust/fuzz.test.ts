@@ -259,6 +259,7 @@ test('no bytes on a connection are answered by a 5xx, and none change a table', 
   const { projectId } = await service.createProject();
   const changeable = [
     'PROJECTS_TABLE',
+    'VAPID_KEYS_TABLE',
     'SUBSCRIPTIONS_TABLE',
     'NOTIFICATIONS_TABLE',
     'USAGE_TABLE',

@@ -11,7 +11,7 @@ import {
   utcMonth,
 } from '../../lambdas/store/notifications.ts';
 import { ProjectNotFound, projectRegistry } from '../../lambdas/store/project-registry.ts';
-import { projectStore } from '../../lambdas/store/projects.ts';
+import { signingProjectStore } from '../../lambdas/store/projects.ts';
 import { projectTables } from '../../local/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { type Belongings, belongingsOf } from './fixtures/belongings.ts';
@@ -133,7 +133,7 @@ class Story {
       beacons: beaconStore(dynamo, names.notifications),
       audiences: audienceStore(dynamo, names),
       registry: projectRegistry(dynamo, names, () => new Date()),
-      projects: projectStore(dynamo, names.projects, () => new Date()),
+      projects: signingProjectStore(dynamo, names, () => new Date()),
     };
   }
 

@@ -344,6 +344,7 @@ describe('a deployed stack', () => {
   const outputs = () => ({
     ApiUrl: 'https://api.example/',
     ProjectsTable: database.tables.PROJECTS_TABLE,
+    VapidKeysTable: database.tables.VAPID_KEYS_TABLE,
     SubscriptionsTable: database.tables.SUBSCRIPTIONS_TABLE,
     UsageTable: database.tables.USAGE_TABLE,
     NotificationsTable: database.tables.NOTIFICATIONS_TABLE,
