@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Names of the environment variables that the stack sets and the functions read. */
 export const environment = {
@@ -17,8 +17,12 @@ export const environment = {
 
 export type EnvironmentName = (typeof environment)[keyof typeof environment];
 
-const name = z.string().min(1);
-const count = z.coerce.number().int().positive();
+const text = z.string({ error: 'is not set' });
+const name = text.check(z.minLength(1, 'is empty'));
+const wholeNumber = 'must be a whole number above 0';
+const count = z.coerce
+  .number({ error: wholeNumber })
+  .check(z.int(wholeNumber), z.positive(wholeNumber));
 
 const variables = z.object({
   PROJECTS_TABLE: name,
@@ -32,8 +36,11 @@ const variables = z.object({
   RATE_LIMIT_PER_MINUTE: count,
   VAPID_SUBJECT: name,
   /** Origins, separated by commas; an empty text is none. */
-  EXTRA_PUSH_ORIGINS: z.string().transform((text) => text.split(',').filter(Boolean)),
-} satisfies Record<EnvironmentName, z.ZodType>);
+  EXTRA_PUSH_ORIGINS: z.pipe(
+    text,
+    z.transform((text) => text.split(',').filter(Boolean)),
+  ),
+} satisfies Record<EnvironmentName, z.ZodMiniType>);
 
 export type Environment = z.infer<typeof variables>;
 
@@ -47,9 +54,9 @@ export function readEnvironment<const Name extends EnvironmentName>(
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): Pick<Environment, Name> {
   const wanted = Object.fromEntries(names.map((wantedName) => [wantedName, true as const]));
-  const parsed = variables.pick(wanted as Record<EnvironmentName, true>).safeParse(source);
+  const parsed = z.pick(variables, wanted as Record<EnvironmentName, true>).safeParse(source);
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
     throw new Error(`The function's environment is incomplete. ${wrong.join('; ')}`);
   }
   return parsed.data as Pick<Environment, Name>;

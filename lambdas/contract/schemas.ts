@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { limits, projectIdPattern } from './limits.ts';
 import { isUncompressedPoint } from './p256.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
@@ -12,46 +12,50 @@ const wrong =
 /** Text of `min` to `max` characters that survives UTF-8: a lone surrogate would not. */
 function text(min: number, max: number) {
   const message = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
-  return z
-    .string({ error: wrong(message) })
-    .min(min, message)
-    .max(max, message)
-    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
+  return z.string({ error: wrong(message) }).check(
+    z.minLength(min, message),
+    z.maxLength(max, message),
+    z.refine((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+  );
 }
 
 /** Bytes in base64, either alphabet, padded or not; comes out as base64url without padding. */
 function bytes(isRight: (decoded: Buffer) => boolean, message: string) {
-  return z.string({ error: wrong(message) }).transform((value, context) => {
+  const decode = z.transform((value: string, context) => {
     const decoded = Buffer.from(value, 'base64');
     if (/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value) && isRight(decoded)) {
       return decoded.toString('base64url');
     }
-    context.addIssue({ code: 'custom', message });
+    context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   });
+  return z.pipe(z.string({ error: wrong(message) }), decode);
 }
 
-const webUrl = text(1, limits.urlLength).refine(
-  (value) => /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value),
-  'must be an absolute http or https URL',
+const webUrl = text(1, limits.urlLength).check(
+  z.refine(
+    (value) => /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value),
+    'must be an absolute http or https URL',
+  ),
 );
 
 const userId = text(1, limits.userIdLength);
 
 function endpoint(read: (value: string) => URL | { refusal: string }) {
-  return text(1, limits.urlLength).transform((value, context) => {
+  const readUrl = z.transform((value: string, context) => {
     const url = read(value);
     if (url instanceof URL) return url.href;
-    context.addIssue({ code: 'custom', message: url.refusal });
+    context.issues.push({ code: 'custom', message: url.refusal, input: value });
     return z.NEVER;
   });
+  return z.pipe(text(1, limits.urlLength), readUrl);
 }
 
-function object<Shape extends z.ZodRawShape>(shape: Shape) {
+function object<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.object(shape, { error: wrong('must be an object') });
 }
 
-export const projectIdSchema = z.string().regex(projectIdPattern);
+export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
 export const notificationIdSchema = z.uuid();
 
 /**
@@ -68,7 +72,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
       ),
       auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
     }),
-    userId: userId.optional(),
+    userId: z.optional(userId),
   });
 }
 
@@ -81,28 +85,34 @@ export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) })
 /** Body of send. */
 export const sendSchema = object({
   title: text(1, limits.titleLength),
-  body: text(0, limits.bodyLength).optional(),
-  url: webUrl.optional(),
-  icon: webUrl.optional(),
-  image: webUrl.optional(),
-  badge: webUrl.optional(),
-  // An empty list must never turn into a broadcast.
-  userIds: z
-    .array(userId, { error: 'must be an array of user ids' })
-    .min(1, 'must name at least one user id; leave the field out to broadcast')
-    .max(limits.userIds, `must name at most ${limits.userIds} user ids`)
-    .transform((ids) => [...new Set(ids)])
-    .optional(),
+  body: z.optional(text(0, limits.bodyLength)),
+  url: z.optional(webUrl),
+  icon: z.optional(webUrl),
+  image: z.optional(webUrl),
+  badge: z.optional(webUrl),
+  userIds: z.optional(
+    z.pipe(
+      z.array(userId, { error: 'must be an array of user ids' }).check(
+        // An empty list must never turn into a broadcast.
+        z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
+        z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+      ),
+      z.transform((ids) => [...new Set(ids)]),
+    ),
+  ),
 });
 
 /** Header of send: a name, chosen by the caller, for one request and its repetitions. */
-export const idempotencyKeySchema = z
-  .string()
-  .regex(
-    new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
-    `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
-  )
-  .optional();
+export const idempotencyKeySchema = z.optional(
+  z
+    .string()
+    .check(
+      z.regex(
+        new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
+        `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
+      ),
+    ),
+);
 
 /** Body of track. */
 export const trackSchema = object({
@@ -116,22 +126,24 @@ export type SendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = Omit<SendRequest, 'userIds'>;
 export type BeaconType = z.infer<typeof trackSchema>['type'];
 
+const count = z.int().check(z.nonnegative());
+
 /** What became of the pushes of one notification. `attempted = delivered + removed + failed`. */
 export const deliveryCountsSchema = z.object({
-  attempted: z.int().nonnegative(),
+  attempted: count,
   /** The push service accepted the message. */
-  delivered: z.int().nonnegative(),
+  delivered: count,
   /** The push service said that the subscription is gone; it was deleted. */
-  removed: z.int().nonnegative(),
+  removed: count,
   /** Everything else. */
-  failed: z.int().nonnegative(),
+  failed: count,
 });
 export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
 
 export const okSchema = z.object({ ok: z.literal(true) });
-export const sendResultSchema = deliveryCountsSchema.extend({
+export const sendResultSchema = z.extend(deliveryCountsSchema, {
   id: z.uuid(),
   /** Subscribers that the deadline left out. Present only where there are any. */
-  unreached: z.int().positive().optional(),
+  unreached: z.optional(z.int().check(z.positive())),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;

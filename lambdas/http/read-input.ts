@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Issue, ServiceError } from '../contract/errors.ts';
 import { idempotencyKeySchema } from '../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
 /** Reads and checks the JSON body; the rest of the chain finds it as `input`. */
-export function jsonBody<Schema extends z.ZodType>(
+export function jsonBody<Schema extends z.ZodMiniType>(
   schema: Schema,
 ): Step<{ input: z.infer<Schema> }> {
   return {
@@ -16,7 +16,9 @@ export function jsonBody<Schema extends z.ZodType>(
 }
 
 /** Checks the query parameters; the rest of the chain finds them as `input`. */
-export function query<Schema extends z.ZodType>(schema: Schema): Step<{ input: z.infer<Schema> }> {
+export function query<Schema extends z.ZodMiniType>(
+  schema: Schema,
+): Step<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
       event.input = check(schema, event.queryStringParameters ?? {});
@@ -53,7 +55,7 @@ function parseJson({ headers, body, isBase64Encoded }: APIGatewayProxyEventV2): 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues: Issue[] = parsed.error.issues.map(({ path, message }) => ({

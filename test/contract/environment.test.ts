@@ -22,5 +22,8 @@ test('no extra origins are an empty text', () => {
 test('names every variable that is absent or wrong', () => {
   expect(() =>
     readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP'], { SUBSCRIBER_CAP: 'many' }),
-  ).toThrow(/PROJECTS_TABLE.*SUBSCRIBER_CAP/);
+  ).toThrow(
+    "The function's environment is incomplete. PROJECTS_TABLE is not set; " +
+      'SUBSCRIBER_CAP must be a whole number above 0',
+  );
 });
