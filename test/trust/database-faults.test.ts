@@ -178,7 +178,7 @@ describe('a fault that lasts is 503 with a time to try again, and changes nothin
       (call) => (call.operation === 'TransactWriteItems' ? conflict(call) : undefined),
     ],
     ['unsubscribe: throttled', 'unsubscribe', always('TransactWriteItems', throttled)],
-    ['send: the project cannot be read', 'send', always('GetItem', throttled)],
+    ['send: the project cannot be read', 'send', always('TransactGetItems', throttled)],
     ['send: no unit can be taken', 'send', always('TransactWriteItems', exceeded)],
     ['send: the audience cannot be read', 'send', always('Query', throttled)],
     ['track: throttled', 'track', always('UpdateItem', throttled)],

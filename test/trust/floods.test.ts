@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const reads = ['GetItem', 'Query'];
+const reads = ['GetItem', 'TransactGetItems', 'Query'];
 const writes = () => calls.filter((operation) => !reads.includes(operation)).length;
 
 const wrongKey = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };

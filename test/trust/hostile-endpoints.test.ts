@@ -165,7 +165,6 @@ describe('a path that lies in the table cannot add to the request, nor lead it e
 /** All the headers that a push has. */
 const pushHeaders = new Set([
   'authorization',
-  'connection',
   'content-encoding',
   'content-length',
   'content-type',

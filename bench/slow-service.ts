@@ -1,0 +1,126 @@
+import { progressBar } from '../bin/terminal/progress-bar.ts';
+import { table } from '../bin/terminal/table.ts';
+import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { certificate } from '../test/local/push-service/certificate.ts';
+import { type Bundles, bundles } from './bundle.ts';
+import { startChild } from './child.ts';
+import { command, wholeNumber } from './command.ts';
+import { describeLatency, type Latency, readLatency } from './latency.ts';
+import { describeMachine, machine } from './machine.ts';
+import { median } from './run-sender.ts';
+import type { SlowServiceResult, SlowServiceTask } from './slow-service/sender.ts';
+
+const flags = {
+  number: { value: '<N>', help: 'subscriptions at each push service; 5000 where left out' },
+  latency: {
+    value: '<ms>',
+    help: "the healthy push services': 60, or median/p99; 60/400 where left out",
+  },
+  runs: { value: '<N>', help: 'runs of each case, in turn; 5 where left out' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this' },
+} as const;
+
+/** What the third push service does; ms. A push is given up after 10 s. */
+const cases = {
+  absent: undefined,
+  'answers after 2 s': { median: 2_000 },
+  'answers after 8 s': { median: 8_000 },
+  'never answers': { median: 3_600_000 },
+} as const satisfies Readonly<Record<string, Latency | undefined>>;
+type CaseName = keyof typeof cases;
+const names = Object.keys(cases) as CaseName[];
+
+interface Figures {
+  readonly third: CaseName;
+  /** Until the two healthy services have answered all their pushes. */
+  readonly seconds: number;
+  /** Against the run in which the third was absent. */
+  readonly ratio: number;
+  /** The third's pushes answered meanwhile. */
+  readonly answered: number;
+}
+
+await command('bench:slow-service', flags, async (given) => {
+  const number = wholeNumber('number', given.number ?? '5000');
+  const runs = wholeNumber('runs', given.runs ?? '5');
+  const latency = readLatency(given.latency ?? '60/400');
+  const figures = await measure(number, latency, runs);
+  const { output } = processTerminal;
+  if (given.json) {
+    const text = JSON.stringify({ machine: machine(), number, latency, runs, figures }, null, 2);
+    output.write(`${text}\n`);
+    return;
+  }
+  const right = 'right' as const;
+  const columns = [
+    { title: 'a third push service' },
+    { title: 's until the two are served', align: right },
+    { title: '× absent', align: right },
+    { title: 'pushes of the third answered', align: right },
+  ];
+  const rows = figures.map(({ third, seconds, ratio, answered }) => [
+    third,
+    seconds.toFixed(2),
+    ratio.toFixed(2),
+    answered.toFixed(0),
+  ]);
+  output.write(
+    `${describeMachine()}\nTwo push services that answer after ${describeLatency(latency)}, ` +
+      `${number} subscriptions each, and a third with as many; median of ${runs} runs\n\n` +
+      table(columns, rows, paintFor(output)),
+  );
+});
+
+async function measure(number: number, latency: Latency, runs: number): Promise<Figures[]> {
+  const results = new Map<CaseName, SlowServiceResult[]>(names.map((name) => [name, []]));
+  const made = await bundles();
+  const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
+  let done = 0;
+  try {
+    for (let run = 0; run < runs; run += 1) {
+      for (const [name, own] of results) {
+        own.push(await runOnce(made, number, latency, cases[name]));
+        bar.update(++done);
+      }
+    }
+  } finally {
+    bar.stop();
+    await made.remove();
+  }
+  const absent = results.get('absent')!;
+  return [...results].map(([third, own]) => ({
+    third,
+    seconds: median(own.map(({ seconds }) => seconds)),
+    ratio: median(own.map(({ seconds }, run) => seconds / absent[run]!.seconds)),
+    answered: median(own.map(({ answeredByOther }) => answeredByOther)),
+  }));
+}
+
+async function runOnce(
+  made: Bundles,
+  number: number,
+  latency: Latency,
+  third: Latency | undefined,
+): Promise<SlowServiceResult> {
+  const [server, sender] = await Promise.all([
+    made.of('bench/push-server.ts'),
+    made.of('bench/slow-service/sender.ts'),
+  ]);
+  const latencies = [latency, latency, ...(third === undefined ? [] : [third])];
+  const servers = latencies.map((one) => startChild(server.file, { args: [JSON.stringify(one)] }));
+  const child = startChild(sender.file);
+  try {
+    const places = await Promise.all(servers.map((one) => one.receive<{ port: number }>()));
+    const [first, second, other] = places.map(({ port }) => `https://127.0.0.1:${port}`);
+    const task: SlowServiceTask = {
+      ca: certificate.cert,
+      healthy: [first!, second!],
+      other,
+      number,
+    };
+    return await child.ask<SlowServiceResult>(task);
+  } finally {
+    await Promise.all([child.stop(), ...servers.map((one) => one.stop())]);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Delivers to several push services at once, as the send function does, and tells how long it was
+ * until those that are healthy had answered all their pushes. Told what to do by one message.
+ */
+import { createECDH, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Addressee, type Audience, delivery, inFlight } from '../../lambdas/push/delivery.ts';
+import { pushTransport } from '../../lambdas/push/transport.ts';
+import { vapidSigner } from '../../lambdas/push/vapid.ts';
+import { newVapidPair } from '../../lambdas/store/vapid-pair.ts';
+import { subject, ttl } from '../sender-process.ts';
+
+export interface SlowServiceTask {
+  /** Certificate to trust, PEM. */
+  readonly ca: string;
+  /** Origins of the healthy services, and of the other one where there is one. */
+  readonly healthy: readonly string[];
+  readonly other?: string | undefined;
+  /** Subscriptions at each service. */
+  readonly number: number;
+}
+
+export interface SlowServiceResult {
+  /** Until the healthy services had answered all of their pushes. */
+  readonly seconds: number;
+  /** Pushes that the other service had answered by then. */
+  readonly answeredByOther: number;
+}
+
+/** As many as a page of the table has: 1 MB. */
+const pageSize = 2000;
+
+const [task] = (await once(process, 'message')) as [SlowServiceTask];
+const { healthy, other, number, ca } = task;
+const clock = () => new Date();
+const post = pushTransport({ limit: inFlight.overall, ca });
+const vapid = newVapidPair();
+let answers = new Map<string, number>();
+let served: () => void = () => {};
+
+const deliver = delivery({
+  transport: async (request) => {
+    const answer = await post(request);
+    answers.set(request.origin, (answers.get(request.origin) ?? 0) + 1);
+    if (healthy.every((origin) => answers.get(origin) === number)) served();
+    return answer;
+  },
+  sign: vapidSigner(subject, clock),
+  clock,
+  sleep,
+  random: Math.random,
+  extraOrigins: [...healthy, ...(other === undefined ? [] : [other])],
+  inFlight,
+  ttl,
+});
+
+// The first pushes find code that is not compiled for speed and connections that are not open.
+await broadcast(healthy);
+const since = performance.now();
+const allServed = new Promise<void>((resolve) => {
+  served = resolve;
+});
+void broadcast(other === undefined ? healthy : [...healthy, other]);
+await allServed;
+const result: SlowServiceResult = {
+  seconds: (performance.now() - since) / 1000,
+  answeredByOther: other === undefined ? 0 : (answers.get(other) ?? 0),
+};
+process.send!(result, () => process.exit());
+
+async function broadcast(origins: readonly string[]): Promise<void> {
+  answers = new Map();
+  const audience = audienceAt(origins);
+  await deliver({
+    message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
+    vapid,
+    audience,
+    deadline: Date.now() + 600_000,
+    remove: async () => {},
+  });
+}
+
+/** The services' subscriptions among each other in a random order, as hashes put them. */
+function audienceAt(origins: readonly string[]): Audience {
+  const p256dh = createECDH('prime256v1').generateKeys('base64url');
+  const auth = randomBytes(16).toString('base64url');
+  const all: Addressee[] = origins.flatMap((origin) =>
+    Array.from({ length: number }, (_, index) => ({
+      endpoint: `${origin}/push/${index}`,
+      endpointHash: randomBytes(32).toString('hex'),
+      p256dh,
+      auth,
+    })),
+  );
+  all.sort((one, another) => (one.endpointHash < another.endpointHash ? -1 : 1));
+  return {
+    ordered: true,
+    async *pages(from = '') {
+      const wanted = all.filter(({ endpointHash }) => endpointHash >= from);
+      for (let start = 0; start < wanted.length; start += pageSize) {
+        yield wanted.slice(start, start + pageSize);
+      }
+    },
+  };
+}
