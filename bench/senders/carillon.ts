@@ -12,11 +12,12 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     transport: pushTransport({ limit: inFlight, ca }),
     sign: vapidSigner(subject, clock),
     clock,
+    idleTime: () => performance.eventLoopUtilization().idle,
     sleep,
     random: Math.random,
     extraOrigins: [origin],
     ttl,
-    inFlight: { overall: inFlight, perLane: inFlight },
+    inFlight: { overall: inFlight, perLane: inFlight, atFirst: inFlight },
   });
   return async (subscriptions) => {
     const report = await deliver({

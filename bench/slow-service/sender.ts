@@ -48,6 +48,7 @@ const deliver = delivery({
   },
   sign: vapidSigner(subject, clock),
   clock,
+  idleTime: () => performance.eventLoopUtilization().idle,
   sleep,
   random: Math.random,
   extraOrigins: [...healthy, ...(other === undefined ? [] : [other])],

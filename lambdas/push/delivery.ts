@@ -53,6 +53,8 @@ export interface DeliverySettings {
   readonly transport: Transport;
   readonly sign: VapidSigner;
   readonly clock: () => Date;
+  /** Milliseconds for which the process has had nothing to do so far. */
+  readonly idleTime: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
   /** From 0 to below 1; spreads retries. */
   readonly random: () => number;
@@ -67,13 +69,13 @@ export interface DeliverySettings {
 /**
  * What a function has in flight at once: over all push services, and to one of them. Each has a
  * connection, and 512 are the most a function shall have. With pushes that take 60 to 90 ms, 360
- * keep one processor busy; the rest is what a slow push service leaves the others at least.
+ * keep one processor busy.
  */
-export const inFlight: LaneBounds = { overall: 480, perLane: 360 };
+export const inFlight: LaneBounds = { overall: 480, perLane: 360, atFirst: 64 };
 /** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
 const inHand = { overall: 4000, perLane: 640 };
-/** The reading goes on when so many pushes have ended, not after each. */
-const readingStep = 32;
+/** The reading goes on when so many pushes have ended, not after each, or after so many ms. */
+const readingStep = { pushes: 32, wait: 50 };
 
 /** Milliseconds a push may take, and those that one begun at the deadline has. */
 const pushTimeout = 10_000;
@@ -90,10 +92,12 @@ const removalBatch = 50;
 
 /**
  * A push service holds the others up when the reading of the audience has waited for it this long
- * in all while they had nothing to do, and longer for each of its subscriptions than a healthy
- * one takes for several: ms.
+ * (ms), and for this share of the time, while they had nothing to send and the processor nothing
+ * to do.
  */
-const patience = { overall: 250, each: 5 };
+const patience = { least: 150, share: 0.1 };
+/** Push services that have a reading of their own at once: each holds two pages in memory. */
+const readingsApart = 3;
 
 /** Pushes a message to an audience within its deadline, and tells what became of it. */
 export type Deliver = (broadcast: Broadcast) => Promise<DeliveryReport>;
@@ -109,11 +113,10 @@ interface Service {
   readonly headers: PushRequest['headers'] | undefined;
   /** Its subscriptions in hand. */
   held: number;
-  /** For how long (ms), while the others were idle, and for how many the reading has waited. */
+  /** For how long (ms) the others' reading has waited for it in vain. */
   waited: number;
-  waitedFor: number;
-  /** Endpoint hash from which on its subscriptions are left for a later reading. */
-  owedFrom?: string | undefined;
+  /** Whether its subscriptions have a reading of their own, so that it holds up no other's. */
+  isApart: boolean;
 }
 
 interface Push {
@@ -136,8 +139,12 @@ class Delivery {
   #held = 0;
   #gone: string[] = [];
   #removals: Promise<void> = Promise.resolve();
+  readonly #begun: number;
+  readonly #readings: Promise<void>[] = [];
+  #interruption: { readonly interruption: unknown } | undefined;
   #wake: () => void = () => {};
   #tick: Promise<void> | undefined;
+  #changed: Promise<void> | undefined;
 
   constructor(settings: DeliverySettings, broadcast: Broadcast) {
     this.#settings = settings;
@@ -145,15 +152,16 @@ class Delivery {
     this.#lanes = new Lanes(settings.inFlight, {
       prepare: (push) => this.#prepare(push),
       run: (push) => this.#run(push),
+      now: () => settings.clock().getTime(),
     });
     this.#encrypt = encryption(broadcast.message);
+    this.#begun = settings.clock().getTime();
   }
 
   async run(): Promise<DeliveryReport> {
-    const interruption = await this.#readAll().then(
-      () => undefined,
-      (error: unknown) => ({ interruption: error }),
-    );
+    this.#startReading();
+    // One reading may start others.
+    for (const reading of this.#readings) await reading;
     while (this.#held > 0) await this.#change();
     this.#removeGone();
     await this.#removals;
@@ -161,43 +169,27 @@ class Delivery {
     return {
       attempted: delivered + removed + failed,
       ...this.#counts,
-      unreached: interruption ? Math.max(1, this.#unreached) : this.#unreached,
+      unreached: this.#interruption ? Math.max(1, this.#unreached) : this.#unreached,
       failures: this.#failures,
-      ...interruption,
+      ...this.#interruption,
     };
   }
 
-  /** Reads the audience, and again from where a push service was left behind, until none is. */
-  async #readAll(): Promise<void> {
-    const { audience } = this.#broadcast;
-    await this.#read(audience.pages(), () => true);
-    for (let owing = this.#takeOwing(); owing.size > 0; owing = this.#takeOwing()) {
-      const [first] = [...owing.values()].sort();
-      await this.#read(audience.pages(first), (service, { endpointHash }) => {
-        const from = owing.get(service);
-        return from !== undefined && endpointHash >= from;
-      });
-    }
+  /** Reads the whole audience; or, apart from the others, one push service's from a hash on. */
+  #startReading(apart?: Service, from?: string): void {
+    const reading = this.#read(this.#broadcast.audience.pages(from), apart);
+    this.#readings.push(
+      reading.catch((error: unknown) => {
+        this.#interruption ??= { interruption: error };
+      }),
+    );
   }
 
-  #takeOwing(): Map<Service, string> {
-    const owing = new Map<Service, string>();
-    for (const service of this.#services.values()) {
-      if (service.owedFrom === undefined) continue;
-      owing.set(service, service.owedFrom);
-      Object.assign(service, { owedFrom: undefined, waited: 0, waitedFor: 0 });
-    }
-    return owing;
-  }
-
-  async #read(
-    pages: AsyncIterable<readonly Addressee[]>,
-    isWanted: (service: Service, addressee: Addressee) => boolean,
-  ): Promise<void> {
+  async #read(pages: AsyncIterable<readonly Addressee[]>, apart?: Service): Promise<void> {
     for await (const page of pages) {
       for (const addressee of page) {
         const service = this.#serviceOf(addressee.endpoint);
-        if (service.owedFrom !== undefined || !isWanted(service, addressee)) continue;
+        if (apart === undefined ? service.isApart : service !== apart) continue;
         if (this.#msLeft() <= 0) {
           this.#unreached += 1;
         } else if (service.headers === undefined) {
@@ -207,7 +199,8 @@ class Delivery {
           this.#held += 1;
           this.#lanes.enqueue(service.origin, { service, addressee, attempt: 1 });
         } else {
-          service.owedFrom = addressee.endpointHash;
+          service.isApart = true;
+          this.#startReading(service, addressee.endpointHash);
         }
       }
       if (this.#msLeft() < -countingTime) return;
@@ -221,7 +214,7 @@ class Delivery {
       // Checked again: what is admitted may have changed since this endpoint was stored.
       const admitted = isOrigin(readEndpoint(origin, this.#settings.extraOrigins), origin);
       const headers = admitted ? this.#headers(origin) : undefined;
-      service = { origin, headers, held: 0, waited: 0, waitedFor: 0 };
+      service = { origin, headers, held: 0, waited: 0, isApart: false };
       this.#services.set(origin, service);
     }
     return service;
@@ -243,34 +236,38 @@ class Delivery {
 
   /** Waits until one more can be taken in hand. @returns false where the others had better go on. */
   async #room(service: Service): Promise<boolean> {
-    service.waitedFor += 1;
     while (!this.#hasRoom(service)) {
-      const since = this.#settings.clock().getTime();
+      const idleBefore = this.#settings.idleTime();
       await this.#change();
-      const othersIdle = this.#held === service.held;
-      if (othersIdle) service.waited += this.#settings.clock().getTime() - since;
+      const inVain = !this.#lanes.isAnyWaitingBesides(service.origin);
+      if (inVain) service.waited += this.#settings.idleTime() - idleBefore;
       if (this.#holdsUpOthers(service)) return false;
     }
     return true;
   }
 
   #holdsUpOthers(service: Service): boolean {
-    if (!this.#broadcast.audience.ordered || service.held < inHand.perLane) return false;
-    const { waited, waitedFor } = service;
-    if (waited < patience.overall || waited < patience.each * waitedFor) return false;
+    if (!this.#broadcast.audience.ordered || service.isApart) return false;
+    if (service.held < inHand.perLane || this.#readings.length > readingsApart) return false;
+    const elapsed = this.#settings.clock().getTime() - this.#begun;
+    if (service.waited < Math.max(patience.least, patience.share * elapsed)) return false;
     const others = [...this.#services.values()].filter((other) => other !== service);
-    return others.some(({ headers, owedFrom }) => headers !== undefined && owedFrom === undefined);
+    return others.some(({ headers, isApart }) => headers !== undefined && !isApart);
   }
 
   /** Resolves when some pushes have ended, or after a while in which none has. */
   #change(): Promise<void> {
-    this.#tick ??= this.#settings.sleep(patience.overall).then(() => {
+    this.#tick ??= this.#settings.sleep(readingStep.wait).then(() => {
       this.#tick = undefined;
       this.#wake();
     });
-    return new Promise((resolve) => {
-      this.#wake = resolve;
+    this.#changed ??= new Promise((resolve) => {
+      this.#wake = () => {
+        this.#changed = undefined;
+        resolve();
+      };
     });
+    return this.#changed;
   }
 
   #prepare(push: Push): void {
@@ -363,7 +360,7 @@ class Delivery {
   #settle(service: Service): void {
     service.held -= 1;
     this.#held -= 1;
-    if (this.#held % readingStep === 0) this.#wake();
+    if (this.#held % readingStep.pushes === 0) this.#wake();
   }
 
   #msLeft(): number {

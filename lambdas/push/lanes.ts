@@ -2,6 +2,8 @@
 export interface LaneBounds {
   readonly overall: number;
   readonly perLane: number;
+  /** With how many a lane begins, and what one whose jobs take long is held to. */
+  readonly atFirst: number;
 }
 
 export interface LaneWork<Job> {
@@ -9,10 +11,14 @@ export interface LaneWork<Job> {
   readonly prepare: (job: Job) => void;
   /** Must not reject. */
   readonly run: (job: Job) => Promise<void>;
+  /** Milliseconds, of any epoch. */
+  readonly now: () => number;
 }
 
 interface Lane<Job> {
   running: number;
+  /** How many may run in it now. */
+  bound: number;
   readonly waiting: Job[];
   /** How many of those waiting, from the first on, are prepared. */
   prepared: number;
@@ -24,9 +30,14 @@ interface Lane<Job> {
  */
 const inARow = 32;
 
+/** Milliseconds within which the jobs of a lane that is well end. */
+const prompt = 1000;
+
 /**
- * Runs jobs with bounded concurrency in lanes, one for each push service: the bound of a lane is
- * below that of all, so that one whose jobs take long leaves room for the others'.
+ * Runs jobs with bounded concurrency in lanes, one for each push service. What is free goes to the
+ * lane with the fewest jobs running. A lane begins with few and wins room for one more with each
+ * job that ends promptly, so that one whose jobs take long never holds what the others could use:
+ * running jobs cannot be called back. Where half of all is free anyway it may grow too.
  */
 export class Lanes<Job> {
   readonly #bounds: LaneBounds;
@@ -43,32 +54,52 @@ export class Lanes<Job> {
   enqueue(name: string, job: Job): void {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = { running: 0, waiting: [], prepared: 0 };
+      lane = { running: 0, bound: this.#bounds.atFirst, waiting: [], prepared: 0 };
       this.#lanes.set(name, lane);
     }
     lane.waiting.push(job);
-    this.#fill(lane);
+    if (this.#hasTurn(lane)) this.#start(lane);
   }
 
-  #fill(lane: Lane<Job>): void {
-    while (
-      lane.waiting.length > 0 &&
-      lane.running < this.#bounds.perLane &&
-      this.#running < this.#bounds.overall
-    ) {
-      if (lane.prepared === 0) this.#prepare(lane);
-      const job = lane.waiting.shift()!;
-      lane.prepared -= 1;
-      lane.running += 1;
-      this.#running += 1;
-      void this.#work.run(job).then(() => {
-        lane.running -= 1;
-        this.#running -= 1;
-        this.#fill(lane);
-        if (this.#lanes.size === 1) return;
-        for (const other of this.#lanes.values()) this.#fill(other);
-      });
+  /** Whether any lane but this has jobs waiting for room. */
+  isAnyWaitingBesides(name: string): boolean {
+    for (const [other, { waiting }] of this.#lanes) {
+      if (other !== name && waiting.length > 0) return true;
     }
+    return false;
+  }
+
+  #hasTurn({ waiting, running, bound }: Lane<Job>): boolean {
+    return waiting.length > 0 && running < bound && this.#running < this.#bounds.overall;
+  }
+
+  #start(lane: Lane<Job>): void {
+    if (lane.prepared === 0) this.#prepare(lane);
+    const job = lane.waiting.shift()!;
+    lane.prepared -= 1;
+    lane.running += 1;
+    this.#running += 1;
+    const since = this.#work.now();
+    void this.#work.run(job).then(() => {
+      lane.running -= 1;
+      this.#running -= 1;
+      this.#adjust(lane, this.#work.now() - since < prompt);
+      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
+    });
+  }
+
+  #adjust(lane: Lane<Job>, wasPrompt: boolean): void {
+    const { atFirst, perLane, overall } = this.#bounds;
+    if (wasPrompt || this.#running < overall / 2) lane.bound = Math.min(perLane, lane.bound + 1);
+    else lane.bound = Math.max(atFirst, lane.bound - 1);
+  }
+
+  #next(): Lane<Job> | undefined {
+    let next: Lane<Job> | undefined;
+    for (const lane of this.#lanes.values()) {
+      if (this.#hasTurn(lane) && (next === undefined || lane.running < next.running)) next = lane;
+    }
+    return next;
   }
 
   #prepare(lane: Lane<Job>): void {

@@ -64,6 +64,7 @@ const parts: SendParts = {
     }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,
+    idleTime: () => performance.eventLoopUtilization().idle,
     sleep,
     random: Math.random,
     extraOrigins: environment.EXTRA_PUSH_ORIGINS,

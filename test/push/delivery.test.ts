@@ -40,6 +40,7 @@ function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettin
     transport: pushTransport({ limit: inFlight.overall }),
     sign: vapidSigner('mailto:ops@example.com', clock),
     clock,
+    idleTime: () => performance.eventLoopUtilization().idle,
     sleep: (ms) => sleep(ms, undefined, { ref: false }),
     random: () => 0,
     extraOrigins: services.map(({ origin }) => origin),
@@ -239,7 +240,7 @@ test.each([
 ])('%s pushes are in flight to %s, and no more', async (bound, _, origins) => {
   const { keys } = subscription();
   const everyone = origins.flatMap((origin) =>
-    Array.from({ length: 500 }, (_, index) => ({ endpoint: `${origin}/${index}`, keys })),
+    Array.from({ length: 1500 }, (_, index) => ({ endpoint: `${origin}/${index}`, keys })),
   );
   let flying = 0;
   let most = 0;
