@@ -28,8 +28,8 @@ export interface SlowServiceResult {
   readonly answeredByOther: number;
 }
 
-/** As many as a page of the table has: 1 MB. */
-const pageSize = 2000;
+/** As many as a page of the audience has. */
+const pageSize = 1000;
 
 const [task] = (await once(process, 'message')) as [SlowServiceTask];
 const { healthy, other, number, ca } = task;
