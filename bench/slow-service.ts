@@ -11,7 +11,7 @@ import { median } from './run-sender.ts';
 import type { SlowServiceResult, SlowServiceTask } from './slow-service/sender.ts';
 
 const flags = {
-  number: { value: '<N>', help: 'subscriptions at each push service; 5000 where left out' },
+  number: { value: '<N>', help: 'subscriptions at each push service; 10000 where left out' },
   latency: {
     value: '<ms>',
     help: "the healthy push services': 60, or median/p99; 60/400 where left out",
@@ -36,6 +36,8 @@ interface Figures {
   readonly third: CaseName;
   /** Until the two healthy services have answered all their pushes. */
   readonly seconds: number;
+  /** Of that, with nothing to do but wait. */
+  readonly idleSeconds: number;
   /** Against the run in which the third was absent. */
   readonly ratio: number;
   /** The third's pushes answered meanwhile. */
@@ -43,7 +45,7 @@ interface Figures {
 }
 
 await command('bench:slow-service', flags, async (given) => {
-  const number = wholeNumber('number', given.number ?? '5000');
+  const number = wholeNumber('number', given.number ?? '10000');
   const runs = wholeNumber('runs', given.runs ?? '5');
   const latency = readLatency(given.latency ?? '60/400');
   const figures = await measure(number, latency, runs);
@@ -57,12 +59,14 @@ await command('bench:slow-service', flags, async (given) => {
   const columns = [
     { title: 'a third push service' },
     { title: 's until the two are served', align: right },
+    { title: 'of that idle', align: right },
     { title: '× absent', align: right },
     { title: 'pushes of the third answered', align: right },
   ];
-  const rows = figures.map(({ third, seconds, ratio, answered }) => [
+  const rows = figures.map(({ third, seconds, idleSeconds, ratio, answered }) => [
     third,
     seconds.toFixed(2),
+    idleSeconds.toFixed(2),
     ratio.toFixed(2),
     answered.toFixed(0),
   ]);
@@ -93,6 +97,7 @@ async function measure(number: number, latency: Latency, runs: number): Promise<
   return [...results].map(([third, own]) => ({
     third,
     seconds: median(own.map(({ seconds }) => seconds)),
+    idleSeconds: median(own.map(({ idleSeconds }) => idleSeconds)),
     ratio: median(own.map(({ seconds }, run) => seconds / absent[run]!.seconds)),
     answered: median(own.map(({ answeredByOther }) => answeredByOther)),
   }));

@@ -24,6 +24,8 @@ export interface SlowServiceTask {
 export interface SlowServiceResult {
   /** Until the healthy services had answered all of their pushes. */
   readonly seconds: number;
+  /** Of that, with nothing to do but wait for answers. */
+  readonly idleSeconds: number;
   /** Pushes that the other service had answered by then. */
   readonly answeredByOther: number;
 }
@@ -34,6 +36,7 @@ const pageSize = 1000;
 const [task] = (await once(process, 'message')) as [SlowServiceTask];
 const { healthy, other, number, ca } = task;
 const clock = () => new Date();
+const idleTime = () => performance.eventLoopUtilization().idle;
 const post = pushTransport({ limit: inFlight.overall, ca });
 const vapid = newVapidPair();
 let answers = new Map<string, number>();
@@ -48,7 +51,7 @@ const deliver = delivery({
   },
   sign: vapidSigner(subject, clock),
   clock,
-  idleTime: () => performance.eventLoopUtilization().idle,
+  idleTime,
   sleep,
   random: Math.random,
   extraOrigins: [...healthy, ...(other === undefined ? [] : [other])],
@@ -59,6 +62,7 @@ const deliver = delivery({
 // The first pushes find code that is not compiled for speed and connections that are not open.
 await broadcast(healthy);
 const since = performance.now();
+const idleBefore = idleTime();
 const allServed = new Promise<void>((resolve) => {
   served = resolve;
 });
@@ -66,6 +70,7 @@ void broadcast(other === undefined ? healthy : [...healthy, other]);
 await allServed;
 const result: SlowServiceResult = {
   seconds: (performance.now() - since) / 1000,
+  idleSeconds: (idleTime() - idleBefore) / 1000,
   answeredByOther: other === undefined ? 0 : (answers.get(other) ?? 0),
 };
 process.send!(result, () => process.exit());

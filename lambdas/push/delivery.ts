@@ -71,7 +71,7 @@ export interface DeliverySettings {
  * connection, and 512 are the most a function shall have. With pushes that take 60 to 90 ms, 360
  * keep one processor busy.
  */
-export const inFlight: LaneBounds = { overall: 480, perLane: 360, atFirst: 64 };
+export const inFlight: LaneBounds = { overall: 480, perLane: 360, atFirst: 32 };
 /** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
 const inHand = { overall: 4000, perLane: 640 };
 /** The reading goes on when so many pushes have ended, not after each, or after so many ms. */
