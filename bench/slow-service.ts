@@ -16,7 +16,7 @@ const flags = {
     value: '<ms>',
     help: "the healthy push services': 60, or median/p99; 60/400 where left out",
   },
-  runs: { value: '<N>', help: 'runs of each case, in turn; 5 where left out' },
+  runs: { value: '<N>', help: 'runs of each case, in turn; 7 where left out' },
   json: { help: 'print JSON' },
   help: { help: 'print this' },
 } as const;
@@ -46,7 +46,7 @@ interface Figures {
 
 await command('bench:slow-service', flags, async (given) => {
   const number = wholeNumber('number', given.number ?? '10000');
-  const runs = wholeNumber('runs', given.runs ?? '5');
+  const runs = wholeNumber('runs', given.runs ?? '7');
   const latency = readLatency(given.latency ?? '60/400');
   const figures = await measure(number, latency, runs);
   const { output } = processTerminal;
