@@ -5,10 +5,11 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Addressee, type Audience, delivery, inFlight } from '../../lambdas/push/delivery.ts';
+import { delivery, inFlight } from '../../lambdas/push/delivery.ts';
 import { pushTransport } from '../../lambdas/push/transport.ts';
 import { vapidSigner } from '../../lambdas/push/vapid.ts';
 import { newVapidPair } from '../../lambdas/store/vapid-pair.ts';
+import { audienceOf, type SubscriptionLike } from '../../test/fixtures/audience.ts';
 import { subject, ttl } from '../sender-process.ts';
 
 export interface SlowServiceTask {
@@ -79,36 +80,19 @@ process.send!(result, () => process.exit());
 
 async function broadcast(origins: readonly string[], each: number): Promise<void> {
   answers = new Map();
-  const audience = audienceAt(origins, each);
   await deliver({
     message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
     vapid,
-    audience,
+    audience: audienceOf(subscriptionsAt(origins, each), pageSize),
     deadline: Date.now() + 600_000,
     remove: async () => {},
   });
 }
 
-/** The services' subscriptions among each other in a random order, as hashes put them. */
-function audienceAt(origins: readonly string[], each: number): Audience {
+function subscriptionsAt(origins: readonly string[], each: number): SubscriptionLike[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
-  const auth = randomBytes(16).toString('base64url');
-  const all: Addressee[] = origins.flatMap((origin) =>
-    Array.from({ length: each }, (_, index) => ({
-      endpoint: `${origin}/push/${index}`,
-      endpointHash: randomBytes(32).toString('hex'),
-      p256dh,
-      auth,
-    })),
+  const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
+  return origins.flatMap((origin) =>
+    Array.from({ length: each }, (_, index) => ({ endpoint: `${origin}/push/${index}`, keys })),
   );
-  all.sort((one, another) => (one.endpointHash < another.endpointHash ? -1 : 1));
-  return {
-    ordered: true,
-    async *pages(from = '') {
-      const wanted = all.filter(({ endpointHash }) => endpointHash >= from);
-      for (let start = 0; start < wanted.length; start += pageSize) {
-        yield wanted.slice(start, start + pageSize);
-      }
-    },
-  };
 }

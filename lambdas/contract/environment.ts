@@ -38,7 +38,7 @@ const variables = z.object({
   /** Origins, separated by commas; an empty text is none. */
   EXTRA_PUSH_ORIGINS: z.pipe(
     text,
-    z.transform((text) => text.split(',').filter(Boolean)),
+    z.transform((origins) => origins.split(',').filter(Boolean)),
   ),
 } satisfies Record<EnvironmentName, z.ZodMiniType>);
 

@@ -96,7 +96,7 @@ const removalBatch = 50;
  * to do.
  */
 const patience = { least: 150, share: 0.1 };
-/** Push services that have a reading of their own at once: each holds two pages in memory. */
+/** Push services that may get a reading of their own: each holds two pages in memory. */
 const readingsApart = 3;
 
 /** Pushes a message to an audience within its deadline, and tells what became of it. */

@@ -188,6 +188,7 @@ test('of a secret key the tables hold the hash, and hold what else is secret in 
   const hash = createHash('sha256').update(project.secretKey).digest('hex');
   expect(having(hash)).toEqual(['PROJECTS_TABLE']);
   const keys = await service.dynamo.send(new ScanCommand({ TableName: tables.VAPID_KEYS_TABLE }));
+  expect(keys.Items).not.toHaveLength(0);
   for (const { privateKey } of keys.Items!) {
     expect(having(privateKey)).toEqual(['VAPID_KEYS_TABLE']);
   }
