@@ -9,7 +9,8 @@ import type { Channel, Channels, PushedMessage } from './channels.ts';
 /**
  * The browser's side of the push service, as Firefox speaks it with Mozilla's: JSON over a
  * WebSocket of subprotocol `push-notification`. The browser says hello, registers a channel for
- * each subscription, is handed messages as they come, and acknowledges each.
+ * each subscription, is handed messages as they come, and acknowledges each. It also asks to be told
+ * when settings of Mozilla's own change, which never happens here and has no answer.
  */
 
 const subprotocol = 'push-notification';
@@ -18,6 +19,7 @@ const requestSchema = z.discriminatedUnion('messageType', [
   z.object({ messageType: z.literal('hello'), uaid: z.string().optional() }),
   z.object({ messageType: z.literal('register'), channelID: z.uuid(), key: z.string().optional() }),
   z.object({ messageType: z.literal('unregister'), channelID: z.string() }),
+  z.object({ messageType: z.literal('broadcast_subscribe') }),
   z.object({
     messageType: z.literal('ack'),
     updates: z.array(z.object({ version: z.string(), code: z.int().optional() })),
@@ -125,7 +127,7 @@ export function admitRealBrowsers(
       const { channelID } = request;
       if (browser.channelIds.delete(channelID)) channels.remove(channelID);
       say(browser, { messageType, channelID, status: 200 });
-    } else {
+    } else if (messageType === 'ack') {
       for (const { version, code = handedOver } of request.updates) {
         if (browser.waiting.delete(version) && code !== handedOver) undelivered++;
       }

@@ -27,7 +27,10 @@ async function connect(uaid?: string) {
     socket,
     say: (message: object) => socket.send(JSON.stringify(message)),
     async next(): Promise<Message> {
-      while (messages.length <= taken) await once(socket, 'message');
+      while (messages.length <= taken) {
+        if (socket.readyState !== WebSocket.OPEN) throw new Error('The connection has ended.');
+        await Promise.race([once(socket, 'message'), once(socket, 'close')]);
+      }
       return messages[taken++]!;
     },
     async close() {
@@ -136,6 +139,14 @@ test('what a browser could not decrypt is counted', async () => {
   await browser.close();
 });
 
+test('a browser that asks for the service’s own broadcasts stays connected', async () => {
+  const browser = await connect();
+  const broadcasts = { 'remote-settings/monitor_changes': '"0"' };
+  browser.say({ messageType: 'broadcast_subscribe', broadcasts });
+  expect((await subscribe(browser)).answer.status).toBe(200);
+  await browser.close();
+});
+
 test('a key that is none is refused', async () => {
   const browser = await connect();
   const { answer } = await subscribe(browser, 'AAAA');
@@ -145,7 +156,7 @@ test('a key that is none is refused', async () => {
 
 test.each([
   ['no JSON', 'hello'],
-  ['an unknown message', '{"messageType":"broadcast_subscribe"}'],
+  ['an unknown message', '{"messageType":"subscribe"}'],
   ['a register before hello', `{"messageType":"register","channelID":"${randomUUID()}"}`],
 ])('%s ends the connection', async (_, text) => {
   const socket = new WebSocket(service.origin.replace('http', 'ws'), 'push-notification');
