@@ -272,7 +272,7 @@ class Delivery {
 
   #prepare(push: Push): void {
     try {
-      push.body = this.#encrypt(push.addressee);
+      push.body ??= this.#encrypt(push.addressee);
     } catch {
       // Its keys are none: the push fails without a body.
     }
@@ -295,7 +295,7 @@ class Delivery {
       this.#settle(service);
       return;
     }
-    const again = { service, addressee, attempt: attempt + 1 };
+    const again = { ...push, attempt: attempt + 1 };
     void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
   }
 

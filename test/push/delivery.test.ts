@@ -139,6 +139,18 @@ test('waits as long as the push service asks, and not past the deadline', async 
   expect(waits).toEqual([7000]);
 });
 
+test('what is tried again is not encrypted again', async () => {
+  const bodies: Buffer[] = [];
+  const { sleep } = skippedWaits();
+  const transport: DeliverySettings['transport'] = async ({ body }) => {
+    bodies.push(body);
+    return { status: bodies.length < 3 ? 503 : 201, headers: {}, body: '' };
+  };
+  const report = await deliver({ audience: audienceOf([subscription()]) }, { transport, sleep });
+  expect(report).toEqual({ ...nothing, attempted: 1, delivered: 1 });
+  expect(bodies).toEqual([bodies[0], bodies[0], bodies[0]]);
+});
+
 test('a reset connection is tried again', async () => {
   const service = await pushService();
   const [browser] = subscribe(service);
