@@ -11,6 +11,8 @@ export interface Load {
   readonly number: number;
   readonly warmUp: number;
   readonly inFlight: number;
+  /** Turns that the pushes take with the floor; 0 for pushes alone. */
+  readonly turns: number;
   readonly latency: Latency;
 }
 

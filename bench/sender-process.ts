@@ -1,5 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import type { VapidKeys } from '../lambdas/contract/project.ts';
+import { agreeWithAll } from './floor.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 /** What a process that sends is told to do. */
 export interface SenderTask {
@@ -12,12 +14,16 @@ export interface SenderTask {
   /** Pushes before the measurement, and in it. */
   readonly warmUp: number;
   readonly number: number;
+  /** Turns that the pushes take with the floor; 0 for pushes alone. */
+  readonly turns: number;
 }
 
 export interface SenderResult {
   readonly seconds: number;
   /** Of user and system, over all threads: µs per push. */
   readonly cpu: number;
+  /** The same of the floor, in the same process and the same seconds; 0 where it had no turns. */
+  readonly floor: number;
   /** MB, at the most. */
   readonly memory: number;
 }
@@ -49,13 +55,18 @@ async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
   const send = sender(task);
   if (task.warmUp > 0) await send(subscriptions(task.origin, task.warmUp));
   const audience = subscriptions(task.origin, task.number);
-  const since = performance.now();
-  const cpuBefore = process.cpuUsage();
-  await send(audience);
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const pushes = new Stopwatch();
+  const floor = new Stopwatch();
+  const length = Math.ceil(task.number / Math.max(1, task.turns));
+  for (let start = 0; start < task.number; start += length) {
+    const part = audience.slice(start, start + length);
+    await pushes.time(() => send(part));
+    if (task.turns > 0) await floor.time(() => agreeWithAll(part));
+  }
   return {
-    seconds: (performance.now() - since) / 1000,
-    cpu: (user + system) / task.number,
+    seconds: pushes.seconds,
+    cpu: pushes.cpu / task.number,
+    floor: floor.cpu / task.number,
     memory: process.resourceUsage().maxRSS / 1024,
   };
 }

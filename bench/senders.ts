@@ -12,7 +12,6 @@ const senders = {
   'web-push': 'web-push, keep-alive agent',
   pushforge: '@pushforge/builder + undici',
   block65: '@block65/webcrypto-web-push + undici',
-  floor: 'floor: P-256 key pair + agreement',
 } as const;
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
@@ -29,39 +28,54 @@ const flags = {
   help: { help: 'print this' },
 } as const;
 
-interface Figures {
+/** Each in some seconds, so that what disturbs the machine disturbs pushes and floor alike. */
+const turns = 5;
+
+interface SenderFigures {
   readonly sender: string;
   readonly pushesPerSecond: number;
   readonly cpuMicrosecondsPerPush: number;
   /** Pushes a CPU second against web-push's, and pushes a second; of the same run each. */
   readonly timesWebPush: number;
   readonly timesWebPushRate: number;
-  /** The floor's CPU in this sender's. */
+  /** The floor's CPU in this sender's, of the same processes. */
   readonly floorShare: number;
   readonly peakMemoryMB: number;
   readonly handshakes: number;
 }
 
+/** Of this sender's processes. */
+interface FloorFigures {
+  readonly cpuMicrosecondsPerPush: number;
+  readonly timesWebPush: number;
+}
+
 await command('bench', flags, async (given) => {
+  const latency = readLatency(given.latency ?? '0');
   const load: Load = {
     number: wholeNumber('number', given.number ?? '10000'),
     // The code is compiled for speed only after some thousands of pushes.
     warmUp: 4000,
     inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
-    latency: readLatency(given.latency ?? '0'),
+    // Each turn ends with waiting for its last answers.
+    turns: latency.median === 0 ? turns : 1,
+    latency,
   };
   const runs = wholeNumber('runs', given.runs ?? '5');
   const results = await measure(load, runs);
-  const figures = names.map((name) => figuresOf(name, results));
+  const figures = names.map((name) => senderFigures(name, results));
+  const floor = floorFigures(results);
   const { output } = processTerminal;
   if (given.json) {
-    output.write(`${JSON.stringify({ machine: machine(), load, runs, figures }, null, 2)}\n`);
+    output.write(
+      `${JSON.stringify({ machine: machine(), load, runs, figures, floor }, null, 2)}\n`,
+    );
     return;
   }
-  const { number, inFlight, latency } = load;
+  const { number, inFlight } = load;
   output.write(
     `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, answered after ` +
-      `${describeLatency(latency)}; median of ${runs} runs\n\n${figuresTable(figures)}`,
+      `${describeLatency(latency)}; median of ${runs} runs\n\n${figuresTable(figures, floor)}`,
   );
 });
 
@@ -74,7 +88,6 @@ async function measure(load: Load, runs: number): Promise<Results> {
     'web-push': [],
     pushforge: [],
     block65: [],
-    floor: [],
   };
   const made = await bundles();
   const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
@@ -93,7 +106,7 @@ async function measure(load: Load, runs: number): Promise<Results> {
   return results;
 }
 
-function figuresOf(name: SenderName, results: Results): Figures {
+function senderFigures(name: SenderName, results: Results): SenderFigures {
   const runs = results[name];
   const paired = (ratio: (own: Run, run: number) => number) => median(runs.map(ratio));
   return {
@@ -102,13 +115,21 @@ function figuresOf(name: SenderName, results: Results): Figures {
     cpuMicrosecondsPerPush: paired(({ cpu }) => cpu),
     timesWebPush: paired(({ cpu }, run) => results['web-push'][run]!.cpu / cpu),
     timesWebPushRate: paired(({ rate }, run) => rate / results['web-push'][run]!.rate),
-    floorShare: paired(({ cpu }, run) => results.floor[run]!.cpu / cpu),
+    floorShare: paired(({ cpu, floor }) => floor / cpu),
     peakMemoryMB: paired(({ memory }) => memory),
     handshakes: paired(({ handshakes }) => handshakes),
   };
 }
 
-function figuresTable(figures: readonly Figures[]): string {
+function floorFigures(results: Results): FloorFigures {
+  const runs = results.carillon;
+  return {
+    cpuMicrosecondsPerPush: median(runs.map(({ floor }) => floor)),
+    timesWebPush: median(runs.map(({ floor }, run) => results['web-push'][run]!.cpu / floor)),
+  };
+}
+
+function figuresTable(figures: readonly SenderFigures[], floor: FloorFigures): string {
   const columns = [
     { title: 'sender' },
     ...['CPU µs/push', '× web-push', 'floor’s share', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
@@ -124,6 +145,14 @@ function figuresTable(figures: readonly Figures[]): string {
     one.timesWebPushRate.toFixed(1),
     one.peakMemoryMB.toFixed(0),
     one.handshakes.toFixed(0),
+  ]);
+  const { cpuMicrosecondsPerPush, timesWebPush } = floor;
+  rows.push([
+    'floor: P-256 key pair + agreement',
+    cpuMicrosecondsPerPush.toFixed(0),
+    timesWebPush.toFixed(1),
+    '100 %',
+    ...Array<string>(4).fill('–'),
   ]);
   return table(columns, rows, paintFor(processTerminal.output));
 }

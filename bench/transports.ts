@@ -81,7 +81,7 @@ async function measure(inFlight: number, runs: number): Promise<Figures[]> {
           done += 1;
           if (isTooSlow(name, load)) continue;
           const entry = `bench/transports/${name}.ts`;
-          const result = await runSender(made, entry, { ...loads[load], inFlight });
+          const result = await runSender(made, entry, { ...loads[load], inFlight, turns: 0 });
           const key = `${name} ${load}`;
           results.set(key, [...(results.get(key) ?? []), result]);
           bar.update(done);
