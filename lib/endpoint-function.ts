@@ -9,11 +9,6 @@ import type { RouteName } from '../lambdas/contract/routes.ts';
 import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
-// Bundled CommonJS packages call `require` for Node's own modules; an ES module has none.
-const requireBanner =
-  "import { createRequire as nodeCreateRequire } from 'node:module';" +
-  'const require = nodeCreateRequire(import.meta.url);';
-
 export interface EndpointFunctionProps {
   /** Names the folder under lambdas/ whose handler.ts exports `handler`. */
   readonly route: RouteName;
@@ -56,7 +51,6 @@ export class EndpointFunction extends nodejs.NodejsFunction {
       bundling: {
         format: nodejs.OutputFormat.ESM,
         mainFields: ['module', 'main'],
-        banner: requireBanner,
         minify: true,
         sourceMap: true,
         sourcesContent: false,
