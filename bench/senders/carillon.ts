@@ -17,7 +17,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     random: Math.random,
     extraOrigins: [origin],
     ttl,
-    inFlight: { overall: inFlight, perLane: inFlight, atFirst: inFlight },
+    inFlight: { overall: inFlight, perLane: inFlight, atFirst: inFlight, atLeast: inFlight },
   });
   return async (subscriptions) => {
     const report = await deliver({

@@ -71,7 +71,7 @@ export interface DeliverySettings {
  * connection, and 512 are the most a function shall have. With pushes that take 60 to 90 ms, 360
  * keep one processor busy.
  */
-export const inFlight: LaneBounds = { overall: 480, perLane: 360, atFirst: 32 };
+export const inFlight: LaneBounds = { overall: 480, perLane: 360, atFirst: 32, atLeast: 4 };
 /** Subscriptions in hand, in flight or waiting for it, of all and of one push service. */
 const inHand = { overall: 4000, perLane: 640 };
 /** The reading goes on when so many pushes have ended, not after each, or after so many ms. */
@@ -115,6 +115,8 @@ interface Service {
   held: number;
   /** For how long (ms) the others' reading has waited for it in vain. */
   waited: number;
+  /** Whether the last push to it went well, as far as that is the push service's doing. */
+  isWell: boolean;
   /** Whether its subscriptions have a reading of their own, so that it holds up no other's. */
   isApart: boolean;
 }
@@ -152,10 +154,10 @@ class Delivery {
     this.#lanes = new Lanes(settings.inFlight, {
       prepare: (push) => this.#prepare(push),
       run: (push) => this.#run(push),
-      now: () => settings.clock().getTime(),
+      now: () => this.#now(),
     });
     this.#encrypt = encryption(broadcast.message);
-    this.#begun = settings.clock().getTime();
+    this.#begun = this.#now();
   }
 
   async run(): Promise<DeliveryReport> {
@@ -214,7 +216,7 @@ class Delivery {
       // Checked again: what is admitted may have changed since this endpoint was stored.
       const admitted = isOrigin(readEndpoint(origin, this.#settings.extraOrigins), origin);
       const headers = admitted ? this.#headers(origin) : undefined;
-      service = { origin, headers, held: 0, waited: 0, isApart: false };
+      service = { origin, headers, held: 0, waited: 0, isWell: true, isApart: false };
       this.#services.set(origin, service);
     }
     return service;
@@ -237,10 +239,12 @@ class Delivery {
   /** Waits until one more can be taken in hand. @returns false where the others had better go on. */
   async #room(service: Service): Promise<boolean> {
     while (!this.#hasRoom(service)) {
-      const idleBefore = this.#settings.idleTime();
+      // What the processor does for a push service that is not well is done in vain too.
+      const lost = service.isWell ? this.#settings.idleTime : () => this.#now();
+      const before = lost();
       await this.#change();
       const inVain = !this.#lanes.isAnyWaitingBesides(service.origin);
-      if (inVain) service.waited += this.#settings.idleTime() - idleBefore;
+      if (inVain) service.waited += lost() - before;
       if (this.#holdsUpOthers(service)) return false;
     }
     return true;
@@ -249,7 +253,7 @@ class Delivery {
   #holdsUpOthers(service: Service): boolean {
     if (!this.#broadcast.audience.ordered || service.isApart) return false;
     if (service.held < inHand.perLane || this.#readings.length > readingsApart) return false;
-    const elapsed = this.#settings.clock().getTime() - this.#begun;
+    const elapsed = this.#now() - this.#begun;
     if (service.waited < Math.max(patience.least, patience.share * elapsed)) return false;
     const others = [...this.#services.values()].filter((other) => other !== service);
     return others.some(({ headers, isApart }) => headers !== undefined && !isApart);
@@ -278,7 +282,8 @@ class Delivery {
     }
   }
 
-  async #run(push: Push): Promise<void> {
+  /** @returns whether the push service is well, for all that this push shows. */
+  async #run(push: Push): Promise<boolean> {
     const { service, addressee, attempt } = push;
     const msLeft = this.#msLeft();
     if (msLeft <= 0) {
@@ -286,17 +291,19 @@ class Delivery {
       if (attempt === 1) this.#unreached += 1;
       else this.#fail('unavailable');
       this.#settle(service);
-      return;
+      return true;
     }
     const outcome = await this.#outcome(push, msLeft);
     const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
     if (wait === undefined) {
       this.#count(outcome, addressee);
       this.#settle(service);
-      return;
+    } else {
+      const again = { ...push, attempt: attempt + 1 };
+      void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
     }
-    const again = { ...push, attempt: attempt + 1 };
-    void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
+    service.isWell = outcome.kind !== 'passing';
+    return service.isWell;
   }
 
   async #outcome({ service, addressee, body }: Push, msLeft: number): Promise<Settled> {
@@ -364,7 +371,11 @@ class Delivery {
   }
 
   #msLeft(): number {
-    return this.#broadcast.deadline - this.#settings.clock().getTime();
+    return this.#broadcast.deadline - this.#now();
+  }
+
+  #now(): number {
+    return this.#settings.clock().getTime();
   }
 }
 

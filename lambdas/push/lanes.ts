@@ -4,13 +4,15 @@ export interface LaneBounds {
   readonly perLane: number;
   /** With how many a lane begins, and what one whose jobs take long is held to. */
   readonly atFirst: number;
+  /** What a lane is held to whose jobs go badly. */
+  readonly atLeast: number;
 }
 
 export interface LaneWork<Job> {
   /** Does what of a job needs no waiting, shortly before it runs. */
   readonly prepare: (job: Job) => void;
-  /** Must not reject. */
-  readonly run: (job: Job) => Promise<void>;
+  /** Resolves to whether it went well. Must not reject. */
+  readonly run: (job: Job) => Promise<boolean>;
   /** Milliseconds, of any epoch. */
   readonly now: () => number;
 }
@@ -36,8 +38,9 @@ const prompt = 1000;
 /**
  * Runs jobs with bounded concurrency in lanes, one for each push service. What is free goes to the
  * lane with the fewest jobs running. A lane begins with few and wins room for one more with each
- * job that ends promptly, so that one whose jobs take long never holds what the others could use:
- * running jobs cannot be called back. Where half of all is free anyway it may grow too.
+ * job that ends promptly and well, so that one whose jobs take long never holds what the others could
+ * use, since running jobs cannot be called back, and one whose jobs are in vain does not keep the
+ * processor from theirs. Where half of all is free anyway such a lane may grow too.
  */
 export class Lanes<Job> {
   readonly #bounds: LaneBounds;
@@ -80,18 +83,19 @@ export class Lanes<Job> {
     lane.running += 1;
     this.#running += 1;
     const since = this.#work.now();
-    void this.#work.run(job).then(() => {
+    void this.#work.run(job).then((wentWell) => {
       lane.running -= 1;
       this.#running -= 1;
-      this.#adjust(lane, this.#work.now() - since < prompt);
+      this.#adjust(lane, wentWell, this.#work.now() - since);
       for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     });
   }
 
-  #adjust(lane: Lane<Job>, wasPrompt: boolean): void {
-    const { atFirst, perLane, overall } = this.#bounds;
-    if (wasPrompt || this.#running < overall / 2) lane.bound = Math.min(perLane, lane.bound + 1);
-    else lane.bound = Math.max(atFirst, lane.bound - 1);
+  #adjust(lane: Lane<Job>, wentWell: boolean, took: number): void {
+    const { atFirst, atLeast, perLane, overall } = this.#bounds;
+    const isWell = wentWell && took < prompt;
+    if (isWell || this.#running < overall / 2) lane.bound = Math.min(perLane, lane.bound + 1);
+    else lane.bound = Math.max(wentWell ? atFirst : atLeast, lane.bound - 1);
   }
 
   #next(): Lane<Job> | undefined {

@@ -193,7 +193,7 @@ test('attempted = delivered + removed + failed at the deadline too, which leaves
       {
         ...rest,
         // So few at once that many still wait for their turn when the time is up.
-        inFlight: { overall: 12, perLane: 6, atFirst: 2 },
+        inFlight: { overall: 12, perLane: 6, atFirst: 2, atLeast: 1 },
         clock: () => new Date(now),
         // A clock that goes on by 1 ms for each push that is begun, and stands still otherwise.
         transport: (request) => {

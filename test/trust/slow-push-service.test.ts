@@ -75,13 +75,16 @@ beforeAll(async () => {
   alone = await timeUntilServed();
 });
 
-describe('a push service that is slow, silent or throttling slows the others by no more than a tenth', () => {
+describe('a push service that is slow, silent, throttling or down slows the others by no more than a tenth', () => {
   test.each<[string, (timeout: number) => Answer]>([
     ['answering after 1.5 s', () => ({ after: 1500, status: 201 })],
     ['answering after 3 s', () => ({ after: 3000, status: 201 })],
     ['answering after 9 s', () => ({ after: 9000, status: 201 })],
     ['never answering', (timeout) => ({ after: timeout })],
     ['throttling for 5 s', () => ({ after: 60, status: 429, retryAfter: '5' })],
+    ['throttling until further notice', () => ({ after: 60, status: 429 })],
+    ['in trouble', () => ({ after: 60, status: 503 })],
+    ['refusing connections', () => ({ after: 1 })],
   ])('%s', async (_, third) => {
     expect(await timeUntilServed(third)).toBeLessThanOrEqual(1.1 * alone);
     record('push services at fault beside others', 1);
