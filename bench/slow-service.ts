@@ -21,6 +21,11 @@ const flags = {
   help: { help: 'print this' },
 } as const;
 
+type Third = Latency | 'down' | undefined;
+
+/** Nothing listens there. */
+const nowhere = 'https://127.0.0.1:1';
+
 /** What the third push service does; ms. A push is given up after 10 s. */
 const cases = {
   absent: undefined,
@@ -28,7 +33,8 @@ const cases = {
   'answers after 2 s': { median: 2_000 },
   'answers after 8 s': { median: 8_000 },
   'never answers': { median: 3_600_000 },
-} as const satisfies Readonly<Record<string, Latency | undefined>>;
+  'refuses connections': 'down',
+} as const satisfies Readonly<Record<string, Third>>;
 type CaseName = keyof typeof cases;
 const names = Object.keys(cases) as CaseName[];
 
@@ -107,13 +113,13 @@ async function runOnce(
   made: Bundles,
   number: number,
   latency: Latency,
-  third: Latency | undefined,
+  third: Third,
 ): Promise<SlowServiceResult> {
   const [server, sender] = await Promise.all([
     made.of('bench/push-server.ts'),
     made.of('bench/slow-service/sender.ts'),
   ]);
-  const latencies = [latency, latency, ...(third === undefined ? [] : [third])];
+  const latencies = [latency, latency, ...(typeof third === 'object' ? [third] : [])];
   const servers = latencies.map((one) => startChild(server.file, { args: [JSON.stringify(one)] }));
   const child = startChild(sender.file);
   try {
@@ -122,7 +128,7 @@ async function runOnce(
     const task: SlowServiceTask = {
       ca: certificate.cert,
       healthy: [first!, second!],
-      other,
+      other: third === 'down' ? nowhere : other,
       number,
     };
     return await child.ask<SlowServiceResult>(task);
