@@ -28,7 +28,7 @@ const flags = {
   help: { help: 'print this' },
 } as const;
 
-/** Each in some seconds, so that what disturbs the machine disturbs pushes and floor alike. */
+/** So many that each is over in about a second: what disturbs pushes then disturbs the floor alike. */
 const turns = 5;
 
 interface SenderFigures {
