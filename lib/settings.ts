@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { freeTier } from '../lambdas/contract/limits.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from '../lambdas/contract/nearest-name.ts';
 
 /** Stands in until the operator names an address of their own. */
 export const defaultVapidSubject = 'mailto:operator@example.com';

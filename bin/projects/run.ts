@@ -1,5 +1,5 @@
 import { projectIdPattern } from '../../lambdas/contract/limits.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lambdas/contract/nearest-name.ts';
 import {
   describeFlags,
   type Flags,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lambdas/contract/nearest-name.ts';
 
 /** An option of a command: one with a `value` takes one, one without is a switch. */
 export interface Flag {

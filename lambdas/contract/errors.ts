@@ -24,7 +24,7 @@ export const errorTable = {
   },
   payload_too_large: {
     status: 413,
-    meaning: 'The notification does not fit one encrypted push message.',
+    meaning: 'The body is too long, or the notification does not fit one encrypted push message.',
   },
   unsupported_media_type: { status: 415, meaning: 'The body is not `application/json`.' },
   idempotency_key_reused: {

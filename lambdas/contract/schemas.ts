@@ -44,11 +44,19 @@ const userId = text(1, limits.userIdLength);
 function endpoint(read: (value: string) => URL | { refusal: string }) {
   const readUrl = z.transform((value: string, context) => {
     const url = read(value);
-    if (url instanceof URL) return url.href;
-    context.issues.push({ code: 'custom', message: url.refusal, input: value });
+    const refusal = url instanceof URL ? lengthRefusal(url.href) : url.refusal;
+    if (url instanceof URL && refusal === undefined) return url.href;
+    context.issues.push({ code: 'custom', message: refusal, input: value });
     return z.NEVER;
   });
   return z.pipe(text(1, limits.urlLength), readUrl);
+}
+
+/** A character outside ASCII takes up to 12 once it is percent-encoded, which is how it is stored. */
+function lengthRefusal(normalised: string): string | undefined {
+  return normalised.length > limits.urlLength
+    ? `must have at most ${limits.urlLength} characters when it is percent-encoded`
+    : undefined;
 }
 
 function object<Shape extends z.core.$ZodShape>(shape: Shape) {
@@ -82,25 +90,28 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
  */
 export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
 
-/** Body of send. */
-export const sendSchema = object({
-  title: text(1, limits.titleLength),
-  body: z.optional(text(0, limits.bodyLength)),
-  url: z.optional(webUrl),
-  icon: z.optional(webUrl),
-  image: z.optional(webUrl),
-  badge: z.optional(webUrl),
-  userIds: z.optional(
-    z.pipe(
-      z.array(userId, { error: 'must be an array of user ids' }).check(
-        // An empty list must never turn into a broadcast.
-        z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
-        z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+/** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
+export const sendSchema = z.strictObject(
+  {
+    title: text(1, limits.titleLength),
+    body: z.optional(text(0, limits.bodyLength)),
+    url: z.optional(webUrl),
+    icon: z.optional(webUrl),
+    image: z.optional(webUrl),
+    badge: z.optional(webUrl),
+    userIds: z.optional(
+      z.pipe(
+        z.array(userId, { error: 'must be an array of user ids' }).check(
+          // An empty list must never turn into a broadcast.
+          z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
+          z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+        ),
+        z.transform((ids) => [...new Set(ids)]),
       ),
-      z.transform((ids) => [...new Set(ids)]),
     ),
-  ),
-});
+  },
+  { error: wrong('must be an object') },
+);
 
 /** Header of send: a name, chosen by the caller, for one request and its repetitions. */
 export const idempotencyKeySchema = z.optional(

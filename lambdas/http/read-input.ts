@@ -1,16 +1,21 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
-import { type Issue, ServiceError } from '../contract/errors.ts';
+import { ServiceError } from '../contract/errors.ts';
+import { issuesOf } from '../contract/issues.ts';
 import { idempotencyKeySchema } from '../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
-/** Reads and checks the JSON body; the rest of the chain finds it as `input`. */
+/**
+ * Reads and checks the JSON body; the rest of the chain finds it as `input`.
+ * @param limitBytes length above which a body is refused without being parsed.
+ */
 export function jsonBody<Schema extends z.ZodMiniType>(
   schema: Schema,
+  limitBytes: number,
 ): Step<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
-      event.input = check(schema, parseJson(event));
+      event.input = check(schema, parseJson(event, limitBytes));
     },
   };
 }
@@ -37,17 +42,24 @@ export function idempotencyKey(): Step<{ idempotencyKey?: string }> {
   };
 }
 
-function parseJson({ headers, body, isBase64Encoded }: APIGatewayProxyEventV2): unknown {
-  const [mediaType = ''] = headers['content-type']?.split(';') ?? [];
+function parseJson(event: APIGatewayProxyEventV2, limitBytes: number): unknown {
+  const [mediaType = ''] = event.headers['content-type']?.split(';') ?? [];
   if (mediaType.trim().toLowerCase() !== 'application/json') {
     throw new ServiceError(
       'unsupported_media_type',
       'Send the body as JSON, with the header "Content-Type: application/json".',
     );
   }
+  const { body = '', isBase64Encoded } = event;
+  const lengthBytes = Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
+  if (lengthBytes > limitBytes) {
+    throw new ServiceError(
+      'payload_too_large',
+      `The body has ${lengthBytes} bytes; this route takes at most ${limitBytes}.`,
+    );
+  }
   try {
-    const text = isBase64Encoded ? utf8.decode(Buffer.from(body ?? '', 'base64')) : (body ?? '');
-    return JSON.parse(text);
+    return JSON.parse(isBase64Encoded ? utf8.decode(Buffer.from(body, 'base64')) : body);
   } catch {
     throw new ServiceError('invalid_json', 'The body is not JSON; check quotes and commas.');
   }
@@ -58,12 +70,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues: Issue[] = parsed.error.issues.map(({ path, message }) => ({
-    path: path.join('.'),
-    message,
-  }));
+  const issues = issuesOf(parsed.error, schema);
   const [first, ...others] = issues;
   const named = first?.path ? `"${first.path}" ${first.message}` : `The body ${first?.message}`;
-  const more = others.length > 0 ? ` There is more; see "issues".` : '';
-  throw new ServiceError('invalid_request', `${named}.${more}`, { issues });
+  const sentence = named.endsWith('?') ? named : `${named}.`;
+  const more = others.length > 0 ? ' There is more; see "issues".' : '';
+  throw new ServiceError('invalid_request', sentence + more, { issues });
 }

@@ -83,7 +83,7 @@ export const handler = middy()
   .use(authenticate(projects.find, clock))
   .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
   .use(requireKey())
-  .use(jsonBody(sendSchema))
+  .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
   .handler(async ({ project, input: request, idempotencyKey, headers }) => {
     const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
+import { limits } from '../contract/limits.ts';
 import { routes } from '../contract/routes.ts';
 import { subscribeSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
@@ -42,7 +43,7 @@ export const handler = middy()
   .use(errorReply())
   .use(findProject(projects.find))
   .use(rateLimit('subscribe', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
-  .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS)))
+  .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
   .handler(async ({ project, input }) => {
     await subscribe(subscriptions, project, input, environment.SUBSCRIBER_CAP);
     return reply(201, { ok: true });

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
+import { limits } from '../contract/limits.ts';
 import { routes } from '../contract/routes.ts';
 import { trackSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
@@ -35,7 +36,7 @@ export const handler = middy()
   .use(errorReply())
   .use(findProject(projects.find))
   .use(rateLimit('track', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
-  .use(jsonBody(trackSchema))
+  .use(jsonBody(trackSchema, limits.bodyBytes.track))
   .handler(async ({ project, input, pathParameters }) => {
     await track(beacons, project, pathParameters?.notificationId, input.type);
     return reply(200, { ok: true });

@@ -10,10 +10,15 @@ test('asks for a title alone', () => {
   expect(issuesOf({ body: 'Hello' })).toEqual(['title: is required']);
 });
 
-test('drops fields it does not know', () => {
-  const body = JSON.parse('{"title":"a","silent":true,"__proto__":{"userIds":["x"]}}');
-  expect(sendSchema.parse(body)).toEqual({ title: 'a' });
-});
+test.each(['userId', 'user_ids', 'other', '__proto__', 'constructor', 'toString'])(
+  'refuses the unknown field %s',
+  (field) => {
+    const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);
+    expect(sendSchema.safeParse(body).error?.issues).toMatchObject([
+      { code: 'unrecognized_keys', keys: [field] },
+    ]);
+  },
+);
 
 test('an empty list of users is refused and never a broadcast', () => {
   expect(issuesOf({ title: 'a', userIds: [] })).toEqual([

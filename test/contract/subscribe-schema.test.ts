@@ -70,6 +70,16 @@ test('refuses an endpoint of more than 2,048 characters', () => {
   expect(issuesOf(subscription({ endpoint: `${longest}x` }))).toHaveLength(1);
 });
 
+test('refuses an endpoint that is longer than 2,048 characters once it is normalised', () => {
+  // A URL percent-encodes each of these characters as nine.
+  const endpoint = `https://fcm.googleapis.com/${'中'.repeat(300)}`;
+  expect(new URL(endpoint).href.length).toBeGreaterThan(2048);
+  expect(issuesOf(subscription({ endpoint }))).toEqual([
+    'endpoint: must have at most 2048 characters when it is percent-encoded',
+  ]);
+  expect(unsubscribeSchema.safeParse({ endpoint }).success).toBe(false);
+});
+
 test('names every field that is absent', () => {
   expect(issuesOf({})).toEqual(['endpoint: is required', 'keys: is required']);
   expect(issuesOf(subscription({ keys: {} as never }))).toEqual([

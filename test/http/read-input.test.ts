@@ -4,9 +4,11 @@ import { errorReply } from '../../lambdas/http/error-reply.ts';
 import { jsonBody } from '../../lambdas/http/read-input.ts';
 import { reply } from '../../lambdas/http/reply.ts';
 
+const limitBytes = 1_000_000;
+
 const handler = middy()
   .use(errorReply())
-  .use(jsonBody(z.object({ title: z.string() })))
+  .use(jsonBody(z.object({ title: z.string() }), limitBytes))
   .handler(async ({ input }) => reply(200, input));
 
 async function answerTo(body: Buffer | string | undefined, contentType = 'application/json') {
@@ -35,6 +37,23 @@ test.each([
   const answer = await answerTo(body);
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe('invalid_json');
+});
+
+test.each([
+  ['text', (body: string) => body],
+  ['base64', (body: string) => Buffer.from(body)],
+])('a body of the limit is read and one of a byte more is not, as %s', async (_, encoded) => {
+  const overhead = '{"title":""}'.length;
+  const within = `{"title":"${'é'.repeat((limitBytes - overhead) / 2)}"}`;
+  expect((await answerTo(encoded(within))).status).toBe(200);
+  const { status, body } = await answerTo(encoded(`${within} `));
+  expect({ status, error: body.error }).toEqual({
+    status: 413,
+    error: {
+      code: 'payload_too_large',
+      message: 'The body has 1000001 bytes; this route takes at most 1000000.',
+    },
+  });
 });
 
 test('what is nested deep and not asked for is ignored', async () => {

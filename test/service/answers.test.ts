@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { ErrorBody, ErrorCode } from '../../lambdas/contract/errors.ts';
+import { limits } from '../../lambdas/contract/limits.ts';
 import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
 import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
@@ -54,7 +55,7 @@ async function contents() {
 }
 
 const everyRoute: RouteName[] = ['subscribe', 'unsubscribe', 'send', 'track'];
-const withBody: RouteName[] = ['subscribe', 'send', 'track'];
+const withBody = ['subscribe', 'send', 'track'] as const;
 const fromBrowsers: RouteName[] = ['subscribe', 'unsubscribe', 'track'];
 
 describe('a refused request changes nothing and says what to do', () => {
@@ -115,6 +116,22 @@ describe('a refused request changes nothing and says what to do', () => {
       400,
       'invalid_request',
     ],
+    ...[{ userId: 'ada' }, { user_ids: ['ada'] }, { users: ['ada'] }, { silent: true }].map(
+      (field): (typeof refusals)[number] => [
+        `send: the unknown field ${Object.keys(field)}`,
+        'send',
+        () => ({ body: { title: 'T', ...field } }),
+        400,
+        'invalid_request',
+      ],
+    ),
+    ...withBody.map((name): (typeof refusals)[number] => [
+      `${name}: a body over its limit`,
+      name,
+      () => ({ body: JSON.stringify({ x: 'x'.repeat(limits.bodyBytes[name]) }) }),
+      413,
+      'payload_too_large',
+    ]),
     ['send: nobody', 'send', () => ({ body: { title: 'T', userIds: [] } }), 400, 'invalid_request'],
     [
       'send: too large',
@@ -173,6 +190,36 @@ describe('a refused request changes nothing and says what to do', () => {
         ],
       },
     });
+  });
+
+  test('names each unknown field of send, with the one that was probably meant', async () => {
+    const browser = await service.subscribe(project);
+    const { sends } = await service.usage(project.projectId);
+    const { body } = await call('send', {
+      body: { title: 'Ada, your result is in', userId: 'ada', colour: 'red' },
+    });
+    expect(body.error).toEqual({
+      code: 'invalid_request',
+      message:
+        '"userId" is not a field of this request; did you mean "userIds"? There is more; see "issues".',
+      issues: [
+        { path: 'userId', message: 'is not a field of this request; did you mean "userIds"?' },
+        {
+          path: 'colour',
+          message:
+            'is not a field of this request; the fields are title, body, url, icon, image, badge, userIds',
+        },
+      ],
+    });
+    expect(await service.usage(project.projectId)).toMatchObject({ sends });
+    expect(browser.messages).toEqual([]);
+  });
+
+  test('names ten of the unknown fields of a body, and shortens their names', async () => {
+    const fields = Array.from({ length: 1000 }, (_, index) => [`${'x'.repeat(100)}${index}`, 1]);
+    const { body } = await call('send', { body: { title: 'T', ...Object.fromEntries(fields) } });
+    expect(body.error.issues).toHaveLength(10);
+    expect(body.error.issues![0]!.path).toBe('x'.repeat(64));
   });
 
   test('a key of another project is as wrong as any', async () => {

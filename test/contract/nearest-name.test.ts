@@ -1,4 +1,4 @@
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName } from '../../lambdas/contract/nearest-name.ts';
 
 const names = ['stage', 'subscriberCap', 'monthlySendCap'];
 
