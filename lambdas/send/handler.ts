@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import { metricNamespace } from '../contract/metrics.ts';
 import { sendSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
+import { chain } from '../http/chain.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { idempotencyKey, jsonBody } from '../http/read-input.ts';
@@ -77,7 +77,7 @@ const parts: SendParts = {
   observe: observation(logger, metrics),
 };
 
-export const handler = middy()
+export const handler = chain()
   .use(accessLog(logger, clock))
   .use(errorReply())
   .use(authenticate(projects.find, clock))

@@ -1,9 +1,9 @@
-import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import { routes } from '../contract/routes.ts';
 import { subscribeSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
+import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { findProject } from '../http/find-project.ts';
@@ -37,7 +37,7 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = middy()
+export const handler = chain()
   .use(accessLog(serviceLogger('subscribe'), clock))
   .use(cors(routes.subscribe))
   .use(errorReply())

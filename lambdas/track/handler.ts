@@ -1,9 +1,9 @@
-import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import { routes } from '../contract/routes.ts';
 import { trackSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
+import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { findProject } from '../http/find-project.ts';
@@ -30,7 +30,7 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
 const beacons = beaconStore(dynamo, environment.NOTIFICATIONS_TABLE);
 
-export const handler = middy()
+export const handler = chain()
   .use(accessLog(serviceLogger('track'), clock))
   .use(cors(routes.track))
   .use(errorReply())

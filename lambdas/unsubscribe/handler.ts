@@ -1,8 +1,8 @@
-import middy from '@middy/core';
 import { readEnvironment } from '../contract/environment.ts';
 import { routes } from '../contract/routes.ts';
 import { unsubscribeSchema } from '../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
+import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
 import { findProject } from '../http/find-project.ts';
@@ -33,7 +33,7 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = middy()
+export const handler = chain()
   .use(accessLog(serviceLogger('unsubscribe'), clock))
   .use(cors(routes.unsubscribe))
   .use(errorReply())

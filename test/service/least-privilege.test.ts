@@ -1,14 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, relative } from 'node:path';
 import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
 import type { SendResult } from '../../lambdas/contract/schemas.ts';
 import { errorAnswer } from '../../local/dynamodb-answer.ts';
 import { type DynamoDbHook, startDynamoDbGate } from '../../local/dynamodb-gate.ts';
 import { type Grant, readGrants } from '../../local/iam-policy.ts';
 import { createResolver } from '../../local/references.ts';
-import { type Assembly, readAssembly, resourcesOf, type Template } from '../../local/template.ts';
-import { sharedAssembly } from '../fixtures/assembly.ts';
+import { readAssembly, resourcesOf } from '../../local/template.ts';
+import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
@@ -186,19 +185,4 @@ interface Statement {
 
 function statementsOf(properties: unknown): Statement[] {
   return (properties as { PolicyDocument: { Statement: Statement[] } }).PolicyDocument.Statement;
-}
-
-function writeAssembly(folder: Folder, template: Template, { directory }: Assembly): string {
-  for (const [, { Metadata }] of resourcesOf(template, 'AWS::Lambda::Function')) {
-    const metadata = Metadata as Record<string, string>;
-    const asset = join(directory, metadata['aws:asset:path']!);
-    metadata['aws:asset:path'] = relative(folder.path, asset);
-  }
-  const stack = {
-    type: 'aws:cloudformation:stack',
-    properties: { templateFile: 'template.json' },
-  };
-  folder.write('template.json', JSON.stringify(template));
-  folder.write('manifest.json', JSON.stringify({ artifacts: { Carillon: stack } }));
-  return folder.path;
 }
