@@ -62,7 +62,7 @@ export class CarillonStack extends Stack {
     const send = new EndpointFunction(this, 'Send', {
       route: 'send',
       memorySize: 1769,
-      timeout: Duration.millis(limits.sendTimeout),
+      timeout: Duration.millis(limits.send.timeoutMs),
       root,
       disposable,
     });

@@ -14,6 +14,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     clock,
     idleTime: () => performance.eventLoopUtilization().idle,
     sleep,
+    abortAfter: (ms) => AbortSignal.timeout(ms),
     random: Math.random,
     extraOrigins: [origin],
     ttl,
@@ -24,7 +25,8 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       message: Buffer.from(payload),
       vapid,
       audience: audienceOf(subscriptions),
-      deadline: Date.now() + 600_000,
+      lastPushAt: Date.now() + 600_000,
+      endAt: Date.now() + 600_000,
       remove: async () => {},
     });
     if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));

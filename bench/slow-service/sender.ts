@@ -56,6 +56,7 @@ const deliver = delivery({
   clock,
   idleTime,
   sleep,
+  abortAfter: (ms) => AbortSignal.timeout(ms),
   random: Math.random,
   extraOrigins: [...healthy, ...(other === undefined ? [] : [other])],
   inFlight,
@@ -84,7 +85,8 @@ async function broadcast(origins: readonly string[], each: number): Promise<void
     message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
     vapid,
     audience: audienceOf(subscriptionsAt(origins, each), pageSize),
-    deadline: Date.now() + 600_000,
+    lastPushAt: Date.now() + 600_000,
+    endAt: Date.now() + 600_000,
     remove: async () => {},
   });
 }

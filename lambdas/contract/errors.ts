@@ -22,6 +22,11 @@ export const errorTable = {
     status: 409,
     meaning: 'The first request with this `Idempotency-Key` is still under way.',
   },
+  send_interrupted: {
+    status: 409,
+    meaning:
+      'The first request with this `Idempotency-Key` broke off. Some subscribers may have been notified.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',
@@ -29,7 +34,7 @@ export const errorTable = {
   unsupported_media_type: { status: 415, meaning: 'The body is not `application/json`.' },
   idempotency_key_reused: {
     status: 422,
-    meaning: 'This `Idempotency-Key` came with another body before.',
+    meaning: 'This `Idempotency-Key` was already used with a different body.',
   },
   rate_limited: {
     status: 429,

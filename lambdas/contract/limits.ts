@@ -30,12 +30,19 @@ export const limits = {
   /** Days a notification's record stays open for beacons, well past `messageTtl`. */
   notificationRetentionDays: 90,
   /**
-   * Milliseconds of a send request after which no new push starts. The gateway gives up at 30 s
-   * and the function at 29 s; what remains lets pushes in flight end and the counts be written.
+   * A send in ms from the moment its request reached the gateway, which gives up at 30 s. What is
+   * not done by the end of a step is given up, so that the counts are never lost.
    */
-  sendDeadline: 25_000,
-  /** Milliseconds after which a send function that has not answered is ended. */
-  sendTimeout: 29_000,
+  send: {
+    /** No push starts after this. */
+    lastPushMs: 22_000,
+    /** Pushes under way and removals end by this. */
+    deliveryEndMs: 25_000,
+    /** Calls to the database end by this, and the response leaves. */
+    endMs: 27_000,
+    /** Lambda ends a function that is still running. */
+    timeoutMs: 29_000,
+  },
 } as const;
 
 /** The free tier: what a deployment starts with where neither it nor the project says otherwise. */

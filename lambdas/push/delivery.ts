@@ -14,13 +14,17 @@ export interface Addressee extends SubscriptionKeys {
 }
 
 export interface Audience {
-  /**
-   * Yields the subscriptions a page at a time.
-   * @param from where an ordered audience starts again: the endpoint hash of the first one wanted.
-   */
-  pages(from?: string): AsyncIterable<readonly Addressee[]>;
+  /** Yields the subscriptions a page at a time. */
+  pages(options?: PageOptions): AsyncIterable<readonly Addressee[]>;
   /** Whether pages come in order of their endpoint hashes, so that they can be read from one on. */
   readonly ordered: boolean;
+}
+
+export interface PageOptions {
+  /** Where an ordered audience starts again: the endpoint hash of the first one wanted. */
+  readonly from?: string | undefined;
+  /** Gives up reading. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Broadcast {
@@ -28,13 +32,15 @@ export interface Broadcast {
   readonly vapid: VapidKeys;
   readonly audience: Audience;
   /** Epoch ms after which no push starts. */
-  readonly deadline: number;
+  readonly lastPushAt: number;
+  /** Epoch ms by which the delivery ends, whatever is still under way. */
+  readonly endAt: number;
   /** Deletes subscriptions whose push service said that they are gone. */
-  readonly remove: (endpointHashes: readonly string[]) => Promise<void>;
+  readonly remove: (endpointHashes: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
 export interface DeliveryReport extends DeliveryCounts {
-  /** Subscribers that nothing was sent to: at least so many. */
+  /** At least this many subscribers were not attempted. */
   readonly unreached: number;
   /** Failures by their reason, adding up to `failed`. */
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>;
@@ -46,7 +52,7 @@ export type FailureKind =
   | FailureReason
   /** The stored endpoint is on no push service that is admitted now, or its keys are no keys. */
   | 'unsendable'
-  /** The subscription is gone, but could not be deleted. */
+  /** The subscription is gone, but could not be deleted in time. */
   | 'not_removed';
 
 export interface DeliverySettings {
@@ -56,6 +62,8 @@ export interface DeliverySettings {
   /** Milliseconds for which the process has had nothing to do so far. */
   readonly idleTime: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
+  /** A signal that is aborted after this many ms. */
+  readonly abortAfter: (ms: number) => AbortSignal;
   /** From 0 to below 1; spreads retries. */
   readonly random: () => number;
   /** Origins admitted besides the known push services'. */
@@ -77,10 +85,9 @@ const inHand = { overall: 4000, perLane: 640 };
 /** The reading goes on when so many pushes have ended, not after each, or after so many ms. */
 const readingStep = { pushes: 32, wait: 50 };
 
-/** Milliseconds a push may take, and those that one begun at the deadline has. */
+/** Milliseconds a push may take, where the end of the delivery allows it. */
 const pushTimeout = 10_000;
-const grace = 2_500;
-/** Milliseconds past the deadline for which subscribers left out are still counted. */
+/** Milliseconds past the last push for which subscribers left out are still counted. */
 const countingTime = 2_500;
 
 const attempts = 3;
@@ -99,7 +106,7 @@ const patience = { least: 150, share: 0.1 };
 /** Push services that may get a reading of their own: each holds two pages in memory. */
 const readingsApart = 3;
 
-/** Pushes a message to an audience within its deadline, and tells what became of it. */
+/** Pushes a message to an audience in time, and tells what became of it. */
 export type Deliver = (broadcast: Broadcast) => Promise<DeliveryReport>;
 
 export function delivery(settings: DeliverySettings): Deliver {
@@ -125,6 +132,8 @@ interface Push {
   readonly service: Service;
   readonly addressee: Addressee;
   readonly attempt: number;
+  /** Why the attempt before failed. */
+  readonly lastFailure?: FailureReason;
   /** Undefined until it is encrypted, and where that is impossible. */
   body?: Buffer;
 }
@@ -141,6 +150,8 @@ class Delivery {
   #held = 0;
   #gone: string[] = [];
   #removals: Promise<void> = Promise.resolve();
+  /** Aborts at the end. */
+  readonly #end: AbortSignal;
   readonly #begun: number;
   readonly #readings: Promise<void>[] = [];
   #interruption: { readonly interruption: unknown } | undefined;
@@ -158,6 +169,7 @@ class Delivery {
     });
     this.#encrypt = encryption(broadcast.message);
     this.#begun = this.#now();
+    this.#end = settings.abortAfter(Math.max(0, broadcast.endAt - this.#begun));
   }
 
   async run(): Promise<DeliveryReport> {
@@ -171,7 +183,7 @@ class Delivery {
     return {
       attempted: delivered + removed + failed,
       ...this.#counts,
-      unreached: this.#interruption ? Math.max(1, this.#unreached) : this.#unreached,
+      unreached: this.#unreached,
       failures: this.#failures,
       ...this.#interruption,
     };
@@ -179,10 +191,12 @@ class Delivery {
 
   /** Reads the whole audience; or, apart from the others, one push service's from a hash on. */
   #startReading(apart?: Service, from?: string): void {
-    const reading = this.#read(this.#broadcast.audience.pages(from), apart);
+    const reading = this.#read(this.#pages(from), apart);
     this.#readings.push(
       reading.catch((error: unknown) => {
-        this.#interruption ??= { interruption: error };
+        // Those of the next page at least.
+        this.#unreached += 1;
+        if (!this.#end.aborted) this.#interruption ??= { interruption: error };
       }),
     );
   }
@@ -206,6 +220,17 @@ class Delivery {
         }
       }
       if (this.#msLeft() < -countingTime) return;
+    }
+  }
+
+  /** Pages until the end, even where a page never comes. */
+  async *#pages(from?: string): AsyncGenerator<readonly Addressee[], void> {
+    const signal = this.#end;
+    const pages = this.#broadcast.audience.pages({ from, signal })[Symbol.asyncIterator]();
+    for (;;) {
+      const page = await untilAborted(pages.next(), signal);
+      if (page.done) return;
+      yield page.value;
     }
   }
 
@@ -285,28 +310,27 @@ class Delivery {
   /** @returns whether the push service is well, for all that this push shows. */
   async #run(push: Push): Promise<boolean> {
     const { service, addressee, attempt } = push;
-    const msLeft = this.#msLeft();
-    if (msLeft <= 0) {
+    if (this.#msLeft() <= 0) {
       // Its turn came too late. One that was tried before has failed for good.
       if (attempt === 1) this.#unreached += 1;
-      else this.#fail('unavailable');
+      else this.#fail(push.lastFailure!);
       this.#settle(service);
       return true;
     }
-    const outcome = await this.#outcome(push, msLeft);
+    const outcome = await this.#outcome(push);
     const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
-    if (wait === undefined) {
+    if (outcome.kind === 'passing' && wait !== undefined) {
+      const again = { ...push, attempt: attempt + 1, lastFailure: outcome.reason };
+      void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
+    } else {
       this.#count(outcome, addressee);
       this.#settle(service);
-    } else {
-      const again = { ...push, attempt: attempt + 1 };
-      void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
     }
     service.isWell = outcome.kind !== 'passing';
     return service.isWell;
   }
 
-  async #outcome({ service, addressee, body }: Push, msLeft: number): Promise<Settled> {
+  async #outcome({ service, addressee, body }: Push): Promise<Settled> {
     if (body === undefined) return { kind: 'failed', reason: 'unsendable' };
     try {
       const answer = await this.#settings.transport({
@@ -314,7 +338,7 @@ class Delivery {
         path: addressee.endpoint.slice(service.origin.length),
         headers: service.headers!,
         body,
-        timeout: Math.min(pushTimeout, msLeft + grace),
+        timeout: Math.min(pushTimeout, this.#broadcast.endAt - this.#now()),
       });
       return outcomeOf(answer, this.#settings.clock());
     } catch {
@@ -322,7 +346,7 @@ class Delivery {
     }
   }
 
-  /** Milliseconds until the next attempt, where one is left and begins within the deadline. */
+  /** Milliseconds until the next attempt, where one is left and begins in time. */
   #retryIn({ retryAfter = 0 }: { retryAfter?: number }, attempt: number): number | undefined {
     if (attempt === attempts) return undefined;
     const jittered = backoff * 2 ** (attempt - 1) * (0.5 + this.#settings.random() / 2);
@@ -349,14 +373,15 @@ class Delivery {
     this.#failures[kind] = (this.#failures[kind] ?? 0) + number;
   }
 
-  /** Deletes, one batch after the other, while pushes go on. */
+  /** Deletes, one batch after the other, while pushes go on. What the end cuts off stays. */
   #removeGone(): void {
     const batch = this.#gone;
     if (batch.length === 0) return;
     this.#gone = [];
     this.#removals = this.#removals.then(async () => {
       try {
-        await this.#broadcast.remove(batch);
+        this.#end.throwIfAborted();
+        await untilAborted(this.#broadcast.remove(batch, this.#end), this.#end);
         this.#counts.removed += batch.length;
       } catch {
         this.#fail('not_removed', batch.length);
@@ -371,7 +396,7 @@ class Delivery {
   }
 
   #msLeft(): number {
-    return this.#broadcast.deadline - this.#now();
+    return this.#broadcast.lastPushAt - this.#now();
   }
 
   #now(): number {
@@ -380,6 +405,20 @@ class Delivery {
 }
 
 type Settled = Outcome | { readonly kind: 'failed'; readonly reason: 'unsendable' };
+
+/** @throws the signal's reason once it is aborted, even where the work goes on. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
 
 /**
  * All of an endpoint before its path: of one in a URL's own spelling, as they are stored, its

@@ -39,6 +39,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
+const abortAfter = (ms: number) => AbortSignal.timeout(ms);
 const logger = serviceLogger('send');
 // The stack names the service: its stages have metrics of their own.
 const metrics = new Metrics({ namespace: metricNamespace });
@@ -66,12 +67,14 @@ const parts: SendParts = {
     clock,
     idleTime: () => performance.eventLoopUtilization().idle,
     sleep,
+    abortAfter,
     random: Math.random,
     extraOrigins: environment.EXTRA_PUSH_ORIGINS,
     inFlight,
     ttl: limits.messageTtl,
   }),
   clock,
+  abortAfter,
   newId: randomUUID,
   monthlyCap: environment.MONTHLY_SEND_CAP,
   observe: observation(logger, metrics),
@@ -85,7 +88,11 @@ export const handler = chain()
   .use(requireKey())
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
-  .handler(async ({ project, input: request, idempotencyKey, headers }) => {
+  .handler(async ({ project, input: request, idempotencyKey, headers, requestContext }) => {
     const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
-    return reply(201, await send(parts, project, { request, idempotencyKey, baseUrl }));
+    const { requestId, timeEpoch } = requestContext;
+    // The gateway's clock may be ahead of this one's.
+    const startedAt = new Date(Math.min(timeEpoch, Date.now()));
+    const call = { request, idempotencyKey, baseUrl, requestId, startedAt };
+    return reply(201, await send(parts, project, call));
   });

@@ -30,9 +30,9 @@ export function observation(logger: Logger, metrics: Metrics): SendParts['observ
       else logger.info('delivery', line);
     },
 
-    lost({ projectId }, id, error) {
+    recordFailed({ projectId }, id, error) {
       const line = { project_id: projectId, notification_id: id };
-      logger.error('not written down', { ...line, error: error as Error });
+      logger.error('record failed', { ...line, error: error as Error });
     },
   };
 }

@@ -8,7 +8,6 @@ import type { SendRequest, SendResult } from '../contract/schemas.ts';
 import type { Deliver, DeliveryReport } from '../push/delivery.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import {
-  type EarlierSend,
   type NewNotification,
   type SendStore,
   secondsToNextMonth,
@@ -19,13 +18,15 @@ export interface SendParts {
   readonly audiences: AudienceStore;
   readonly deliver: Deliver;
   readonly clock: () => Date;
+  /** A signal that is aborted after this many ms. */
+  readonly abortAfter: (ms: number) => AbortSignal;
   readonly newId: () => string;
   /** Most notifications a month of a project whose plan says nothing else. */
   readonly monthlyCap: number;
-  /** Told of every delivery, and of what could not be written down after one. */
+  /** Told of every delivery, and of what could not be recorded after one. */
   readonly observe: {
     delivered(project: SigningProject, id: string, report: DeliveryReport): void;
-    lost(project: SigningProject, id: string, error: unknown): void;
+    recordFailed(project: SigningProject, id: string, error: unknown): void;
   };
 }
 
@@ -35,20 +36,26 @@ export interface SendCall {
   readonly idempotencyKey?: string | undefined;
   /** Address of the service, for the service worker's beacons. */
   readonly baseUrl: string;
+  /** Unlike that of any other request. */
+  readonly requestId: string;
+  /** When the request reached the gateway: what its time is counted from. */
+  readonly startedAt: Date;
 }
 
 /**
  * Sends one notification and counts what became of it. It takes one unit of the month whatever the
- * size of its audience, and gives it back where nothing was attempted because of a fault here. A
- * request that repeats another is answered as that one was, and sends nothing.
+ * size of its audience, and returns it where nothing was attempted because of a fault here. A
+ * request that repeats another gets the response of that one, and sends nothing; unless nobody has
+ * begun to deliver that one, because its request failed before: then this request delivers it.
  */
 export async function send(
   parts: SendParts,
   project: SigningProject,
-  { request, idempotencyKey, baseUrl }: SendCall,
+  call: SendCall,
 ): Promise<SendResult> {
-  const { sends, audiences, deliver, clock, newId, monthlyCap, observe } = parts;
-  const { projectId, plan, vapid } = project;
+  const { sends, clock, abortAfter, newId, monthlyCap } = parts;
+  const { request, idempotencyKey, requestId, startedAt } = call;
+  const { projectId, plan } = project;
   const { userIds, ...content } = request;
   const id = newId();
   const sentAt = clock();
@@ -57,75 +64,122 @@ export async function send(
       ? undefined
       : { keyHash: sha256(idempotencyKey), requestHash: sha256(JSON.stringify(request)) };
   const notification = { projectId, id, content, sentAt, idempotency };
-  const message = serialise(notification, baseUrl);
+  expectFits(serialise(notification, call.baseUrl));
 
+  const msLeft = startedAt.getTime() + limits.send.endMs - sentAt.getTime();
+  const signal = abortAfter(Math.max(0, msLeft));
   const cap = limitOf(plan.monthlySendCap, monthlyCap);
-  const outcome = await sends.begin(notification, cap);
-  if (outcome === 'project_gone') {
+  const begun = await undoing(notification, () => sends.begin(notification, cap, signal));
+  if (begun === 'project_gone') {
     throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
   }
-  if (outcome === 'cap_reached') {
+  if (begun === 'cap_reached') {
     throw new ServiceError(
       'send_cap_reached',
       `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
       { retryAfter: secondsToNextMonth(sentAt) },
     );
   }
-  if (outcome === 'repeated') {
+  if (begun === 'repeated') return repeat();
+  // Without a key there is no repetition that could deliver it as well.
+  if (idempotency && !(await claim(notification))) throw inProgress(1);
+  return deliver(notification);
+
+  function claim(wanted: NewNotification): Promise<boolean> {
+    return undoing(wanted, () => sends.claim(wanted, { requestId, at: sentAt }, signal));
+  }
+
+  /** Undoes what a call with an unknown outcome may have done, so that another request starts anew. */
+  async function undoing<Result>(
+    undone: NewNotification,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      await sends.cancel(undone, requestId, signal).catch(recordFailed);
+      throw error;
+    }
+  }
+
+  async function repeat(): Promise<SendResult> {
     const { keyHash, requestHash } = idempotency!;
-    return repeat(await sends.earlier(projectId, keyHash), requestHash, sentAt);
+    const earlier = await sends.earlier(projectId, keyHash, signal);
+    // The earlier request has just returned its unit.
+    if (earlier === undefined) throw inProgress(1);
+    if (earlier.requestHash !== requestHash) {
+      throw new ServiceError(
+        'idempotency_key_reused',
+        'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
+      );
+    }
+    if (earlier.result !== undefined) return earlier.result;
+    const taken = { ...notification, id: earlier.id, sentAt: earlier.sentAt };
+    if (earlier.claimedAt === undefined && (await claim(taken))) return deliver(taken);
+    const age = sentAt.getTime() - (earlier.claimedAt ?? sentAt).getTime();
+    if (age < limits.send.timeoutMs) {
+      throw inProgress(Math.ceil((limits.send.timeoutMs - age) / 1000));
+    }
+    throw new ServiceError(
+      'send_interrupted',
+      'The first request with this Idempotency-Key broke off. Some subscribers may have been ' +
+        'notified; use a new key to send again.',
+    );
   }
 
-  const report = await deliver({
-    message,
-    vapid,
-    audience: userIds ? audiences.users(projectId, userIds) : audiences.everyone(projectId),
-    deadline: sentAt.getTime() + limits.sendDeadline,
-    remove: (endpointHashes) => audiences.removeGone(projectId, endpointHashes),
-  });
-  observe.delivered(project, id, report);
+  async function deliver(claimed: NewNotification): Promise<SendResult> {
+    const { audiences, observe } = parts;
+    const report = await parts.deliver({
+      message: serialise(claimed, call.baseUrl),
+      vapid: project.vapid,
+      audience: userIds ? audiences.users(projectId, userIds) : audiences.everyone(projectId),
+      lastPushAt: startedAt.getTime() + limits.send.lastPushMs,
+      endAt: startedAt.getTime() + limits.send.deliveryEndMs,
+      remove: (endpointHashes, end) => audiences.removeGone(projectId, endpointHashes, end),
+    });
+    observe.delivered(project, claimed.id, report);
 
-  if (report.attempted === 0 && report.interruption !== undefined) {
-    await sends.giveBack(notification).catch((error) => observe.lost(project, id, error));
-    throw report.interruption;
+    const { attempted, delivered, removed, failed, unreached, interruption } = report;
+    if (attempted === 0 && unreached > 0) {
+      await sends.release(claimed, requestId, signal).catch(recordFailed);
+      throw interruption ?? outOfTime();
+    }
+    const counts = { attempted, delivered, removed, failed, unreached: unreached || undefined };
+    const result = { id: claimed.id, ...counts };
+    // The pushes are out. An error now would have the caller send them all again.
+    await sends.finish(projectId, result, signal).catch(recordFailed);
+    return result;
   }
-  const { attempted, delivered, removed, failed, unreached } = report;
-  const result = { id, attempted, delivered, removed, failed, unreached: unreached || undefined };
-  // The pushes are out. An error now would have the caller send them all again.
-  await sends.finish(projectId, result).catch((error) => observe.lost(project, id, error));
-  return result;
+
+  function recordFailed(error: unknown): void {
+    parts.observe.recordFailed(project, id, error);
+  }
 }
 
-/** Answers a request that repeats an earlier one. */
-function repeat(earlier: EarlierSend | undefined, requestHash: string, now: Date): SendResult {
-  if (earlier !== undefined && earlier.requestHash !== requestHash) {
-    throw new ServiceError(
-      'idempotency_key_reused',
-      'This Idempotency-Key came with another body before; take a new key for a new notification.',
-    );
-  }
-  if (earlier?.result !== undefined) return earlier.result;
-  // Where there is none any more, the earlier one has just given its unit back.
-  const age = earlier && now.getTime() - earlier.sentAt.getTime();
-  if (age === undefined || age < limits.sendTimeout) {
-    throw new ServiceError(
-      'request_in_progress',
-      'The first request with this Idempotency-Key is still under way; ask again for its answer.',
-      { retryAfter: age === undefined ? 1 : Math.ceil((limits.sendTimeout - age) / 1000) },
-    );
-  }
-  throw new ServiceError(
-    'internal_error',
-    'The first request with this Idempotency-Key broke off. Some subscribers may have been ' +
-      'notified; take a new key to send again.',
+function inProgress(retryAfter: number): ServiceError {
+  return new ServiceError(
+    'request_in_progress',
+    'The first request with this Idempotency-Key is still under way; repeat the request later for its response.',
+    { retryAfter },
+  );
+}
+
+function outOfTime(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The database was too slow: nothing was sent. Try again in a second.',
+    { retryAfter: 1 },
   );
 }
 
 function serialise({ projectId, id, content }: NewNotification, baseUrl: string): Buffer {
   const events = baseUrl + pathOf(routes.track, { projectId, notificationId: id });
-  const message = Buffer.from(JSON.stringify(pushMessage(id, content, events)));
+  return Buffer.from(JSON.stringify(pushMessage(id, content, events)));
+}
+
+function expectFits(message: Buffer): void {
   const excess = message.length - limits.messageBytes;
-  if (excess <= 0) return message;
+  if (excess <= 0) return;
   throw new ServiceError(
     'payload_too_large',
     `The notification is ${excess} bytes too large for one push message; shorten its texts or URLs.`,

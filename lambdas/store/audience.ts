@@ -12,9 +12,15 @@ export type Recipient = Pick<SubscriptionItem, 'endpointHash' | 'endpoint' | 'p2
 
 /** Subscriptions to push to, page by page; the next page is read while one is used. */
 export interface Audience {
-  /** @param from where an ordered audience starts: the endpoint hash of the first one wanted. */
-  pages(from?: string): AsyncIterable<readonly Recipient[]>;
+  pages(options?: PageOptions): AsyncIterable<readonly Recipient[]>;
   readonly ordered: boolean;
+}
+
+export interface PageOptions {
+  /** Where an ordered audience starts: the endpoint hash of the first one wanted. */
+  readonly from?: string | undefined;
+  /** Gives up reading. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface AudienceStore {
@@ -28,7 +34,11 @@ export interface AudienceStore {
   users(projectId: string, userIds: readonly string[]): Audience;
 
   /** Deletes subscriptions that their push service called gone; those already absent are passed over. */
-  removeGone(projectId: string, endpointHashes: readonly string[]): Promise<void>;
+  removeGone(
+    projectId: string,
+    endpointHashes: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 /** Recipients a page. DynamoDB's own bound of 1 MB would be some 3,000, unmarshalled at a stretch. */
@@ -46,36 +56,43 @@ export function audienceStore(
     everyone(projectId) {
       return {
         ordered: true,
-        pages: (from = first) =>
-          pages({
-            KeyConditionExpression: 'projectId = :projectId AND endpointHash >= :from',
-            ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
-            // Whoever subscribed before a broadcast is in it.
-            ConsistentRead: true,
-          }),
+        pages: ({ from = first, signal } = {}) =>
+          pages(
+            {
+              KeyConditionExpression: 'projectId = :projectId AND endpointHash >= :from',
+              ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
+              // Whoever subscribed before a broadcast is in it.
+              ConsistentRead: true,
+            },
+            signal,
+          ),
       };
     },
 
     users(projectId, userIds) {
-      return { ordered: false, pages: () => lookUpAll(projectId, userIds) };
+      return { ordered: false, pages: ({ signal } = {}) => lookUpAll(projectId, userIds, signal) };
     },
 
-    async removeGone(projectId, endpointHashes) {
+    async removeGone(projectId, endpointHashes, signal) {
       for (let start = 0; start < endpointHashes.length; start += removalBatch) {
         const batch = endpointHashes.slice(start, start + removalBatch);
-        await removeCounted(dynamo, tables, projectId, batch);
+        await removeCounted(dynamo, tables, projectId, batch, signal);
       }
     },
   };
 
-  async function* lookUpAll(projectId: string, userIds: readonly string[]) {
+  async function* lookUpAll(
+    projectId: string,
+    userIds: readonly string[],
+    signal: AbortSignal | undefined,
+  ) {
     const started: Lookup[] = [];
     const waiting = userIds.values();
     for (;;) {
       while (started.length < usersAhead) {
         const { value: userId, done } = waiting.next();
         if (done) break;
-        started.push(lookUp(projectId, userId));
+        started.push(lookUp(projectId, userId, signal));
       }
       const lookup = started.shift();
       if (lookup === undefined) return;
@@ -85,17 +102,21 @@ export function audienceStore(
     }
   }
 
-  function lookUp(projectId: string, userId: string): Lookup {
-    const found = pages({
-      IndexName: byUserIndex,
-      KeyConditionExpression: 'projectId = :projectId AND userId = :userId',
-      ExpressionAttributeValues: { ':projectId': projectId, ':userId': userId },
-    });
+  function lookUp(projectId: string, userId: string, signal: AbortSignal | undefined): Lookup {
+    const found = pages(
+      {
+        IndexName: byUserIndex,
+        KeyConditionExpression: 'projectId = :projectId AND userId = :userId',
+        ExpressionAttributeValues: { ':projectId': projectId, ':userId': userId },
+      },
+      signal,
+    );
     return { pages: found, first: ahead(found.next()) };
   }
 
   async function* pages(
     query: Omit<QueryCommandInput, 'TableName'>,
+    abortSignal: AbortSignal | undefined,
   ): AsyncGenerator<readonly Recipient[], void> {
     const read = (ExclusiveStartKey?: Record<string, unknown>): Promise<QueryCommandOutput> =>
       ahead(
@@ -108,6 +129,7 @@ export function audienceStore(
             Limit: pageSize,
             ExclusiveStartKey,
           }),
+          { abortSignal },
         ),
       );
     let next: Promise<QueryCommandOutput> | undefined = read();

@@ -64,6 +64,8 @@ const passingErrors = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
   'TimeoutError',
+  // The caller's time was up.
+  'AbortError',
 ]);
 
 /** Why each item of a transaction was refused, in the order of its items; none if it was not. */

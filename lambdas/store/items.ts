@@ -70,6 +70,9 @@ export interface NotificationItem {
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
+  /** Id of the request that delivers it; absent until that begins. */
+  readonly claimedBy?: string;
+  readonly claimedAt?: string;
   /** Absent until the send has ended. */
   readonly attempted?: number;
   readonly delivered?: number;
@@ -79,6 +82,15 @@ export interface NotificationItem {
   /** Beacons received. */
   readonly shown: number;
   readonly clicked: number;
+}
+
+/** Takes the key of a notification in Notifications whose send was cancelled. */
+export interface BarredItem {
+  readonly projectId: string;
+  readonly notificationId: string;
+  readonly barred: true;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 /**

@@ -3,11 +3,17 @@ import {
   GetCommand,
   TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
 import type { BeaconType, NotificationContent, SendResult } from '../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { type NotificationItem, type RepetitionItem, repetitionId } from './items.ts';
+import {
+  type BarredItem,
+  type NotificationItem,
+  type RepetitionItem,
+  repetitionId,
+} from './items.ts';
 
 export interface SendStore {
   /**
@@ -18,19 +24,42 @@ export interface SendStore {
   begin(
     notification: NewNotification,
     cap: number | null,
+    signal?: AbortSignal,
   ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
 
   /**
-   * Undoes {@link begin}, for a send that ended before any push was attempted: once, however often
-   * it is asked for, and not at all for a project deleted meanwhile.
+   * Takes a notification for delivery. One request gets true, however many ask and however often
+   * it repeats the call; only that one may push.
    */
-  giveBack(notification: NewNotification): Promise<void>;
+  claim(
+    notification: NewNotification,
+    by: { readonly requestId: string; readonly at: Date },
+    signal?: AbortSignal,
+  ): Promise<boolean>;
+
+  /**
+   * Undoes {@link begin}, for a send that ended before any push was attempted: once, however often
+   * it is called, and not at all for a project deleted meanwhile or a notification that another
+   * request has claimed.
+   * @returns whether there was a notification.
+   */
+  release(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<boolean>;
+
+  /**
+   * Undoes a {@link begin} or {@link claim} whose outcome is unknown, because the database did not
+   * answer. Afterwards it has not happened, and cannot happen later either.
+   */
+  cancel(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<void>;
 
   /** Adds a send's counts to its record, unless that went with its project meanwhile. */
-  finish(projectId: string, result: SendResult): Promise<void>;
+  finish(projectId: string, result: SendResult, signal?: AbortSignal): Promise<void>;
 
   /** Finds the request that a key stands for. */
-  earlier(projectId: string, keyHash: string): Promise<EarlierSend | undefined>;
+  earlier(
+    projectId: string,
+    keyHash: string,
+    signal?: AbortSignal,
+  ): Promise<EarlierSend | undefined>;
 }
 
 export interface NewNotification {
@@ -50,9 +79,13 @@ export interface Idempotency {
 }
 
 export interface EarlierSend {
+  /** Of its notification. */
+  readonly id: string;
   readonly requestHash: string;
   readonly sentAt: Date;
-  /** What it answered; absent while it is under way, and where it broke off. */
+  /** When a request began to deliver it; absent where none has. */
+  readonly claimedAt?: Date | undefined;
+  /** Its response; absent while it is under way, and where it broke off. */
   readonly result?: SendResult | undefined;
 }
 
@@ -63,8 +96,8 @@ interface SendTables {
 }
 
 export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): SendStore {
-  return {
-    async begin(notification, cap) {
+  const store: SendStore = {
+    async begin(notification, cap, abortSignal) {
       try {
         // A transaction is sent again under the same token where its answer was lost: a plain
         // counter would count such a send twice.
@@ -73,12 +106,13 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
             TransactItems: [
               { Update: takeUnit(tables, notification, cap) },
               { ConditionCheck: projectExists(tables, notification) },
-              { Put: { TableName: tables.notifications, Item: newItem(notification) } },
+              { Put: newRecord(tables, notification) },
               ...(notification.idempotency
                 ? [{ Put: newRepetition(tables, notification, notification.idempotency) }]
                 : []),
             ],
           }),
+          { abortSignal },
         );
         return 'begun';
       } catch (error) {
@@ -90,75 +124,154 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       }
     },
 
-    async giveBack({ projectId, id, sentAt, idempotency }) {
+    async claim({ projectId, id }, { requestId, at }, abortSignal) {
+      return update(
+        { projectId, notificationId: id },
+        {
+          UpdateExpression: 'SET claimedBy = :requestId, claimedAt = :at',
+          ConditionExpression: `${recordExists} AND ${claimableBy}`,
+          ExpressionAttributeValues: { ':requestId': requestId, ':at': at.toISOString() },
+        },
+        abortSignal,
+      );
+    },
+
+    async release(notification, requestId, abortSignal) {
+      const { projectId, id, idempotency } = notification;
       const record = { TableName: tables.notifications, Key: { projectId, notificationId: id } };
       try {
         await dynamo.send(
           new TransactWriteCommand({
             TransactItems: [
-              { Delete: { ...record, ConditionExpression: recordExists } },
               {
-                Update: {
-                  TableName: tables.usage,
-                  Key: { projectId, period: utcMonth(sentAt) },
-                  UpdateExpression: 'ADD tally :minusOne',
-                  ExpressionAttributeValues: { ':minusOne': -1 },
+                Delete: {
+                  ...record,
+                  ConditionExpression: `${recordExists} AND ${claimableBy}`,
+                  ExpressionAttributeValues: { ':requestId': requestId },
+                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
                 },
               },
+              { Update: returnUnit(tables, notification) },
               ...(idempotency
                 ? [{ Delete: { ...record, Key: repetitionKey(projectId, idempotency.keyHash) } }]
                 : []),
             ],
           }),
+          { abortSignal },
         );
+        return true;
       } catch (error) {
-        if (!conditionFailed(cancellationReasons(error)[0])) throw error;
+        const [deletion] = cancellationReasons(error);
+        if (conditionFailed(deletion)) return deletion?.Item !== undefined;
+        throw error;
       }
     },
 
-    async earlier(projectId, keyHash) {
-      const repetition = (await find(repetitionKey(projectId, keyHash))) as
+    async cancel(notification, requestId, signal) {
+      while (!(await store.release(notification, requestId, signal))) {
+        if (await bar(notification, signal)) return;
+      }
+    },
+
+    async earlier(projectId, keyHash, signal) {
+      const repetition = (await find(repetitionKey(projectId, keyHash), signal)) as
         | RepetitionItem
         | undefined;
       if (repetition === undefined) return undefined;
-      const { requestHash, sentAt, sendId } = repetition;
-      const record = await find({ projectId, notificationId: sendId });
-      const result = record && resultOf(record as NotificationItem);
-      return { requestHash, sentAt: new Date(sentAt), result };
+      const { requestHash, sentAt, sendId: id } = repetition;
+      const record = (await find({ projectId, notificationId: id }, signal)) as
+        | NotificationItem
+        | undefined;
+      return {
+        id,
+        requestHash,
+        sentAt: new Date(sentAt),
+        claimedAt: record?.claimedAt === undefined ? undefined : new Date(record.claimedAt),
+        result: record && resultOf(record),
+      };
     },
 
-    async finish(projectId, { id, ...counts }) {
+    async finish(projectId, { id, ...counts }, signal) {
       const known = Object.entries(counts).filter(([, count]) => count !== undefined);
       const names = known.map(([name]) => name);
-      try {
-        await dynamo.send(
-          new UpdateCommand({
-            TableName: tables.notifications,
-            Key: { projectId, notificationId: id },
-            UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-            // Or an item would be left that nothing ever deletes.
-            ConditionExpression: recordExists,
-            ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-            ExpressionAttributeValues: Object.fromEntries(
-              known.map(([name, count]) => [`:${name}`, count]),
-            ),
-          }),
-        );
-      } catch (error) {
-        if (!isConditionFailure(error)) throw error;
-      }
+      await update(
+        { projectId, notificationId: id },
+        {
+          UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
+          // Or an item would be left that nothing ever deletes.
+          ConditionExpression: recordExists,
+          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+          ExpressionAttributeValues: Object.fromEntries(
+            known.map(([name, count]) => [`:${name}`, count]),
+          ),
+        },
+        signal,
+      );
     },
   };
+  return store;
 
-  async function find(key: { projectId: string; notificationId: string }) {
+  /**
+   * Takes the notification's key, so that a `begin` that is still on its way fails.
+   * @returns false where that one has happened meanwhile.
+   */
+  async function bar(
+    notification: NewNotification,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { Item, ...record } = newRecord(tables, notification);
+    const { projectId, notificationId } = Item;
+    // DynamoDB knows a transaction's token for 10 minutes; nothing of it can come later.
+    const expiresAt = Math.floor(notification.sentAt.getTime() / 1000) + 60 * 60;
+    const barred: BarredItem = { projectId, notificationId, barred: true, expiresAt };
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            { ConditionCheck: projectExists(tables, notification) },
+            { Put: { ...record, Item: barred } },
+          ],
+        }),
+        { abortSignal },
+      );
+      return true;
+    } catch (error) {
+      const [project, put] = cancellationReasons(error);
+      if (conditionFailed(project)) return true;
+      if (conditionFailed(put)) return false;
+      throw error;
+    }
+  }
+
+  /** @returns whether the condition held. */
+  async function update(
+    Key: RecordKey,
+    change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const TableName = tables.notifications;
+    try {
+      await dynamo.send(new UpdateCommand({ TableName, Key, ...change }), { abortSignal });
+      return true;
+    } catch (error) {
+      if (isConditionFailure(error)) return false;
+      throw error;
+    }
+  }
+
+  async function find(Key: RecordKey, abortSignal: AbortSignal | undefined) {
     const { Item } = await dynamo.send(
-      new GetCommand({ TableName: tables.notifications, Key: key, ConsistentRead: true }),
+      new GetCommand({ TableName: tables.notifications, Key, ConsistentRead: true }),
+      { abortSignal },
     );
     return Item;
   }
 }
 
+type RecordKey = Pick<NotificationItem, 'projectId' | 'notificationId'>;
+
 const recordExists = 'attribute_exists(notificationId)';
+const claimableBy = '(attribute_not_exists(claimedBy) OR claimedBy = :requestId)';
 
 function takeUnit(
   { usage }: SendTables,
@@ -171,6 +284,23 @@ function takeUnit(
     UpdateExpression: 'ADD tally :one',
     ConditionExpression: cap === null ? undefined : 'attribute_not_exists(tally) OR tally < :cap',
     ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
+  };
+}
+
+function returnUnit({ usage }: SendTables, { projectId, sentAt }: NewNotification) {
+  return {
+    TableName: usage,
+    Key: { projectId, period: utcMonth(sentAt) },
+    UpdateExpression: 'ADD tally :minusOne',
+    ExpressionAttributeValues: { ':minusOne': -1 },
+  };
+}
+
+function newRecord({ notifications }: SendTables, notification: NewNotification) {
+  return {
+    TableName: notifications,
+    Item: newItem(notification),
+    ConditionExpression: 'attribute_not_exists(notificationId)',
   };
 }
 
@@ -195,7 +325,7 @@ function newRepetition(
   return {
     TableName: notifications,
     Item: item,
-    // TTL deletes late: an item past its time is as good as none.
+    // TTL deletes late: compare the time.
     ConditionExpression: 'attribute_not_exists(notificationId) OR expiresAt <= :now',
     ExpressionAttributeValues: { ':now': now },
   };

@@ -149,6 +149,7 @@ export async function removeCounted(
   tables: SubscriptionTables,
   projectId: string,
   endpointHashes: readonly string[],
+  abortSignal?: AbortSignal,
 ): Promise<number> {
   if (endpointHashes.length === 0) return 0;
   const deletions: TransactItems = endpointHashes.map((endpointHash) => ({
@@ -168,7 +169,8 @@ export async function removeCounted(
     },
   };
   try {
-    await dynamo.send(new TransactWriteCommand({ TransactItems: [...deletions, uncount] }));
+    const TransactItems = [...deletions, uncount];
+    await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
     return endpointHashes.length;
   } catch (error) {
     const reasons = cancellationReasons(error);
@@ -176,7 +178,7 @@ export async function removeCounted(
     // Without a counter the project is being deleted, and its subscriptions with it.
     if (conditionFailed(reasons[endpointHashes.length])) return 0;
     const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-    return removeCounted(dynamo, tables, projectId, remaining);
+    return removeCounted(dynamo, tables, projectId, remaining, abortSignal);
   }
 }
 

@@ -42,6 +42,7 @@ function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettin
     clock,
     idleTime: () => performance.eventLoopUtilization().idle,
     sleep: (ms) => sleep(ms, undefined, { ref: false }),
+    abortAfter: (ms) => AbortSignal.timeout(ms),
     random: () => 0,
     extraOrigins: services.map(({ origin }) => origin),
     inFlight,
@@ -51,7 +52,8 @@ function deliver(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettin
     message,
     vapid,
     audience: audienceOf([]),
-    deadline: Date.now() + 20_000,
+    lastPushAt: Date.now() + 20_000,
+    endAt: Date.now() + 25_000,
     remove: async () => {},
     ...broadcast,
   });
@@ -127,7 +129,7 @@ test('a passing refusal is tried three times, with growing waits', async () => {
   expect(waits.sort((a, b) => a - b)).toEqual([500, 500]);
 });
 
-test('waits as long as the push service asks, and not past the deadline', async () => {
+test('waits as long as the push service asks, and not past the last push', async () => {
   const service = await pushService();
   const [soon, late] = subscribe(service, 2);
   soon!.behave({ status: 429, headers: { 'retry-after': '7' }, times: 1 });
@@ -191,14 +193,14 @@ test('nothing is sent to an endpoint that is admitted no more, nor under a broke
   expect(service.stats().accepted).toBe(1);
 });
 
-test('past the deadline no push starts, and those left out are counted', async () => {
+test('after the last push none starts, and those left out are counted', async () => {
   const service = await pushService();
   const browsers = subscribe(service, 900);
   let now = Date.now();
   const clock = () => new Date(now);
   const transport = pushTransport({ limit: inFlight.overall });
   const report = await deliver(
-    { audience: audienceOf(browsers.map((one) => one.toJSON())), deadline: now + 1000 },
+    { audience: audienceOf(browsers.map((one) => one.toJSON())), lastPushAt: now + 1000 },
     {
       clock,
       // Each push takes 10 ms of a clock that stands still otherwise.
@@ -210,6 +212,91 @@ test('past the deadline no push starts, and those left out are counted', async (
   );
   expect(report).toEqual({ ...nothing, attempted: 100, delivered: 100, unreached: 800 });
   expect(service.stats().accepted).toBe(100);
+});
+
+test('an attempt that is too late counts as the failure before it', async () => {
+  let now = Date.now();
+  const { sleep } = skippedWaits();
+  const report = await deliver(
+    { audience: audienceOf([subscription()]), lastPushAt: now + 1000 },
+    {
+      clock: () => new Date(now),
+      sleep: async (ms) => {
+        await sleep(ms);
+        // A busy processor: the wait took longer than it was to.
+        if (ms > 250) now += 1000;
+      },
+      transport: async () => ({ status: 429, headers: {}, body: '' }),
+    },
+  );
+  expect(report).toEqual({ ...nothing, attempted: 1, failed: 1, failures: { throttled: 1 } });
+});
+
+describe('at the end', () => {
+  const never = new Promise<never>(() => {});
+  const everyone = Array.from({ length: 130 }, () => subscription());
+
+  /** Delivers with an end that comes when it is called. */
+  function deliverUntil(broadcast: Partial<Broadcast>, settings: Partial<DeliverySettings>) {
+    const end = new AbortController();
+    const report = deliver(broadcast, { ...settings, abortAfter: () => end.signal });
+    return { report, end: () => end.abort() };
+  }
+
+  test('removals that are still under way or waiting count as not removed', async () => {
+    const batches: number[] = [];
+    let removing: () => void;
+    const secondBatch = new Promise<void>((resolve) => {
+      removing = resolve;
+    });
+    const { report, end } = deliverUntil(
+      {
+        audience: audienceOf(everyone),
+        remove: async ({ length }) => {
+          batches.push(length);
+          if (batches.length === 1) return;
+          removing();
+          await never;
+        },
+      },
+      { transport: async () => ({ status: 410, headers: {}, body: '' }) },
+    );
+    await secondBatch;
+    end();
+    expect(await report).toEqual({
+      ...nothing,
+      attempted: 130,
+      removed: 50,
+      failed: 80,
+      failures: { not_removed: 80 },
+    });
+    expect(batches).toEqual([50, 50]);
+  });
+
+  test('a page that never comes is not waited for, and its subscribers are not reached', async () => {
+    const readable = audienceOf(everyone, 100);
+    let reading: () => void;
+    const secondPage = new Promise<void>((resolve) => {
+      reading = resolve;
+    });
+    const audience = {
+      ordered: true,
+      async *pages() {
+        for await (const page of readable.pages()) {
+          yield page;
+          reading();
+          await never;
+        }
+      },
+    };
+    const { report, end } = deliverUntil(
+      { audience },
+      { transport: async () => ({ status: 201, headers: {}, body: '' }) },
+    );
+    await secondPage;
+    end();
+    expect(await report).toEqual({ ...nothing, attempted: 100, delivered: 100, unreached: 1 });
+  });
 });
 
 test('a push service that stalls does not hold the others up', async () => {

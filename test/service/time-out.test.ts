@@ -63,7 +63,9 @@ test.each(Object.keys(routes) as RouteName[])(
     const { body } = await service.send(project, { title: 'T' });
     // The chain before the use case goes on: what hangs is the use case.
     hook = ({ needs }) =>
-      needs.some(({ resource }) => /RateLimits|ProjectsTable/.test(resource)) ? undefined : 'no answer';
+      needs.some(({ resource }) => /RateLimits|ProjectsTable/.test(resource))
+        ? undefined
+        : 'no answer';
     const late = await call(name, body.id);
     expect({ status: late.status, body: late.body }).toEqual({
       status: 500,

@@ -48,7 +48,7 @@ test('everyone can be read again from one subscriber on', async () => {
   const projectId = await database.createProject();
   await subscribe(projectId, Array(20).fill(undefined));
   const all = await read(audiences().everyone(projectId).pages());
-  const rest = await read(audiences().everyone(projectId).pages(all[12]!.endpointHash));
+  const rest = await read(audiences().everyone(projectId).pages({ from: all[12]!.endpointHash }));
   expect(rest).toEqual(all.slice(12));
 });
 

@@ -100,12 +100,12 @@ test.each([
   expect(secondsToNextMonth(new Date(now))).toBe(seconds);
 });
 
-test('a unit given back can be taken again, and is given back once', async () => {
+test('a unit returned can be taken again, and is returned once', async () => {
   const projectId = await database.createProject();
   const begun = notification(projectId);
   await sends().begin(begun, 1);
-  await sends().giveBack(begun);
-  await sends().giveBack(begun);
+  await sends().release(begun, 'r');
+  await sends().release(begun, 'r');
   expect(await database.usage(projectId, '2126-11')).toBe(0);
   expect(await record(projectId, begun.id)).toBeUndefined();
   expect(await sends().begin(notification(projectId), 1)).toBe('begun');
@@ -129,12 +129,42 @@ test('a send that ends after its project was deleted leaves nothing', async () =
     removed: 0,
     failed: 0,
   });
-  await sends().giveBack(failed);
+  await sends().release(failed, 'r');
   expect(await record(projectId, ended.id)).toBeUndefined();
   expect(await database.usage(projectId, '2126-11')).toBe(0);
 });
 
+describe('a send that is cancelled', () => {
+  const idempotency = { keyHash: 'a1', requestHash: 'b2' };
+
+  test('has not happened where it had', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...notification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    await sends().cancel(begun, 'r');
+    expect(await record(projectId, begun.id)).toBeUndefined();
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+    expect(await sends().begin({ ...notification(projectId), idempotency }, 10)).toBe('begun');
+  });
+
+  test('cannot happen later where it had not', async () => {
+    const projectId = await database.createProject();
+    const late = { ...notification(projectId), idempotency };
+    await sends().cancel(late, 'r');
+    await expect(sends().begin(late, 10)).rejects.toThrow();
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+    expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
+  });
+
+  test('leaves nothing of a project that was deleted meanwhile', async () => {
+    const orphan = notification('no-such-project');
+    await sends().cancel(orphan, 'r');
+    expect(await record('no-such-project', orphan.id)).toBeUndefined();
+  });
+});
+
 describe('a request under a key', () => {
+  const by = (requestId: string) => ({ requestId, at: new Date('2126-11-20T12:00:01Z') });
   const idempotency = { keyHash: 'a1', requestHash: 'b2' };
 
   test('is begun once, however many come at once', async () => {
@@ -152,7 +182,11 @@ describe('a request under a key', () => {
     expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
     await sends().begin(begun, 10);
     const { requestHash } = idempotency;
-    const earlier = { requestHash, sentAt: begun.sentAt, result: undefined };
+    const begunOnly = { id: begun.id, requestHash, sentAt: begun.sentAt };
+    expect(await sends().earlier(projectId, 'a1')).toEqual(begunOnly);
+    const claim = by('r');
+    await sends().claim(begun, claim);
+    const earlier = { ...begunOnly, claimedAt: claim.at };
     expect(await sends().earlier(projectId, 'a1')).toEqual(earlier);
     const result = { id: begun.id, attempted: 3, delivered: 1, removed: 1, failed: 1 };
     await sends().finish(projectId, result);
@@ -167,12 +201,41 @@ describe('a request under a key', () => {
     expect(await sends().begin(at('2126-11-21T12:00:00Z'), 2)).toBe('begun');
   });
 
-  test('is forgotten with the unit that is given back', async () => {
+  test('is forgotten with the unit that is returned', async () => {
     const projectId = await database.createProject();
     const begun = { ...notification(projectId), idempotency };
     await sends().begin(begun, 10);
-    await sends().giveBack(begun);
+    await sends().release(begun, 'r');
     expect(await sends().begin({ ...notification(projectId), idempotency }, 10)).toBe('begun');
+  });
+
+  test('is claimed by one request, which may repeat the call', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...notification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    const claims = await Promise.all(['r1', 'r2', 'r3'].map((id) => sends().claim(begun, by(id))));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    const winner = `r${claims.indexOf(true) + 1}`;
+    expect(await sends().claim(begun, by(winner))).toBe(true);
+    expect(await sends().claim(begun, by('r4'))).toBe(false);
+  });
+
+  test('cannot be claimed where there is none', async () => {
+    const projectId = await database.createProject();
+    expect(await sends().claim(notification(projectId), by('r'))).toBe(false);
+  });
+
+  test('is released by the request that claimed it, and by no other', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...notification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    await sends().claim(begun, by('r1'));
+    expect(await sends().release(begun, 'r2')).toBe(true);
+    await sends().cancel(begun, 'r2');
+    expect(await database.usage(projectId, '2126-11')).toBe(1);
+    expect(await sends().release(begun, 'r1')).toBe(true);
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+    expect(await sends().release(begun, 'r1')).toBe(false);
   });
 
   test('is its project’s own', async () => {

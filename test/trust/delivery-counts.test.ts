@@ -186,10 +186,10 @@ test('attempted = delivered + removed + failed at the deadline too, which leaves
     const browsers = subscribe(all);
     const { transport: limited, ...rest } = settings(all, browsers);
     let now = Date.now();
-    const deadline = now + until;
+    const lastPushAt = now + until;
     let pushes = 0;
     const report = await deliver(
-      { audience: audience(all, browsers), deadline },
+      { audience: audience(all, browsers), lastPushAt },
       {
         ...rest,
         // So few at once that many still wait for their turn when the time is up.

@@ -119,8 +119,8 @@ class Story {
   /** Pushes made under each idempotency key. */
   readonly deliveries = new Map<string, number>();
   readonly beacons = { shown: 0, clicked: 0 };
-  /** What could not be written down. */
-  readonly lost: unknown[] = [];
+  /** Errors of what could not be recorded. */
+  readonly unrecorded: unknown[] = [];
   deleted = false;
   readonly #stores;
 
@@ -174,16 +174,20 @@ class Story {
         return readable ? delivered : unread;
       },
       clock: () => new Date(at),
+      abortAfter: () => new AbortController().signal,
       newId: randomUUID,
       monthlyCap: deployedCap,
       observe: {
         delivered: () => {},
-        lost: (_, __, error) => this.lost.push(error),
+        recordFailed: (_, __, error) => this.unrecorded.push(error),
       },
     };
     try {
       const baseUrl = 'https://push.example.com';
-      const { id } = await send(parts, project, { request: { title }, idempotencyKey, baseUrl });
+      const { id } = await send(parts, project, {
+        ...{ request: { title }, idempotencyKey, baseUrl },
+        ...{ requestId: randomUUID(), startedAt: new Date(at) },
+      });
       this.accepted.add(id);
     } catch (error) {
       if (error !== interruption && !(error instanceof ServiceError)) throw error;
@@ -242,7 +246,7 @@ test('the month’s counter equals the accepted sends, no idempotency key notifi
         before = after;
       },
     );
-    expect(story.lost).toEqual([]);
+    expect(story.unrecorded).toEqual([]);
     const { notifications, repetitions, months } = before;
     if (story.deleted) {
       expect({ notifications, repetitions, months }).toEqual({
@@ -283,9 +287,9 @@ test('a month’s cap is never passed by one and never refuses below: so many se
 
     const first = begun(await atOnce(sent));
     expect(first).toHaveLength(Math.min(sent, cap));
-    // Every other one is given back, and asked to be so twice.
+    // Every other one is released, twice.
     const returned = first.filter((_, index) => index % 2 === 0);
-    await Promise.all([...returned, ...returned].map((one) => sends.giveBack(one)));
+    await Promise.all([...returned, ...returned].map((one) => sends.release(one, 'r')));
     const left = cap - (first.length - returned.length);
     expect(begun(await atOnce(more))).toHaveLength(Math.min(more, left));
 

@@ -46,7 +46,8 @@ async function timeUntilServed(third?: (timeout: number) => Answer): Promise<num
         ),
         1000,
       ),
-      deadline: 600_000,
+      lastPushAt: 600_000,
+      endAt: 600_000,
     },
     {
       clock: time.clock,
