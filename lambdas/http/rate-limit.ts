@@ -8,14 +8,38 @@ import type { Step } from './reply.ts';
 /** Counts requests by address, project and action. */
 export interface RequestCounter {
   /** @returns 0 where the request is within the limit, else the seconds until one will be. */
-  count(
-    request: { projectId: string; action: RouteName; address: string },
-    limit: number,
-  ): Promise<number>;
+  count(request: CountedRequest, limit: number): Promise<number>;
+  /** The same of what is known without a call: 0 where nothing is. */
+  refused(request: CountedRequest): number;
 }
 
-/** Stands for whatever project is named without its key; no project has this id. */
+interface CountedRequest {
+  readonly projectId: string;
+  readonly action: RouteName;
+  readonly address: string;
+}
+
+/** Stands for every project that a caller names without belonging to it; no project has this id. */
 const unproven = '-';
+
+/**
+ * Refuses an address that has used up its requests for projects that are not there or not its own,
+ * before another of them is read. A project that needs no reading is left to {@link rateLimit}.
+ */
+export function refuseBeforeReading(
+  action: RouteName,
+  perMinute: number,
+  counter: RequestCounter,
+  projects: { remembers(projectId: string): boolean },
+): Step {
+  return {
+    before: ({ event }) => {
+      if (projects.remembers(event.pathParameters?.projectId ?? '')) return;
+      const address = countedAddress(event.requestContext.http.sourceIp);
+      expectWithin(perMinute, counter.refused({ projectId: unproven, action, address }));
+    },
+  };
+}
 
 /**
  * Counts the request against its address, project and action. A plan speaks only for those who
@@ -37,15 +61,19 @@ export function rateLimit(
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
       const counted = { projectId: event.project ? projectId : unproven, action, address };
-      const retryAfter = await counter.count(counted, limit);
-      if (retryAfter === 0) return;
-      throw new ServiceError(
-        'rate_limited',
-        `More than ${limit} requests came from this address within a minute; wait for the next.`,
-        { retryAfter },
-      );
+      expectWithin(limit, await counter.count(counted, limit));
     },
   };
+}
+
+/** @param retryAfter seconds; 0 where the request is within the limit. */
+function expectWithin(limit: number, retryAfter: number): void {
+  if (retryAfter === 0) return;
+  throw new ServiceError(
+    'rate_limited',
+    `More than ${limit} requests came from this address within a minute; wait for the next.`,
+    { retryAfter },
+  );
 }
 
 /**

@@ -9,7 +9,7 @@ import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
 import { chain } from '../http/chain.ts';
 import { errorReply } from '../http/error-reply.ts';
-import { rateLimit } from '../http/rate-limit.ts';
+import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
@@ -39,6 +39,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
+const perMinute = environment.RATE_LIMIT_PER_MINUTE;
 const abortAfter = (ms: number) => AbortSignal.timeout(ms);
 const logger = serviceLogger('send');
 // The stack names the service: its stages have metrics of their own.
@@ -83,8 +84,9 @@ const parts: SendParts = {
 export const handler = chain()
   .use(accessLog(logger, clock))
   .use(errorReply())
+  .use(refuseBeforeReading('send', perMinute, rateLimits, projects))
   .use(authenticate(projects.find, clock))
-  .use(rateLimit('send', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(rateLimit('send', perMinute, rateLimits))
   .use(requireKey())
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())

@@ -2,16 +2,18 @@ import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aw
 import type { Project, SigningProject } from '../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
-/** How long a warm function goes on with what it read, ms: a rotated key ends this much later. */
-const known = 30_000;
-/** The same for a project that was not there, so that a new one is served soon. */
-const unknown = 5_000;
-/** Projects one function remembers; past it the one read first is forgotten. */
+/** How long a function uses a project that it read, ms: a rotated key ends this much later. */
+const cacheTtlMs = 30_000;
+/** The same for an id without a project, so that a new project is served soon. */
+const negativeCacheTtlMs = 5_000;
+/** Projects that one function remembers, and as many ids without a project. */
 const capacity = 1000;
 
 export interface ProjectStore<Found extends Project = Project> {
-  /** Reads a project, from memory where it was read in the last 30 s. */
+  /** Reads a project, from memory if it was read in the last 30 s. */
   find(projectId: string): Promise<Found | undefined>;
+  /** Whether {@link find} needs no call now. */
+  remembers(projectId: string): boolean;
 }
 
 export function projectStore(
@@ -54,20 +56,51 @@ function remembering<Found extends Project>(
   clock: () => Date,
   read: (projectId: string) => Promise<Found | undefined>,
 ): ProjectStore<Found> {
-  const cache = new Map<string, { project: Found | undefined; until: number }>();
+  const present = new RecentlyUsed<Found>();
+  // Apart, so that invented ids cannot displace a project.
+  const absent = new RecentlyUsed<true>();
   return {
     async find(projectId) {
       const now = clock().getTime();
-      const cached = cache.get(projectId);
-      if (cached !== undefined && now < cached.until) return cached.project;
-
+      if (absent.get(projectId, now)) return undefined;
+      const cached = present.get(projectId, now);
+      if (cached !== undefined) return cached;
       const project = await read(projectId);
-      cache.delete(projectId);
-      cache.set(projectId, { project, until: now + (project ? known : unknown) });
-      if (cache.size > capacity) cache.delete(cache.keys().next().value!);
+      if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
+      else present.set(projectId, project, now + cacheTtlMs);
       return project;
     },
+
+    remembers(projectId) {
+      const now = clock().getTime();
+      return present.has(projectId, now) || absent.has(projectId, now);
+    },
   };
+}
+
+/** Values that each end at a time of their own. The least recently used one makes room for another. */
+class RecentlyUsed<Value> {
+  // In the order of their last use.
+  readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>();
+
+  has(key: string, now: number): boolean {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && now < entry.until;
+  }
+
+  get(key: string, now: number): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || now >= entry.until) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: Value, until: number): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, until });
+    if (this.#entries.size > capacity) this.#entries.delete(this.#entries.keys().next().value!);
+  }
 }
 
 function fromItem(item: ProjectItem): Project {

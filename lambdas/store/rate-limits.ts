@@ -11,6 +11,12 @@ export interface RateLimitStore {
    * @returns 0 where it is within the limit, else the seconds until the next minute: 1 to 60.
    */
   count(request: CountedRequest, limit: number): Promise<number>;
+
+  /**
+   * What this function knows without a call.
+   * @returns the seconds until the next minute where it has refused such a request in this one, else 0.
+   */
+  refused(request: CountedRequest): number;
 }
 
 export interface CountedRequest {
@@ -25,21 +31,31 @@ export function rateLimitStore(
   table: string,
   clock: () => Date,
 ): RateLimitStore {
-  // What this function already knows to be over: answered without a write.
+  // Buckets that this function has found at their limit, all of one minute.
   const exhausted = new Set<string>();
   let exhaustedMinute = 0;
 
+  function bucketOf({ projectId, action, address }: CountedRequest) {
+    const time = clock().getTime();
+    const present = Math.floor(time / minute);
+    if (present !== exhaustedMinute) {
+      exhausted.clear();
+      exhaustedMinute = present;
+    }
+    const bucket: RateLimitItem['bucket'] = `${projectId}#${action}#${address}#${present}`;
+    const secondsLeft = Math.ceil((minute - (time % minute)) / 1000);
+    return { bucket, secondsLeft, expiresAt: ((present + 2) * minute) / 1000 };
+  }
+
   return {
-    async count({ projectId, action, address }, limit) {
-      const time = clock().getTime();
-      const now = Math.floor(time / minute);
-      const toNextMinute = Math.ceil((minute - (time % minute)) / 1000);
-      if (now !== exhaustedMinute) {
-        exhausted.clear();
-        exhaustedMinute = now;
-      }
-      const bucket: RateLimitItem['bucket'] = `${projectId}#${action}#${address}#${now}`;
-      if (exhausted.has(bucket)) return toNextMinute;
+    refused(request) {
+      const { bucket, secondsLeft } = bucketOf(request);
+      return exhausted.has(bucket) ? secondsLeft : 0;
+    },
+
+    async count(request, limit) {
+      const { bucket, secondsLeft, expiresAt } = bucketOf(request);
+      if (exhausted.has(bucket)) return secondsLeft;
       try {
         await dynamo.send(
           new UpdateCommand({
@@ -47,18 +63,14 @@ export function rateLimitStore(
             Key: { bucket },
             UpdateExpression: 'SET expiresAt = :expiresAt ADD hits :one',
             ConditionExpression: 'attribute_not_exists(hits) OR hits < :limit',
-            ExpressionAttributeValues: {
-              ':one': 1,
-              ':limit': limit,
-              ':expiresAt': ((now + 2) * minute) / 1000,
-            },
+            ExpressionAttributeValues: { ':one': 1, ':limit': limit, ':expiresAt': expiresAt },
           }),
         );
         return 0;
       } catch (error) {
         if (!isConditionFailure(error)) throw error;
         exhausted.add(bucket);
-        return toNextMinute;
+        return secondsLeft;
       }
     },
   };

@@ -6,8 +6,8 @@ import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
-import { findProject } from '../http/find-project.ts';
-import { rateLimit } from '../http/rate-limit.ts';
+import { findProject, requireProject } from '../http/find-project.ts';
+import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
@@ -28,6 +28,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
+const perMinute = environment.RATE_LIMIT_PER_MINUTE;
 const dynamo = documentClient();
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
@@ -41,8 +42,10 @@ export const handler = chain()
   .use(accessLog(serviceLogger('subscribe'), clock))
   .use(cors(routes.subscribe))
   .use(errorReply())
+  .use(refuseBeforeReading('subscribe', perMinute, rateLimits, projects))
   .use(findProject(projects.find))
-  .use(rateLimit('subscribe', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(rateLimit('subscribe', perMinute, rateLimits))
+  .use(requireProject())
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
   .handler(async ({ project, input }) => {
     await subscribe(subscriptions, project, input, environment.SUBSCRIBER_CAP);

@@ -6,8 +6,8 @@ import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
-import { findProject } from '../http/find-project.ts';
-import { rateLimit } from '../http/rate-limit.ts';
+import { findProject, requireProject } from '../http/find-project.ts';
+import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
@@ -25,6 +25,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
+const perMinute = environment.RATE_LIMIT_PER_MINUTE;
 const dynamo = documentClient();
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
@@ -34,8 +35,10 @@ export const handler = chain()
   .use(accessLog(serviceLogger('track'), clock))
   .use(cors(routes.track))
   .use(errorReply())
+  .use(refuseBeforeReading('track', perMinute, rateLimits, projects))
   .use(findProject(projects.find))
-  .use(rateLimit('track', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(rateLimit('track', perMinute, rateLimits))
+  .use(requireProject())
   .use(jsonBody(trackSchema, limits.bodyBytes.track))
   .handler(async ({ project, input, pathParameters }) => {
     await track(beacons, project, pathParameters?.notificationId, input.type);

@@ -5,8 +5,8 @@ import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
 import { errorReply } from '../http/error-reply.ts';
-import { findProject } from '../http/find-project.ts';
-import { rateLimit } from '../http/rate-limit.ts';
+import { findProject, requireProject } from '../http/find-project.ts';
+import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { query } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
@@ -24,6 +24,7 @@ const environment = readEnvironment([
 ]);
 
 const clock = () => new Date();
+const perMinute = environment.RATE_LIMIT_PER_MINUTE;
 const dynamo = documentClient();
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
@@ -37,8 +38,10 @@ export const handler = chain()
   .use(accessLog(serviceLogger('unsubscribe'), clock))
   .use(cors(routes.unsubscribe))
   .use(errorReply())
+  .use(refuseBeforeReading('unsubscribe', perMinute, rateLimits, projects))
   .use(findProject(projects.find))
-  .use(rateLimit('unsubscribe', environment.RATE_LIMIT_PER_MINUTE, rateLimits))
+  .use(rateLimit('unsubscribe', perMinute, rateLimits))
+  .use(requireProject())
   .use(query(unsubscribeSchema))
   .handler(async ({ project, input }) => {
     // One that was not there is as absent as asked for.

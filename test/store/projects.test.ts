@@ -74,3 +74,36 @@ test('a project made after it was asked for is seen after 5 seconds', async () =
   now = new Date('2026-11-20T12:00:05Z');
   expect(await one.find('made-later')).toBeDefined();
 });
+
+test('ids without a project displace no project', async () => {
+  await put('real');
+  const one = store();
+  await one.find('real');
+  for (let index = 0; index < 1001; index += 1) await one.find(`invented-${index}`);
+  const before = database.calls();
+  expect(await one.find('real')).toBeDefined();
+  expect(database.calls()).toBe(before);
+  // The first of them has made room.
+  expect([one.remembers('invented-0'), one.remembers('invented-1')]).toEqual([false, true]);
+});
+
+test('the project used least recently makes room for another', async () => {
+  const ids = Array.from({ length: 1001 }, (_, index) => `used-${index}`);
+  await Promise.all(ids.map((id) => put(id)));
+  const one = store();
+  for (const id of ids.slice(0, 1000)) await one.find(id);
+  await one.find('used-0');
+  await one.find('used-1000');
+  expect(['used-0', 'used-1', 'used-2'].map(one.remembers)).toEqual([true, false, true]);
+});
+
+test('remembers for as long as it uses what it read', async () => {
+  await put('remembered');
+  const one = store();
+  expect(one.remembers('remembered')).toBe(false);
+  await one.find('remembered');
+  now = new Date('2026-11-20T12:00:29.999Z');
+  expect(one.remembers('remembered')).toBe(true);
+  now = new Date('2026-11-20T12:00:30Z');
+  expect(one.remembers('remembered')).toBe(false);
+});

@@ -73,3 +73,18 @@ test('a function that knows an address to be over its limit asks the database no
   expect(await one.count(request('198.51.100.6'), 1)).toBe(15);
   expect(database.calls()).toBe(before);
 });
+
+test('what was refused is known without a call until the minute ends', async () => {
+  const one = store();
+  const limited = request('198.51.100.9');
+  expect(one.refused(limited)).toBe(0);
+  await one.count(limited, 1);
+  expect(one.refused(limited)).toBe(0);
+  await one.count(limited, 1);
+  const before = database.calls();
+  expect(one.refused(limited)).toBe(15);
+  expect(one.refused(request('198.51.100.9', 'track'))).toBe(0);
+  expect(database.calls()).toBe(before);
+  now = new Date('2126-11-20T12:01:00Z');
+  expect(one.refused(limited)).toBe(0);
+});
