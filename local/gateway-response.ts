@@ -12,6 +12,7 @@ export const gatewayAnswers = {
   badRequest: ownAnswer(400, 'Bad Request'),
   notFound: ownAnswer(404, 'Not Found'),
   tooLarge: ownAnswer(413, 'Request Entity Too Large'),
+  throttled: ownAnswer(429, 'Too Many Requests'),
   functionFailed: ownAnswer(500, 'Internal Server Error'),
   timedOut: ownAnswer(503, 'Service Unavailable'),
 } as const;

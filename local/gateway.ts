@@ -6,6 +6,7 @@ import { FunctionError } from './function-instance.ts';
 import { gatewayEvent, sourceAddress } from './gateway-event.ts';
 import { type GatewayResponse, gatewayAnswers, gatewayResponse } from './gateway-response.ts';
 import { type GatewayRoute, matchRoute } from './routes.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** One answered request. */
 export interface AccessLine {
@@ -30,6 +31,13 @@ export interface GatewayOptions {
    * many clients. API Gateway never does.
    */
   readonly trustForwardedFor?: boolean | undefined;
+  /**
+   * False lets every route take any number of requests, for tests and benchmarks that send more
+   * than the template's throttles allow.
+   */
+  readonly throttled?: boolean | undefined;
+  /** The clock of the throttles, in milliseconds; it never goes back. */
+  readonly nowMs?: (() => number) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   /** Answers requests that no route takes; undefined leaves them to the gateway's 404. */
   readonly pages?: Pages | undefined;
@@ -59,6 +67,7 @@ const headerLimit = 10_240;
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { port = 0, onRequest = () => {} } = options;
+  const admits = throttles(options);
   const server = createServer({ maxHeaderSize: headerLimit }, async (message, response) => {
     const begin = performance.now();
     const requestId = randomUUID();
@@ -71,7 +80,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }),
     );
     try {
-      write(response, await answer(message, requestId, options), requestId);
+      write(response, await answer(message, requestId, options, admits), requestId);
     } catch (error) {
       // A client that hung up in the middle of its body gets no answer.
       if (message.complete) throw error;
@@ -90,10 +99,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
+/** Tells of each request whether its route's throttle lets it pass. */
+function throttles({
+  routes,
+  throttled = true,
+  nowMs = () => performance.now(),
+}: GatewayOptions): (route: GatewayRoute) => boolean {
+  if (!throttled) return () => true;
+  const buckets = new Map(routes.map((route) => [route, new TokenBucket(route.throttle, nowMs)]));
+  return (route) => buckets.get(route)!.take();
+}
+
 async function answer(
   message: IncomingMessage,
   requestId: string,
   { routes, invoke, trustForwardedFor = false, pages }: GatewayOptions,
+  admits: (route: GatewayRoute) => boolean,
 ): Promise<GatewayResponse> {
   const time = new Date();
   const body = await readBody(message);
@@ -102,6 +123,7 @@ async function answer(
   if (path === undefined) return gatewayAnswers.badRequest;
   const match = matchRoute(routes, message.method ?? '', path);
   if (match === undefined) return (await pages?.(message)) ?? gatewayAnswers.notFound;
+  if (!admits(match.route)) return gatewayAnswers.throttled;
   if (body === undefined) return gatewayAnswers.tooLarge;
   const sourceIp = sourceAddress(message, trustForwardedFor);
   const event = JSON.stringify(

@@ -1,6 +1,7 @@
 import type { FunctionDefinition } from './functions.ts';
 import { type Resolve, textResolver } from './references.ts';
 import { resourcesOf, type Template } from './template.ts';
+import type { Throttle } from './token-bucket.ts';
 
 /** One route of the HTTP API and the function behind it. */
 export interface GatewayRoute {
@@ -13,6 +14,7 @@ export interface GatewayRoute {
   readonly functionName: string;
   /** Milliseconds after which the gateway gives up on the function. */
   readonly timeout: number;
+  readonly throttle: Throttle;
 }
 
 interface IntegrationProperties {
@@ -21,6 +23,20 @@ interface IntegrationProperties {
   readonly PayloadFormatVersion?: string;
   readonly TimeoutInMillis?: number;
 }
+
+interface StageProperties {
+  readonly DefaultRouteSettings?: RouteSettings;
+  /** By route key. */
+  readonly RouteSettings?: Readonly<Record<string, RouteSettings>>;
+}
+
+interface RouteSettings {
+  readonly ThrottlingRateLimit?: number;
+  readonly ThrottlingBurstLimit?: number;
+}
+
+/** API Gateway's quotas of an account and region, for a route whose stage sets nothing else. */
+const accountThrottle: Throttle = { ratePerSecond: 10_000, burst: 5000 };
 
 /** The most an HTTP API waits for an integration, and what it waits unless told otherwise. */
 const integrationTimeout = 30_000;
@@ -35,6 +51,7 @@ export function readRoutes(
   resolve: Resolve,
 ): readonly GatewayRoute[] {
   const text = textResolver(resolve);
+  const throttleOf = readThrottles(template);
   return resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([logicalId, { Properties }]) => {
     const routeKey = text(Properties?.RouteKey, `RouteKey of "${logicalId}"`);
     const [method, path, ...rest] = routeKey.split(' ');
@@ -63,8 +80,22 @@ export function readRoutes(
       segments: path.split('/').slice(1),
       functionName: behind.name,
       timeout: integration.TimeoutInMillis ?? integrationTimeout,
+      throttle: throttleOf(routeKey),
     };
   });
+}
+
+function readThrottles(template: Template): (routeKey: string) => Throttle {
+  const [stage] = resourcesOf(template, 'AWS::ApiGatewayV2::Stage');
+  const { RouteSettings = {}, DefaultRouteSettings } = (stage?.[1].Properties ??
+    {}) as StageProperties;
+  return (routeKey) => {
+    const settings = RouteSettings[routeKey] ?? DefaultRouteSettings;
+    return {
+      ratePerSecond: settings?.ThrottlingRateLimit ?? accountThrottle.ratePerSecond,
+      burst: settings?.ThrottlingBurstLimit ?? accountThrottle.burst,
+    };
+  };
 }
 
 export interface RouteMatch {

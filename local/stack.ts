@@ -35,6 +35,10 @@ export interface StackOptions {
   readonly dataDir?: string | undefined;
   /** See `GatewayOptions`. */
   readonly trustForwardedFor?: boolean | undefined;
+  /** See `GatewayOptions`. */
+  readonly throttled?: boolean | undefined;
+  /** See `GatewayOptions`. */
+  readonly nowMs?: (() => number) | undefined;
   /** Instances of one function at a time; 8 where absent. */
   readonly concurrency?: number | undefined;
   /** Breaks the start off. */
@@ -134,6 +138,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         port,
         invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
         trustForwardedFor: options.trustForwardedFor,
+        throttled: options.throttled,
+        nowMs: options.nowMs,
         onRequest: options.onRequest,
         pages: options.pages,
       }),

@@ -92,7 +92,8 @@ async function play(
   };
   const narrate: Narrate = (step, total) => progressBar(messages, step.padEnd(34), total);
 
-  const stack = await startStack({ assembly, signal, onStep });
+  // Thousands of browsers subscribe within seconds.
+  const stack = await startStack({ assembly, signal, onStep, throttled: false });
   try {
     const begun = performance.now();
     const outcome = await unlessAborted(onStack(stack, subscribers, narrate), signal);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
 import { type Route, routes } from '../../lambdas/contract/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
@@ -79,9 +80,17 @@ test('every route is throttled and measured by itself', () => {
   }
 });
 
-test('sends that all run to their time-out leave concurrency for the other routes', () => {
-  const { ThrottlingRateLimit } = stage.RouteSettings[routeKey(routes.send)];
-  expect(ThrottlingRateLimit * 29).toBeLessThan(1000);
+test('all routes together stay within the account’s quotas, so that a flood of one leaves room', () => {
+  const settings: Record<string, number>[] = Object.values(stage.RouteSettings);
+  const sum = (name: string) => settings.reduce((total, one) => total + one[name]!, 0);
+  expect(sum('ThrottlingRateLimit')).toBeLessThanOrEqual(10_000);
+  expect(sum('ThrottlingBurstLimit')).toBeLessThanOrEqual(5000);
+});
+
+test.each(all)('the throttle of $name is documented', (route) => {
+  const { ThrottlingRateLimit } = stage.RouteSettings[routeKey(route)];
+  const row = `| ${route.name} | ${ThrottlingRateLimit.toLocaleString('en-US')} |`;
+  expect(readFileSync('docs/operating.md', 'utf8')).toContain(row);
 });
 
 test('the stage is made after the routes that its settings name', () => {

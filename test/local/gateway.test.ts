@@ -16,6 +16,7 @@ const routes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
   segments: ['things', '{id}'],
   functionName: 'Things',
   timeout: 20_000,
+  throttle: { ratePerSecond: 1, burst: 2 },
 }));
 
 let gateway: Gateway;
@@ -251,6 +252,45 @@ describe('the answer', () => {
     expect((await call('/things/1', { headers: { 'x-long': 'x'.repeat(10_300) } })).status).toBe(
       431,
     );
+  });
+});
+
+describe('a throttle', () => {
+  const statuses = async (method = 'GET') => {
+    const answers = [];
+    for (let count = 0; count < 3; count++)
+      answers.push((await call('/things/1', { method })).status);
+    return answers;
+  };
+
+  test('answers 429 beyond the burst, until the rate allows more', async () => {
+    const clock = { ms: 0 };
+    await gatewayOf(undefined, { nowMs: () => clock.ms });
+    expect(await statuses()).toEqual([204, 204, 429]);
+    expect(events).toHaveLength(2);
+    clock.ms += 1000;
+    expect(await statuses()).toEqual([204, 429, 429]);
+  });
+
+  test('holds for one route alone', async () => {
+    await gatewayOf(undefined, { nowMs: () => 0 });
+    await statuses('GET');
+    expect(await statuses('POST')).toEqual([204, 204, 429]);
+  });
+
+  test('answers in the gateway’s words, without a header of the function’s', async () => {
+    const cors = { 'access-control-allow-origin': '*' };
+    await gatewayOf(answering({ statusCode: 204, headers: cors }), { nowMs: () => 0 });
+    await statuses();
+    expect(await call()).toEqual(message(429, 'Too Many Requests'));
+    const { headers } = await fetch(`${gateway.origin}/things/1`);
+    expect([...headers.keys()]).not.toContain('access-control-allow-origin');
+    expect([...headers.keys()]).not.toContain('retry-after');
+  });
+
+  test('can be switched off', async () => {
+    await gatewayOf(undefined, { nowMs: () => 0, throttled: false });
+    expect(await statuses()).toEqual([204, 204, 204]);
   });
 });
 

@@ -5,7 +5,11 @@ import { matchRoute, readRoutes } from '../../local/routes.ts';
 import { type Resource, readAssembly, type Template } from '../../local/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
-function templateOf(routeKeys: readonly string[], integration: object = {}): Template {
+function templateOf(
+  routeKeys: readonly string[],
+  integration: object = {},
+  stage: Readonly<Record<string, unknown>> = {},
+): Template {
   const routes = routeKeys.map((RouteKey, index): [string, Resource] => [
     `Route${index}`,
     {
@@ -29,6 +33,7 @@ function templateOf(routeKeys: readonly string[], integration: object = {}): Tem
           ...integration,
         },
       },
+      Stage: { Type: 'AWS::ApiGatewayV2::Stage', Properties: stage },
       ...Object.fromEntries(routes),
     },
   };
@@ -48,7 +53,20 @@ test('reads the route, its function and the gateway’s patience', () => {
       segments: ['things', '{id}'],
       functionName: 'Function',
       timeout: 5000,
+      throttle: { ratePerSecond: 10_000, burst: 5000 },
     },
+  ]);
+});
+
+test('a route is throttled by its own settings, else by the stage’s, else by the account’s quota', () => {
+  const stage = {
+    RouteSettings: { 'GET /a': { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 8 } },
+    DefaultRouteSettings: { ThrottlingRateLimit: 9 },
+  };
+  const throttles = read(templateOf(['GET /a', 'GET /b'], {}, stage)).map((one) => one.throttle);
+  expect(throttles).toEqual([
+    { ratePerSecond: 7, burst: 8 },
+    { ratePerSecond: 9, burst: 5000 },
   ]);
 });
 

@@ -31,7 +31,7 @@ const cap = 12;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ concurrency: 2 });
+  service = await startService({ concurrency: 2, throttled: false });
 });
 afterAll(async () => {
   closeConnections();

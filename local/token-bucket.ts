@@ -1,0 +1,37 @@
+/** What a route takes of all callers together. */
+export interface Throttle {
+  readonly ratePerSecond: number;
+  /** Requests that may come at once. */
+  readonly burst: number;
+}
+
+/**
+ * Throttles as API Gateway does: the bucket starts full with `burst` tokens, each request takes
+ * one, and `ratePerSecond` tokens are added until it is full again.
+ */
+export class TokenBucket {
+  readonly #throttle: Throttle;
+  readonly #nowMs: () => number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  /** @param nowMs a clock that never goes back. */
+  constructor(throttle: Throttle, nowMs: () => number) {
+    this.#throttle = throttle;
+    this.#nowMs = nowMs;
+    this.#tokens = throttle.burst;
+    this.#filledAtMs = nowMs();
+  }
+
+  /** Takes a token. @returns whether there was one. */
+  take(): boolean {
+    const { ratePerSecond, burst } = this.#throttle;
+    const nowMs = this.#nowMs();
+    const added = ((nowMs - this.#filledAtMs) / 1000) * ratePerSecond;
+    this.#tokens = Math.min(burst, this.#tokens + added);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}
