@@ -13,7 +13,7 @@ export const gatewayAnswers = {
   notFound: ownAnswer(404, 'Not Found'),
   tooLarge: ownAnswer(413, 'Request Entity Too Large'),
   throttled: ownAnswer(429, 'Too Many Requests'),
-  functionFailed: ownAnswer(500, 'Internal Server Error'),
+  failed: ownAnswer(500, 'Internal Server Error'),
   timedOut: ownAnswer(503, 'Service Unavailable'),
 } as const;
 
@@ -31,7 +31,7 @@ export function gatewayResponse(payload: string): GatewayResponse {
   const { statusCode, headers = {}, body = '', cookies = [], isBase64Encoded } = result as Result;
   const status = Number(statusCode);
   if (!Number.isInteger(status) || status < 100 || status > 599 || typeof body !== 'string') {
-    return gatewayAnswers.functionFailed;
+    return gatewayAnswers.failed;
   }
   return {
     status,

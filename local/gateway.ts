@@ -39,6 +39,8 @@ export interface GatewayOptions {
   /** The clock of the throttles, in milliseconds; it never goes back. */
   readonly nowMs?: (() => number) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
+  /** Hears why a request was answered 500, where the function itself has not failed. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Answers requests that no route takes; undefined leaves them to the gateway's 404. */
   readonly pages?: Pages | undefined;
 }
@@ -66,7 +68,7 @@ const headerLimit = 10_240;
  * @throws the error of `listen`, such as `EADDRINUSE`.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { port = 0, onRequest = () => {} } = options;
+  const { port = 0, onRequest = () => {}, onFailure = () => {} } = options;
   const admits = throttles(options);
   const server = createServer({ maxHeaderSize: headerLimit }, async (message, response) => {
     const begin = performance.now();
@@ -83,7 +85,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       write(response, await answer(message, requestId, options, admits), requestId);
     } catch (error) {
       // A client that hung up in the middle of its body gets no answer.
-      if (message.complete) throw error;
+      if (!message.complete) return;
+      onFailure(error);
+      write(response, gatewayAnswers.failed, requestId);
     }
   });
   server.listen(port, '127.0.0.1');
@@ -138,7 +142,7 @@ async function answerOf(invocation: Promise<string>): Promise<GatewayResponse> {
   try {
     return gatewayResponse(await invocation);
   } catch (error) {
-    if (error instanceof FunctionError) return gatewayAnswers.functionFailed;
+    if (error instanceof FunctionError) return gatewayAnswers.failed;
     throw error;
   }
 }

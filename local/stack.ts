@@ -141,6 +141,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         throttled: options.throttled,
         nowMs: options.nowMs,
         onRequest: options.onRequest,
+        onFailure: (error) => options.onLog?.({ function: 'gateway', text: stackOf(error) }),
         pages: options.pages,
       }),
     );
@@ -196,6 +197,10 @@ function lambdaVariables(
     // The SDK's advice about this machine's Node: the functions are deployed on another.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function listening<Server>(

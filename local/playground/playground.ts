@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { notificationIdSchema, projectIdSchema } from '../../lambdas/contract/schemas.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { GatewayResponse } from '../gateway-response.ts';
 import { localRegion } from '../references.ts';
@@ -11,6 +12,8 @@ export interface Playground {
   answer(request: IncomingMessage): Promise<GatewayResponse | undefined>;
   stop(): void;
 }
+
+const notFound = json(404, { message: 'Not Found' });
 
 /** Counts of a notification, as they lie in its record. */
 const shownAttributes = ['attempted', 'delivered', 'removed', 'failed', 'shown', 'clicked'];
@@ -30,6 +33,19 @@ export async function openPlayground(
   const pages = await playgroundPages(root);
   const { port } = new URL(baseUrl);
   const ownHosts = [`localhost:${port}`, `127.0.0.1:${port}`];
+
+  /**
+   * Whether no page of another site asks: neither by a fetch nor a navigation, nor under a name of
+   * its own that leads to this machine. Pages cannot set these headers; tools leave the last two out.
+   */
+  function isOwn({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+    return (
+      ownHosts.includes(host) &&
+      (origin === undefined || origin === `http://${host}`) &&
+      (site === undefined || site === 'same-origin' || site === 'none')
+    );
+  }
+
   const dynamo = documentClient({
     endpoint: dynamodb.endpoint,
     region: localRegion,
@@ -41,13 +57,17 @@ export async function openPlayground(
     const [, projectId, notificationId] =
       /^\/local\/projects\/([^/]+)\/notifications\/([^/]+)$/.exec(path) ?? [];
     if (projectId === undefined) return undefined;
+    const isPossible =
+      projectIdSchema.safeParse(projectId).success &&
+      notificationIdSchema.safeParse(notificationId).success;
+    if (!isPossible) return notFound;
     const { Item: item } = await dynamo.send(
       new GetCommand({
         TableName: dynamodb.tables.NOTIFICATIONS_TABLE,
         Key: { projectId, notificationId },
       }),
     );
-    if (item === undefined) return json(404, { message: 'Not Found' });
+    if (item === undefined) return notFound;
     return json(200, Object.fromEntries(shownAttributes.map((name) => [name, item[name]])));
   }
 
@@ -58,10 +78,7 @@ export async function openPlayground(
       const page = pages.get(path);
       if (page !== undefined) return respond(200, page.type, page.contents);
       if (!path.startsWith('/local/')) return undefined;
-      // Other sites in the same browser must not read a secret from here, not even under a name
-      // of theirs that they let lead to this machine.
-      const isOwn = ownHosts.includes(request.headers.host ?? '');
-      return isOwn ? tell(path) : json(403, { message: 'Forbidden' });
+      return isOwn(request.headers) ? tell(path) : json(403, { message: 'Forbidden' });
     },
     stop: () => dynamo.destroy(),
   };

@@ -22,6 +22,7 @@ const routes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
 let lines: AccessLine[];
+let failures: unknown[];
 
 afterEach(() => gateway.stop());
 
@@ -32,6 +33,7 @@ async function gatewayOf(
 ): Promise<void> {
   events = [];
   lines = [];
+  failures = [];
   gateway = await startGateway({
     routes,
     invoke: (_functionName, event) => {
@@ -39,6 +41,7 @@ async function gatewayOf(
       return invoke();
     },
     onRequest: (line) => lines.push(line),
+    onFailure: (error) => failures.push(error),
     ...options,
   });
 }
@@ -211,6 +214,36 @@ describe('the answer', () => {
   test('is 500 for a function error, and tells nothing of it', async () => {
     await gatewayOf(() => Promise.reject(new FunctionError('RangeError', 'a secret')));
     expect(await call()).toEqual(message(500, 'Internal Server Error'));
+  });
+
+  const broken = new Error('a secret');
+  test.each<[string, () => Promise<string>]>([
+    ['whose pool fails', () => Promise.reject(broken)],
+    ['whose result is not JSON', async () => 'a secret'],
+    ['whose headers are null', answering({ statusCode: 200, headers: null })],
+    ['with a line break in a header', answering({ statusCode: 200, headers: { a: 'b\nc' } })],
+    [
+      'with a space in the name of a header',
+      answering({ statusCode: 200, headers: { 'a b': '' } }),
+    ],
+    ['with a line break in a cookie', answering({ statusCode: 200, cookies: ['a=b\nc'] })],
+  ])('is 500 for a function %s, and the next request is answered', async (_, invoke) => {
+    let first = true;
+    await gatewayOf(() => {
+      if (!first) return answering({ statusCode: 204 })();
+      first = false;
+      return invoke();
+    });
+    expect(await call()).toEqual(message(500, 'Internal Server Error'));
+    expect(failures).toHaveLength(1);
+    expect((await call()).status).toBe(204);
+  });
+
+  test('is 500 for pages that fail, and the next request is answered', async () => {
+    await gatewayOf(undefined, { pages: () => Promise.reject(broken) });
+    expect(await call('/page')).toEqual(message(500, 'Internal Server Error'));
+    expect(failures).toEqual([broken]);
+    expect((await call()).status).toBe(204);
   });
 
   test('is 503 once the integration’s time is over', async () => {
