@@ -4,6 +4,7 @@ import { errorTable } from '../../lambdas/contract/errors.ts';
 import { freeTier, limits } from '../../lambdas/contract/limits.ts';
 import { pushServiceHosts } from '../../lambdas/contract/push-services.ts';
 import { routes } from '../../lambdas/contract/routes.ts';
+import { gatewayAnswers } from '../../local/gateway-response.ts';
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';
 
@@ -49,6 +50,16 @@ test('documents every error, and no other', () => {
     meaning,
   ]);
   expect(documented).toEqual(table);
+});
+
+test('documents every response of the gateway, and no other', () => {
+  const rows = reference.matchAll(/^\| (\d{3}) \| `(\{.*\})` \|/gm);
+  const documented = [...rows].map(([, status, body]) => ({ status: Number(status), body }));
+  const answered = Object.values(gatewayAnswers).map(({ status, body }) => ({
+    status,
+    body: body.toString(),
+  }));
+  expect(documented).toEqual(answered.sort((one, other) => one.status - other.status));
 });
 
 test('documents every push service, and no other', () => {
