@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { FunctionError } from './function-instance.ts';
 import { gatewayEvent, sourceAddress } from './gateway-event.ts';
 import { type GatewayResponse, gatewayAnswers, gatewayResponse } from './gateway-response.ts';
-import { type GatewayRoute, matchRoute } from './routes.ts';
+import { type GatewayRoute, matchRoute, type RouteMatch } from './routes.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** One answered request. */
 export interface AccessLine {
   readonly method: string;
-  /** With the query, as it came. */
-  readonly url: string;
+  /** Undefined where no route takes the request. The address itself may hold secrets. */
+  readonly match: RouteMatch | undefined;
   readonly status: number;
   readonly milliseconds: number;
 }
@@ -73,16 +73,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = createServer({ maxHeaderSize: headerLimit }, async (message, response) => {
     const begin = performance.now();
     const requestId = randomUUID();
+    const target = readTarget(message, options.routes);
     response.on('finish', () =>
       onRequest({
         method: message.method ?? '',
-        url: message.url ?? '',
+        match: target.match,
         status: response.statusCode,
         milliseconds: performance.now() - begin,
       }),
     );
     try {
-      write(response, await answer(message, requestId, options, admits), requestId);
+      write(response, await answer(message, target, requestId, options, admits), requestId);
     } catch (error) {
       // A client that hung up in the middle of its body gets no answer.
       if (!message.complete) return;
@@ -114,18 +115,34 @@ function throttles({
   return (route) => buckets.get(route)!.take();
 }
 
+interface Target {
+  /** Decoded, without the query; undefined where it cannot be decoded. */
+  readonly path: string | undefined;
+  /** As it came, without the question mark. */
+  readonly query: string;
+  readonly match: RouteMatch | undefined;
+}
+
+function readTarget(
+  { method = '', url = '' }: IncomingMessage,
+  routes: readonly GatewayRoute[],
+): Target {
+  const [, rawPath = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(url) ?? [];
+  const path = decodePath(rawPath);
+  const match = path === undefined ? undefined : matchRoute(routes, method, path);
+  return { path, query, match };
+}
+
 async function answer(
   message: IncomingMessage,
+  { path, query, match }: Target,
   requestId: string,
-  { routes, invoke, trustForwardedFor = false, pages }: GatewayOptions,
+  { invoke, trustForwardedFor = false, pages }: GatewayOptions,
   admits: (route: GatewayRoute) => boolean,
 ): Promise<GatewayResponse> {
   const time = new Date();
   const body = await readBody(message);
-  const [, rawPath = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(message.url ?? '') ?? [];
-  const path = decodePath(rawPath);
   if (path === undefined) return gatewayAnswers.badRequest;
-  const match = matchRoute(routes, message.method ?? '', path);
   if (match === undefined) return (await pages?.(message)) ?? gatewayAnswers.notFound;
   if (!admits(match.route)) return gatewayAnswers.throttled;
   if (body === undefined) return gatewayAnswers.tooLarge;

@@ -1,16 +1,24 @@
 import { type Paint, plain } from '../bin/terminal/terminal.ts';
+import { projectIdSchema } from '../lambdas/contract/schemas.ts';
 import type { AccessLine } from './gateway.ts';
-
-/** Characters of a URL that a line shows. */
-const urlLength = 90;
 
 /** One answered request as one line: `POST /api/v1/projects/demo → 201  12 ms`. */
 export function requestLine(
-  { method, url, status, milliseconds }: AccessLine,
+  { method, match, status, milliseconds }: AccessLine,
   paint: Paint = plain,
 ): string {
   const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-  const shown = url.length > urlLength ? `${url.slice(0, urlLength - 1)}…` : url;
   const duration = paint('dim', `${Math.round(milliseconds)} ms`);
-  return `${method} ${shown} → ${paint(colour, String(status))}  ${duration}`;
+  return `${method} ${pathOf(match)} → ${paint(colour, String(status))}  ${duration}`;
+}
+
+/**
+ * The route's path with the project's id, which is public. Nothing else of a URL: it may hold a
+ * secret key by mistake, a notification's id, or an endpoint.
+ */
+function pathOf(match: AccessLine['match']): string {
+  if (match === undefined) return '(no route)';
+  const { route, parameters } = match;
+  const { data: projectId } = projectIdSchema.safeParse(parameters.projectId);
+  return `/${route.segments.join('/')}`.replace('{projectId}', projectId ?? '{projectId}');
 }

@@ -53,8 +53,8 @@ async function run(signal: AbortSignal): Promise<void> {
     signal,
     onStep: (step) => say(paint('dim', `${step} …`)),
     onRequest: (line) => {
-      // The playground asks for counts once a second: no news to anyone.
-      if (!line.url.startsWith('/local/')) say(requestLine(line, paint));
+      // Not what the playground fetches: it asks for counts once a second.
+      if (line.match !== undefined || line.status >= 400) say(requestLine(line, paint));
     },
     onLog: log.write,
     pages: async (request) => playground?.answer(request),

@@ -333,8 +333,13 @@ test('each answer is one line of the access log', async () => {
   await call('/nothing', { method: 'PUT' });
   const milliseconds = expect.any(Number);
   expect(lines).toEqual([
-    { method: 'GET', url: '/things/1?a=b', status: 204, milliseconds },
-    { method: 'PUT', url: '/nothing', status: 404, milliseconds },
+    {
+      method: 'GET',
+      match: { route: routes[0], parameters: { id: '1' } },
+      status: 204,
+      milliseconds,
+    },
+    { method: 'PUT', match: undefined, status: 404, milliseconds },
   ]);
 });
 

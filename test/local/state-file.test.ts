@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { functionLog } from '../../local/function-log.ts';
-import { requestLine } from '../../local/request-line.ts';
 import { type LocalState, writeState } from '../../local/state-file.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 
@@ -76,13 +75,4 @@ test('a function log without a line leaves the one before', async () => {
   const file = folder.write('functions.log', 'before');
   await functionLog(file).close();
   expect(readFileSync(file, 'utf8')).toBe('before');
-});
-
-test('a request is one line of the terminal', () => {
-  const line = { method: 'POST', url: '/api/v1/projects/demo', status: 201, milliseconds: 12.4 };
-  expect(requestLine(line)).toBe('POST /api/v1/projects/demo → 201  12 ms');
-  const long = requestLine({ ...line, url: `/${'x'.repeat(200)}` });
-  expect(long).toBe(`POST /${'x'.repeat(88)}… → 201  12 ms`);
-  const painted = requestLine({ ...line, status: 503 }, (format, text) => `<${format}>${text}`);
-  expect(painted).toContain('→ <red>503');
 });
