@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvironmentName, environment } from '../lambdas/contract/environment.ts';
+import { provideAssembly } from './assembly-cache.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbGate } from './dynamodb-gate.ts';
 import type { FunctionLog } from './function-instance.ts';
@@ -14,7 +15,6 @@ import { readGrants } from './iam-policy.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { createResolver, localRegion } from './references.ts';
 import { readRoutes } from './routes.ts';
-import { synthesize } from './synthesize.ts';
 import { type TableNames, tableNames } from './table-names.ts';
 import { createTables } from './tables.ts';
 import { readAssembly } from './template.ts';
@@ -96,8 +96,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     const directory = options.assembly ?? (await mkdtemp(join(tmpdir(), 'carillon-')));
     if (options.assembly === undefined) {
       stops.push(() => rm(directory, { recursive: true }));
-      onStep('Synthesizing the stack');
-      await synthesize({ directory, context: options.context, signal });
+      await provideAssembly({
+        directory,
+        context: options.context,
+        signal,
+        onSynthesis: () => onStep('Synthesizing the stack'),
+      });
     }
     signal?.throwIfAborted();
     const assembly = readAssembly(directory);

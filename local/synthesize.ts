@@ -7,8 +7,6 @@ export interface SynthesisOptions {
   readonly directory: string;
   /** Settings of the CDK app, as `--context` of the CDK CLI would give them. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** False leaves the functions' bundles out: quicker, for who reads the template alone. */
-  readonly bundling?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** The CDK app, relative to the working directory. */
   readonly app?: string;
@@ -20,21 +18,23 @@ export interface SynthesisOptions {
  * @throws {Error} with the app's message when it fails.
  */
 export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
-  const { directory, context, signal, bundling = true, app = 'bin/carillon.ts' } = options;
+  const { directory, context, signal, app = 'bin/carillon.ts' } = options;
   const { context: settings } = JSON.parse(await readFile('cdk.json', 'utf8')) as {
     context?: Record<string, unknown>;
   };
   const child = spawn(process.execPath, ['--import', 'tsx', app], {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal && { signal }),
+    // Nothing else of the environment, so that the assembly cannot depend on it.
     env: {
-      ...process.env,
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TMPDIR: process.env.TMPDIR,
       CDK_OUTDIR: directory,
       CDK_CONTEXT_JSON: JSON.stringify({
         ...settings,
         // Sets `aws:asset:path`, by which a function's bundle is found.
         'aws:cdk:enable-asset-metadata': true,
-        ...(!bundling && { 'aws:cdk:bundling-stacks': [] }),
         ...context,
       }),
     },

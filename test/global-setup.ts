@@ -1,10 +1,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { synthesize } from '../local/synthesize.ts';
+import { provideAssembly } from '../local/assembly-cache.ts';
 
 /**
- * Synthesizes the stack once for all test files, which find it by `CARILLON_ASSEMBLY`. Where that
+ * Provides the synthesized stack once for all test files, which find it by `CARILLON_ASSEMBLY`. Where that
  * variable is set already, the tests run against the assembly it names.
  */
 export default async function setUp(): Promise<void> {
@@ -14,5 +14,5 @@ export default async function setUp(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-test-'));
   process.env.CARILLON_ASSEMBLY = directory;
   process.env.CARILLON_ASSEMBLY_TEMPORARY = 'true';
-  await synthesize({ directory });
+  await provideAssembly({ directory });
 }

@@ -38,13 +38,15 @@ test('gives the app its directory and context, and reads what it wrote', async (
   });
 });
 
-test('can leave the bundles out', async () => {
-  const { template } = await synthesize({
-    directory: join(folder.path, 'out'),
-    app: folder.write('app.mjs', writing),
-    bundling: false,
-  });
-  expect(template.Resources.A?.Metadata).toMatchObject({ 'aws:cdk:bundling-stacks': [] });
+test('the app sees nothing of the environment that could change the assembly', async () => {
+  process.env.CARILLON_TEST_SETTING = 'x';
+  const { template } = await run(
+    writing.replace('process.env.CDK_CONTEXT_JSON', `JSON.stringify(Object.keys(process.env))`),
+  );
+  delete process.env.CARILLON_TEST_SETTING;
+  const names = Object.values(template.Resources.A!.Metadata!);
+  expect(names).toContain('CDK_OUTDIR');
+  expect(names).not.toContain('CARILLON_TEST_SETTING');
 });
 
 test.each([
