@@ -6,6 +6,7 @@ import { FunctionError } from './function-instance.ts';
 import { gatewayEvent, sourceAddress } from './gateway-event.ts';
 import { type GatewayResponse, gatewayAnswers, gatewayResponse } from './gateway-response.ts';
 import { type GatewayRoute, matchRoute, type RouteMatch } from './routes.ts';
+import { startingResponse } from './starting.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** One answered request. */
@@ -18,14 +19,23 @@ export interface AccessLine {
 }
 
 export interface GatewayOptions {
+  /** 0, the default, takes any free one. */
+  readonly port?: number | undefined;
+  readonly onRequest?: ((line: AccessLine) => void) | undefined;
+  /** Hears why a request was answered 500, where the function itself has not failed. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+  /** Answers requests that no route takes; undefined leaves them to the gateway's 404. */
+  readonly pages?: Pages | undefined;
+}
+
+/** What the gateway answers for. */
+export interface Api {
   readonly routes: readonly GatewayRoute[];
   /**
    * Runs a function on an event, JSON.
    * @returns its result, JSON.
    */
   readonly invoke: (functionName: string, event: string, requestId: string) => Promise<string>;
-  /** 0, the default, takes any free one. */
-  readonly port?: number | undefined;
   /**
    * Lets a client name its own address in `X-Forwarded-For`, so that a test or benchmark can play
    * many clients. API Gateway never does.
@@ -38,11 +48,6 @@ export interface GatewayOptions {
   readonly throttled?: boolean | undefined;
   /** The clock of the throttles, in milliseconds; it never goes back. */
   readonly nowMs?: (() => number) | undefined;
-  readonly onRequest?: ((line: AccessLine) => void) | undefined;
-  /** Hears why a request was answered 500, where the function itself has not failed. */
-  readonly onFailure?: ((error: unknown) => void) | undefined;
-  /** Answers requests that no route takes; undefined leaves them to the gateway's 404. */
-  readonly pages?: Pages | undefined;
 }
 
 /** Pages that are no part of the API, on its origin. */
@@ -51,6 +56,9 @@ export type Pages = (request: IncomingMessage) => Promise<GatewayResponse | unde
 export interface Gateway {
   /** `http://localhost:<port>`. */
   readonly origin: string;
+  /** Answers for this API from now on. Before that, every request gets 503. */
+  open(api: Api): void;
+  /** Ends every connection, those without a response included. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -64,16 +72,21 @@ const eventLimit = 6 * 1024 * 1024;
 const headerLimit = 10_240;
 
 /**
- * Answers HTTP as an API Gateway HTTP API does.
+ * Answers HTTP as an API Gateway HTTP API does, once it is opened.
  * @throws the error of `listen`, such as `EADDRINUSE`.
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { port = 0, onRequest = () => {}, onFailure = () => {} } = options;
-  const admits = throttles(options);
+export async function startGateway({
+  port = 0,
+  onRequest = () => {},
+  onFailure = () => {},
+  pages = async () => undefined,
+}: GatewayOptions): Promise<Gateway> {
+  let opened: OpenedApi | undefined;
   const server = createServer({ maxHeaderSize: headerLimit }, async (message, response) => {
     const begin = performance.now();
     const requestId = randomUUID();
-    const target = readTarget(message, options.routes);
+    const api = opened;
+    const target = readTarget(message, api?.routes ?? []);
     response.on('finish', () =>
       onRequest({
         method: message.method ?? '',
@@ -83,7 +96,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }),
     );
     try {
-      write(response, await answer(message, target, requestId, options, admits), requestId);
+      const given = api && (await answer(message, target, requestId, api, pages));
+      write(response, given ?? startingResponse(message), requestId);
     } catch (error) {
       // A client that hung up in the middle of its body gets no answer.
       if (!message.complete) return;
@@ -95,7 +109,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await once(server, 'listening');
   return {
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    open(api) {
+      opened = { ...api, admits: throttles(api) };
+    },
     async stop() {
+      if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -104,12 +122,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Tells of each request whether its route's throttle lets it pass. */
+interface OpenedApi extends Api {
+  /** Tells of each request whether its route's throttle lets it pass. */
+  readonly admits: (route: GatewayRoute) => boolean;
+}
+
 function throttles({
   routes,
   throttled = true,
   nowMs = () => performance.now(),
-}: GatewayOptions): (route: GatewayRoute) => boolean {
+}: Api): OpenedApi['admits'] {
   if (!throttled) return () => true;
   const buckets = new Map(routes.map((route) => [route, new TokenBucket(route.throttle, nowMs)]));
   return (route) => buckets.get(route)!.take();
@@ -137,13 +159,13 @@ async function answer(
   message: IncomingMessage,
   { path, query, match }: Target,
   requestId: string,
-  { invoke, trustForwardedFor = false, pages }: GatewayOptions,
-  admits: (route: GatewayRoute) => boolean,
+  { invoke, trustForwardedFor = false, admits }: OpenedApi,
+  pages: Pages,
 ): Promise<GatewayResponse> {
   const time = new Date();
   const body = await readBody(message);
   if (path === undefined) return gatewayAnswers.badRequest;
-  if (match === undefined) return (await pages?.(message)) ?? gatewayAnswers.notFound;
+  if (match === undefined) return (await pages(message)) ?? gatewayAnswers.notFound;
   if (!admits(match.route)) return gatewayAnswers.throttled;
   if (body === undefined) return gatewayAnswers.tooLarge;
   const sourceIp = sourceAddress(message, trustForwardedFor);

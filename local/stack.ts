@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvironmentName, environment } from '../lambdas/contract/environment.ts';
@@ -33,11 +31,11 @@ export interface StackOptions {
   readonly engine?: DynamoDbEngine | undefined;
   /** Directory to keep the tables in; in memory where absent. */
   readonly dataDir?: string | undefined;
-  /** See `GatewayOptions`. */
+  /** See `Api`. */
   readonly trustForwardedFor?: boolean | undefined;
-  /** See `GatewayOptions`. */
+  /** See `Api`. */
   readonly throttled?: boolean | undefined;
-  /** See `GatewayOptions`. */
+  /** See `Api`. */
   readonly nowMs?: (() => number) | undefined;
   /** Instances of one function at a time; 8 where absent. */
   readonly concurrency?: number | undefined;
@@ -81,8 +79,17 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
   try {
-    // Early, since whoever chose a busy port should not wait for a synthesis to hear of it.
-    if (options.port) await expectFree(options.port);
+    // Early, so that a busy port fails before a synthesis, and callers hear that it starts.
+    const { onLog, onRequest, pages } = options;
+    const gateway = await listening(options.port, (port) =>
+      startGateway({
+        port,
+        onRequest,
+        onFailure: (error) => onLog?.({ function: 'gateway', text: stackOf(error) }),
+        pages,
+      }),
+    );
+    stops.push(gateway.stop);
     const pushService = await listening(options.pushServicePort, (port) =>
       startPushService({ port }),
     );
@@ -128,7 +135,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
             ...lambdaVariables(definition, gate.endpoint),
           },
         };
-        const { concurrency: size, onLog } = options;
+        const { concurrency: size } = options;
         return [definition.name, new FunctionPool(settings, { size, onLog })];
       }),
     );
@@ -136,19 +143,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       await Promise.all([...functions.values()].map((pool) => pool.stop()));
     });
 
-    const gateway = await listening(options.port, (port) =>
-      startGateway({
-        routes,
-        port,
-        invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
-        trustForwardedFor: options.trustForwardedFor,
-        throttled: options.throttled,
-        nowMs: options.nowMs,
-        onRequest: options.onRequest,
-        onFailure: (error) => options.onLog?.({ function: 'gateway', text: stackOf(error) }),
-        pages: options.pages,
-      }),
-    );
+    gateway.open({
+      routes,
+      invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
+      trustForwardedFor: options.trustForwardedFor,
+      throttled: options.throttled,
+      nowMs: options.nowMs,
+    });
+    // Before the functions, so that no request meets one that was stopped.
     stops.push(gateway.stop);
 
     return {
@@ -220,10 +222,4 @@ async function listening<Server>(
     }
     throw error;
   }
-}
-
-async function expectFree(port: number): Promise<void> {
-  const server = createServer();
-  await listening(port, () => once(server.listen(port, '127.0.0.1'), 'listening'));
-  await once(server.close(), 'close');
 }

@@ -6,6 +6,7 @@ import { openPlayground, type Playground } from './playground/playground.ts';
 import { requestLine } from './request-line.ts';
 import { startStack } from './stack.ts';
 import { readStartOptions, startHelp } from './start-options.ts';
+import { startingResponse } from './starting.ts';
 import { type LocalState, stateFile, writeState } from './state-file.ts';
 import { tour } from './tour.ts';
 
@@ -53,11 +54,13 @@ async function run(signal: AbortSignal): Promise<void> {
     signal,
     onStep: (step) => say(paint('dim', `${step} …`)),
     onRequest: (line) => {
-      // Not what the playground fetches: it asks for counts once a second.
-      if (line.match !== undefined || line.status >= 400) say(requestLine(line, paint));
+      // Not what the playground fetches once a second, nor the page that waits for it.
+      const isNews = playground !== undefined && line.status >= 400;
+      if (line.match !== undefined || isNews) say(requestLine(line, paint));
     },
     onLog: log.write,
-    pages: async (request) => playground?.answer(request),
+    pages: async (request) =>
+      playground === undefined ? startingResponse(request) : playground.answer(request),
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);

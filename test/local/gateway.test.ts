@@ -4,6 +4,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { FunctionError } from '../../local/function-instance.ts';
 import {
   type AccessLine,
+  type Api,
   type Gateway,
   type GatewayOptions,
   startGateway,
@@ -29,20 +30,23 @@ afterEach(() => gateway.stop());
 /** A gateway whose function records the event and answers with this. */
 async function gatewayOf(
   invoke: () => Promise<string> = async () => '{"statusCode":204}',
-  options: Partial<GatewayOptions> = {},
+  { pages, ...api }: Partial<GatewayOptions & Api> = {},
 ): Promise<void> {
   events = [];
   lines = [];
   failures = [];
   gateway = await startGateway({
+    onRequest: (line) => lines.push(line),
+    onFailure: (error) => failures.push(error),
+    pages,
+  });
+  gateway.open({
     routes,
     invoke: (_functionName, event) => {
       events.push(JSON.parse(event));
       return invoke();
     },
-    onRequest: (line) => lines.push(line),
-    onFailure: (error) => failures.push(error),
-    ...options,
+    ...api,
   });
 }
 
@@ -324,6 +328,34 @@ describe('a throttle', () => {
   test('can be switched off', async () => {
     await gatewayOf(undefined, { nowMs: () => 0, throttled: false });
     expect(await statuses()).toEqual([204, 204, 204]);
+  });
+});
+
+describe('before it is opened, the gateway', () => {
+  beforeEach(async () => {
+    gateway = await startGateway({});
+  });
+
+  test.each([
+    ['/things/1', 'GET'],
+    ['/api/v1/projects/demo', 'POST'],
+    ['/', 'POST'],
+    ['/nothing', 'GET'],
+  ])('answers 503 to %s by %s', async (path, method) => {
+    const response = await fetch(gateway.origin + path, { method });
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { message: 'Service Unavailable' },
+    ]);
+  });
+
+  test.each(['/', '/?projectId=x'])('shows at %s a page that reloads itself', async (path) => {
+    const response = await fetch(gateway.origin + path);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await response.text()).toContain('<meta http-equiv="refresh" content="1">');
   });
 });
 

@@ -1,22 +1,41 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { busyPort, freePort } from '../fixtures/ports.ts';
 
-/** Runs `npm start`'s entry; `when` sends SIGINT once the output has this. */
-async function start(env: NodeJS.ProcessEnv, parameters: readonly string[] = [], when?: string) {
+interface Interruption {
+  /** What the output has by then. */
+  readonly when: string;
+  readonly act?: () => Promise<void>;
+}
+
+/** Runs `npm start`'s entry, and sends it SIGINT after an interruption. */
+async function start(
+  env: NodeJS.ProcessEnv,
+  parameters: readonly string[] = [],
+  { when, act = async () => {} }: Partial<Interruption> = {},
+) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts', ...parameters], {
     env: { ...process.env, ...env },
   });
-  let heard = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    heard += chunk;
-    if (when !== undefined && heard.includes(when)) child.kill('SIGINT');
+  const interrupted = new Promise<void>((resolve, reject) => {
+    let heard = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      const before = heard;
+      heard += chunk;
+      if (when === undefined || before.includes(when) || !heard.includes(when)) return;
+      act()
+        .finally(() => child.kill('SIGINT'))
+        .then(resolve, reject);
+    });
+    child.stdout.on('end', resolve);
   });
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     once(child, 'close'),
+    interrupted,
   ]);
   return { code, stdout, stderr };
 }
@@ -63,7 +82,29 @@ test.each(['the API’s', 'the push service’s'])(
   },
 );
 
+// No assembly was kept for this setting.
+const neverUsed = () => ({ EXTRA_PUSH_ORIGINS: `https://${randomUUID()}.example` });
+
 test('Ctrl-C during the start ends it quietly', async () => {
-  const { code, stderr } = await start({ PORT: String(await freePort()) }, [], 'Synthesizing');
+  const env = { PORT: String(await freePort()), ...neverUsed() };
+  const { code, stderr } = await start(env, [], { when: 'Synthesizing' });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('while it starts, the address of the API and the playground says so', async () => {
+  const PORT = String(await freePort());
+  const origin = `http://localhost:${PORT}`;
+  const responses: Response[] = [];
+  const act = async () => {
+    responses.push(await fetch(origin));
+    responses.push(await fetch(`${origin}/api/v1/projects/demo`, { method: 'POST' }));
+  };
+  await start({ PORT, ...neverUsed() }, [], { when: 'Synthesizing', act });
+  const [page, api] = responses;
+  expect([page!.status, await page!.text()]).toEqual([
+    503,
+    expect.stringContaining('Carillon is starting.'),
+  ]);
+  expect([api!.status, api!.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await api!.json()).toEqual({ message: 'Service Unavailable' });
 });

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import { pathOf, type RouteName, routes } from '../../lambdas/contract/routes.ts';
 import { type DynamoDbAnswer, errorAnswer } from '../../local/dynamodb-answer.ts';
 import type { DynamoDbFault } from '../../local/dynamodb-gate.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
+import { requestLine } from '../../local/request-line.ts';
 import { LeakWatch } from '../fixtures/leaks.ts';
 import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
@@ -21,12 +22,15 @@ let project: OwnedProject;
 let fault: DynamoDbFault | undefined;
 /** Written by the functions since the last look. */
 let log: string[] = [];
+/** Lines that `npm start` would have printed. */
+const printed: string[] = [];
 /** All that callers were told. */
 const refusals: Answer[] = [];
 
 beforeAll(async () => {
   service = await startService({
     onLog: ({ text }) => log.push(text),
+    onRequest: (line) => printed.push(requestLine(line)),
     onDynamoDbCall: () => fault,
   });
   project = await service.createProject();
@@ -153,6 +157,28 @@ test('a send that ends in a fault is logged without its secrets', async () => {
   fault = metItem();
   expect((await call('send', { parameters, body })).status).toBe(500);
   expect(log.join('')).toContain('"cancellation":["ValidationError"]');
+});
+
+test('a request is printed by npm start without its secrets, wherever in the address they are', async () => {
+  const { endpoint } = service.stack.pushService.subscribe(project);
+  const { projectId, secretKey } = project;
+  const addresses = [
+    `${pathOf(routes.unsubscribe, { projectId })}?endpoint=${encodeURIComponent(endpoint)}`,
+    `${pathOf(routes.send, { projectId })}?key=${secretKey}`,
+    pathOf(routes.subscribe, { projectId: secretKey }),
+    `${pathOf(routes.send, { projectId })}/${secretKey}`,
+    `/${secretKey}`,
+  ];
+  printed.length = 0;
+  for (const method of ['POST', 'DELETE', 'GET', 'OPTIONS']) {
+    for (const address of addresses) await fetch(service.stack.baseUrl + address, { method });
+  }
+  const watch = new LeakWatch();
+  watch.addSecrets('the key', [secretKey]);
+  watch.addSecrets('the endpoint', [endpoint, encodeURIComponent(endpoint)]);
+  for (const line of printed) watch.addLog(line);
+  expect(printed).toHaveLength(20);
+  expect(watch.findings()).toEqual([]);
 });
 
 test('a secret would be found in a log, be it quoted, escaped or in a URL', () => {
