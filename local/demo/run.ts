@@ -12,6 +12,7 @@ import { localRegion } from '../references.ts';
 import { type Stack, startStack } from '../stack.ts';
 import { projectTables } from '../table-names.ts';
 import { differences } from './accounts.ts';
+import { progressLines } from './progress-lines.ts';
 import { accountsText, figuresText } from './report.ts';
 import { type Narrate, type Outcome, playScenario } from './scenario.ts';
 
@@ -87,10 +88,11 @@ async function play(
   { assembly, signal }: DemoOptions,
 ): Promise<Outcome & { readonly seconds: number }> {
   const paint = paintFor(messages);
-  const onStep = (step: string) => {
-    if (messages.isTTY) messages.write(`${paint('dim', `  ${step} …`)}\n`);
-  };
-  const narrate: Narrate = (step, total) => progressBar(messages, step.padEnd(34), total);
+  const onStep = (step: string) => messages.write(`${paint('dim', `  ${step} …`)}\n`);
+  const narrate: Narrate = (step, total) =>
+    messages.isTTY
+      ? progressBar(messages, step.padEnd(34), total)
+      : progressLines(messages, step, total);
 
   // Thousands of browsers subscribe within seconds.
   const stack = await startStack({ assembly, signal, onStep, throttled: false });

@@ -2,6 +2,12 @@ import { runDemo } from '../../../local/demo/run.ts';
 import { sharedAssembly } from '../../fixtures/assembly.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
+/** The lines of a step that was done in full, where there is no terminal. */
+const steps = (step: string, total: number) => [
+  `  ${step}: 0 of ${total}`,
+  `  ${step}: ${total} of ${total}`,
+];
+
 describe('runDemo', () => {
   it('finds that all witnesses agree on what became of every notification', async () => {
     const terminal = testTerminal();
@@ -9,7 +15,20 @@ describe('runDemo', () => {
       assembly: sharedAssembly(),
     });
     const { output, messages } = terminal.written();
-    expect({ code, messages }).toEqual({ code: 0, messages: '' });
+    expect({ code, messages: messages.split('\n') }).toEqual({
+      code: 0,
+      messages: [
+        '  Creating the tables …',
+        ...steps('Subscribing', 40),
+        ...steps('To everyone', 40),
+        ...steps('  and their beacons', 44),
+        ...steps('To everyone, some of whom left', 40),
+        ...steps('  and their beacons', 40),
+        ...steps('To some users, one of them unknown', 1),
+        ...steps('  and their beacons', 2),
+        '',
+      ],
+    });
     const { accounts, differences } = JSON.parse(output);
     expect(differences).toEqual([]);
     expect(accounts).toMatchObject([
@@ -37,14 +56,14 @@ describe('runDemo', () => {
     expect(terminal.written().output).toContain('--subscribers <N>');
   });
 
-  it('ends early when it is told to, and says nothing', async () => {
+  it('ends early when it is told to, and prints no result', async () => {
     const terminal = testTerminal();
     const interruption = new AbortController();
     const options = { assembly: sharedAssembly(), signal: interruption.signal };
     const demo = runDemo(['--subscribers', '5000'], terminal, options);
     interruption.abort();
     expect(await demo).toBe(130);
-    expect(terminal.written()).toEqual({ output: '', messages: '' });
+    expect(terminal.written().output).toBe('');
   });
 
   it('says in one line why a stack cannot start', async () => {
