@@ -32,11 +32,11 @@ const throttlePerSecond: Readonly<Record<RouteName, number>> = {
 };
 
 // Which route, not which path: the ids in a path are enough to report beacons, and the query of
-// unsubscribe is an endpoint.
+// unsubscribe is an endpoint. No address of the caller either, which the gateway cannot shorten: the
+// functions log its network under the same request id.
 const accessLogLine = {
   requestId: '$context.requestId',
   time: '$context.requestTime',
-  ip: '$context.identity.sourceIp',
   route: '$context.routeKey',
   protocol: '$context.protocol',
   status: '$context.status',

@@ -1,36 +1,46 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Logger } from '@aws-lambda-powertools/logger';
+import type middy from '@middy/core';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { projectIdSchema } from '../contract/schemas.ts';
 import { asServiceError } from './error-reply.ts';
-import type { Step } from './reply.ts';
+import { countedAddress } from './rate-limit.ts';
+import type { Reply } from './reply.ts';
 
 /**
- * Logs one line for each request: outcome and duration, never a header, a body or an address.
- * First in the chain, so that it sees the reply as it goes out.
+ * Logs one line for each request: outcome and duration, never a header, a body or an address. It is
+ * a plugin and not a middleware, because a preflight is answered early, which skips every `after`.
  */
-export function accessLog(logger: Logger, clock: () => Date): Step {
+export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject {
+  // An environment of Lambda serves one request at a time, so that one variable is enough.
   let begun: Date;
   return {
-    before: () => {
+    requestStart: () => {
       begun = clock();
     },
-    after: ({ event, response }) => {
-      logger.info('request', { ...facts(event), status: response?.statusCode });
-    },
-    onError: ({ event, response, error }) => {
-      const { code, cause } = asServiceError(error, event.requestContext.requestId);
-      const line = { ...facts(event), status: response?.statusCode, code };
-      if (cause instanceof Error) logger.error('request', { ...line, error: cause });
-      else logger.info('request', line);
+    requestEnd: ({ event, response, error }: middy.Request<APIGatewayProxyEventV2, Reply>) => {
+      const { requestId, http } = event.requestContext;
+      const line = {
+        request_id: requestId,
+        method: http.method,
+        // Anything may stand in a path, a secret key by mistake: what can be no id is left out.
+        project_id: projectIdSchema.safeParse(event.pathParameters?.projectId).data,
+        network: networkOf(http.sourceIp),
+        status: response?.statusCode,
+        ms: clock().getTime() - begun.getTime(),
+      };
+      if (!error) return logger.info('request', line);
+      const { code, cause } = asServiceError(error, requestId);
+      if (cause instanceof Error) logger.error('request', { ...line, code, error: cause });
+      else logger.info('request', { ...line, code });
     },
   };
+}
 
-  // An environment of Lambda serves one request at a time, so that one variable is enough.
-  function facts(event: Parameters<NonNullable<Step['before']>>[0]['event']) {
-    return {
-      request_id: event.requestContext.requestId,
-      // Anything may stand in a path, a secret key by mistake: what can be no id is left out.
-      project_id: projectIdSchema.safeParse(event.pathParameters?.projectId).data,
-      ms: clock().getTime() - begun.getTime(),
-    };
-  }
+/** The network that an address is in, too large to tell a person: its /24, or /48 of IPv6. */
+export function networkOf(address: string): string | undefined {
+  const counted = countedAddress(address);
+  if (isIPv4(counted)) return `${counted.split('.').slice(0, 3).join('.')}.0/24`;
+  if (isIPv6(address)) return `${counted.split(':').slice(0, 3).join(':')}::/48`;
+  return undefined;
 }

@@ -6,6 +6,6 @@ import middy from '@middy/core';
  * work goes on in the next invocation. After Lambda's own time-out the environment is gone, and
  * the metric `Errors` counts it.
  */
-export function chain() {
-  return middy({ timeoutEarlyInMillis: 0 });
+export function chain(plugin?: middy.PluginObject) {
+  return middy({ ...plugin, timeoutEarlyInMillis: 0 });
 }

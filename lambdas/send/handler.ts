@@ -81,8 +81,7 @@ const parts: SendParts = {
   observe: observation(logger, metrics),
 };
 
-export const handler = chain()
-  .use(accessLog(logger, clock))
+export const handler = chain(accessLog(logger, clock))
   .use(errorReply())
   .use(refuseBeforeReading('send', perMinute, rateLimits, projects))
   .use(authenticate(projects.find, clock))

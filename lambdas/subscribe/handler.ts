@@ -38,8 +38,7 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = chain()
-  .use(accessLog(serviceLogger('subscribe'), clock))
+export const handler = chain(accessLog(serviceLogger('subscribe'), clock))
   .use(cors(routes.subscribe))
   .use(errorReply())
   .use(refuseBeforeReading('subscribe', perMinute, rateLimits, projects))

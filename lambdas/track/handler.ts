@@ -31,8 +31,7 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const rateLimits = rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock);
 const beacons = beaconStore(dynamo, environment.NOTIFICATIONS_TABLE);
 
-export const handler = chain()
-  .use(accessLog(serviceLogger('track'), clock))
+export const handler = chain(accessLog(serviceLogger('track'), clock))
   .use(cors(routes.track))
   .use(errorReply())
   .use(refuseBeforeReading('track', perMinute, rateLimits, projects))

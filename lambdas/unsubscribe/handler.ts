@@ -34,8 +34,7 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = chain()
-  .use(accessLog(serviceLogger('unsubscribe'), clock))
+export const handler = chain(accessLog(serviceLogger('unsubscribe'), clock))
   .use(cors(routes.unsubscribe))
   .use(errorReply())
   .use(refuseBeforeReading('unsubscribe', perMinute, rateLimits, projects))

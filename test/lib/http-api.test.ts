@@ -100,12 +100,12 @@ test('the stage is made after the routes that its settings name', () => {
   );
 });
 
-test('the access log is JSON without ids, queries or headers', () => {
+test('the access log is JSON without ids, queries, headers or addresses', () => {
   const format = stage.AccessLogSettings.Format as string;
   expect(JSON.parse(format)).toMatchObject({ requestId: '$context.requestId' });
   for (const variable of format.match(/\$[\w.]+/g)!) {
     expect(variable).toMatch(/^\$context\./);
-    expect(variable).not.toMatch(/path|authori|header|query|userAgent/i);
+    expect(variable).not.toMatch(/path|authori|header|query|identity/i);
   }
 });
 
