@@ -43,7 +43,7 @@ export interface CarillonClient {
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
-  const settings = readOptions(options, document.baseURI);
+  const settings = readOptions(options, document.baseURI, self.origin);
   const { project, scope } = settings;
   const key = project.applicationServerKey;
   const supported =

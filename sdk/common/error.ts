@@ -3,7 +3,7 @@ import type { ErrorBody, ErrorCode, Issue } from '../../lambdas/contract/errors.
 /** What can go wrong: the service's codes, and those of what happens in the browser. */
 export type CarillonErrorCode =
   | ErrorCode
-  /** An option of `init` is missing or wrong. */
+  /** An option of `init` is missing or invalid; the message says what to write. */
   | 'invalid_options'
   /** This browser, or this way of opening the page, has no push. */
   | 'unsupported'
