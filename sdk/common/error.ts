@@ -19,7 +19,7 @@ export type CarillonErrorCode =
   | 'timeout'
   /** The service could not be reached, after retries. */
   | 'network_error'
-  /** Something answered that is not the service. */
+  /** The response is not from the service: `baseUrl` may be wrong. */
   | 'unexpected_response';
 
 interface CarillonErrorDetail {
@@ -49,15 +49,32 @@ export class CarillonError extends Error {
   }
 }
 
-/** Reads an answer that is no success. Whatever its body is, an error comes of it. */
+/**
+ * Codes for the responses that API Gateway makes in front of the functions. Their body has another
+ * form, `{"message":"Too Many Requests"}`. A 404 is missing here: the service has no such path.
+ */
+const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_request',
+  413: 'payload_too_large',
+  429: 'rate_limited',
+  500: 'internal_error',
+  503: 'unavailable',
+};
+
+interface GatewayBody {
+  readonly message: string;
+}
+
+/** Reads a response that is not a success. Any body yields an error. */
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status, headers } = response;
   const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
   const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
-  const body = (await response.json().catch(() => null)) as Partial<ErrorBody> | null;
-  const { code, message, issues } = body?.error ?? {};
-  if (code === undefined || message === undefined) {
-    const sentence = `An answer of status ${status} came that is not the service's.`;
+  const body: Partial<ErrorBody & GatewayBody> = Object(await response.json().catch(() => null));
+  const { error = { code: gatewayCodes[status], message: body.message } } = body;
+  const { code, message, issues }: Partial<ErrorBody['error']> = Object(error);
+  if (code === undefined || typeof message !== 'string') {
+    const sentence = `The response of status ${status} is not from the service.`;
     return new CarillonError('unexpected_response', sentence, { status, retryAfter });
   }
   return new CarillonError(code, message, { status, retryAfter, issues });

@@ -140,14 +140,29 @@ test('the issues of a wrong field come through', async () => {
 });
 
 test.each([
-  ['a page of a proxy', '<html>'],
-  ['other JSON', { message: 'Not Found' }],
-  ['null', null],
-])('an answer that is %s is told apart', async (_, body) => {
+  [400, 'Bad Request', 'invalid_request'],
+  [413, 'Request Entity Too Large', 'payload_too_large'],
+  [429, 'Too Many Requests', 'rate_limited'],
+  [500, 'Internal Server Error', 'internal_error'],
+  [503, 'Service Unavailable', 'unavailable'],
+])('the gateway’s own response %i "%s" has the code %s', async (status, message, code) => {
+  const { project, calm } = await serviceOf(answer(status, { message }));
+  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
+  expect(error).toMatchObject({ name: 'CarillonError', code, status, message });
+});
+
+test.each([
+  ['a page of a proxy', 503, '<html>'],
+  ['a path that the gateway does not know', 404, { message: 'Not Found' }],
+  ['the gateway of another service', 403, { message: 'Forbidden' }],
+  ['an error of another form', 400, { error: 'invalid_request' }],
+  ['a message that is no text', 429, { message: {} }],
+  ['null', 500, null],
+])('a response of %s is not the service’s', async (_, status, body) => {
   const { project, calm } = await serviceOf((_request, response) => {
-    response.statusCode = 404;
+    response.statusCode = status;
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   const error = await errorOf(postSubscription(project, subscription, undefined, calm));
-  expect(error).toMatchObject({ code: 'unexpected_response', status: 404 });
+  expect(error).toMatchObject({ code: 'unexpected_response', status });
 });
