@@ -1,8 +1,9 @@
 import { CarillonError } from '../common/error.ts';
 import { exclusively } from '../common/exclusively.ts';
+import { inBackground } from '../common/in-background.ts';
 import { isDue } from '../common/known-registration.ts';
 import { forget, recall } from '../common/memory.ts';
-import { deleteSubscription } from '../common/service.ts';
+import { deleteSubscription, inClick, onceOnly, type Patience } from '../common/service.ts';
 import { hasKey, register, subscribeBrowser } from '../common/subscription.ts';
 import { type CarillonOptions, readOptions } from './options.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
@@ -29,8 +30,8 @@ export interface CarillonClient {
   /** The browser's subscription to this project, or null. */
   subscription(): Promise<PushSubscription | null>;
   /**
-   * Says whose browser this is, from log-in (an id) or log-out (null) on. Costs a request only
-   * when it changes something; call it on every page if that is simplest. Before `subscribe()`
+   * Says whose browser this is, from log-in (an id) or log-out (null) on. Makes a request only
+   * if the user has changed; call it on every page if that is simplest. Before `subscribe()`
    * it is kept for then.
    * @throws {CarillonError}
    */
@@ -64,7 +65,7 @@ export function init(options: CarillonOptions): CarillonClient {
     return userId === undefined ? (await recall(scope))?.userId : (userId ?? undefined);
   }
 
-  async function refresh(): Promise<void> {
+  async function refresh(patience: Patience): Promise<void> {
     if (Notification.permission !== 'granted') return;
     const known = await recall(scope);
     const current = await held();
@@ -75,10 +76,11 @@ export function init(options: CarillonOptions): CarillonClient {
     const now = Date.now();
     if (isCurrent && !isDue(known, { ...wanted, endpoint: current.endpoint }, now)) return;
     const { pushManager } = await registerWorker(settings);
-    await register(scope, project, await subscribeBrowser(pushManager, key), wanted.userId);
+    const subscription = await subscribeBrowser(pushManager, key);
+    await register(scope, project, subscription, wanted.userId, patience);
   }
 
-  if (supported) exclusively(refresh).catch(() => {});
+  if (supported) inBackground(scope, () => refresh(onceOnly)).catch(() => {});
 
   return {
     supported,
@@ -105,7 +107,7 @@ export function init(options: CarillonOptions): CarillonClient {
         const { pushManager } = await registerWorker(settings);
         const subscription = await subscribeBrowser(pushManager, key);
         try {
-          await register(scope, project, subscription, await user());
+          await register(scope, project, subscription, await user(), inClick);
         } catch (error) {
           if (before?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
           throw error;
@@ -124,7 +126,7 @@ export function init(options: CarillonOptions): CarillonClient {
         if (endpoint === undefined) return false;
         await forget(scope);
         if (isOurs) await current.unsubscribe();
-        await deleteSubscription(known ?? project, endpoint);
+        await deleteSubscription(known ?? project, endpoint, inClick);
         return true;
       });
     },
@@ -136,7 +138,11 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async identify(named) {
       userId = named;
-      if (supported) await exclusively(refresh);
+      if (!supported) return;
+      await exclusively(async () => {
+        // Whatever else is due, init registers in the background.
+        if ((await recall(scope))?.userId !== (named ?? undefined)) await refresh(inClick);
+      });
     },
   };
 }

@@ -17,7 +17,7 @@ export type CarillonErrorCode =
   | 'push_service_failed'
   /** The browser's push service did not answer in time. */
   | 'timeout'
-  /** The service could not be reached, after retries. */
+  /** No response that the page can read, after the retries. */
   | 'network_error'
   /** The response is not from the service: `baseUrl` may be wrong. */
   | 'unexpected_response';

@@ -1,3 +1,4 @@
+import type { BackgroundFailures } from './in-background.ts';
 import type { KnownRegistration } from './known-registration.ts';
 
 /**
@@ -13,18 +14,34 @@ const beaconsKept = 256;
 
 /** @param scope of the service worker: one has one subscription. */
 export function recall(scope: string): Promise<KnownRegistration | undefined> {
-  return transact<KnownRegistration>('readonly', (store, resolve) => {
-    const reading = store.get(scope);
-    reading.onsuccess = () => resolve(reading.result);
+  return read<KnownRegistration>(scope);
+}
+
+/** Ends a run of failures, too. */
+export function remember(scope: string, registration: KnownRegistration): Promise<unknown> {
+  return transact('readwrite', (store) => {
+    store.put(registration, scope);
+    store.delete(failuresOf(scope));
   });
 }
 
-export function remember(scope: string, registration: KnownRegistration): Promise<unknown> {
-  return transact('readwrite', (store) => store.put(registration, scope));
+export function forget(scope: string): Promise<unknown> {
+  return transact('readwrite', (store) => {
+    store.delete(scope);
+    store.delete(failuresOf(scope));
+  });
 }
 
-export function forget(scope: string): Promise<unknown> {
-  return transact('readwrite', (store) => store.delete(scope));
+export function recallFailures(scope: string): Promise<BackgroundFailures | undefined> {
+  return read<BackgroundFailures>(failuresOf(scope));
+}
+
+export function rememberFailures(scope: string, failures: BackgroundFailures): Promise<unknown> {
+  return transact('readwrite', (store) => store.put(failures, failuresOf(scope)));
+}
+
+function failuresOf(scope: string): string {
+  return `failures ${scope}`;
 }
 
 /** @returns whether this is the first time that this browser claims the beacon of that name. */
@@ -39,6 +56,13 @@ export async function claim(beacon: string): Promise<boolean> {
     };
   });
   return claimed ?? true;
+}
+
+function read<Value>(key: string): Promise<Value | undefined> {
+  return transact<Value>('readonly', (store, resolve) => {
+    const reading = store.get(key);
+    reading.onsuccess = () => resolve(reading.result);
+  });
 }
 
 /** Resolves once the transaction is complete; to undefined where it found nothing or failed. */

@@ -1,5 +1,6 @@
 import { pathOf, routes } from '../../lambdas/contract/routes.ts';
 import { CarillonError, errorOf } from './error.ts';
+import { retryPauseMs } from './retry-pause.ts';
 
 /** Where a project is found, and the key that browsers subscribe to it with. */
 export interface ProjectAddress {
@@ -16,43 +17,46 @@ interface SubscriptionJson {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
+/** How often, and for how long, a request is tried. */
 export interface Patience {
-  /** Milliseconds before each retry. */
-  readonly pauses: readonly number[];
-  /** Milliseconds a single answer may take. */
-  readonly answer: number;
-  /** The most seconds of a `Retry-After` that are waited for; with more, the error is the app's. */
-  readonly retryAfter: number;
+  readonly retries: number;
+  /** For all attempts and pauses together. */
+  readonly timeoutMs: number;
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-export const patience: Patience = {
-  pauses: [500, 1500, 4500],
-  answer: 10_000,
-  retryAfter: 10,
-  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms * (0.5 + Math.random() / 2))),
+/** While a person waits: two retries bridge a lost connection and a short throttle. */
+export const inClick: Patience = {
+  retries: 2,
+  timeoutMs: 15_000,
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
+
+/** While nobody waits: one attempt. */
+export const onceOnly: Patience = { ...inClick, retries: 0 };
+
+const firstPauseMs = 2000;
 
 /** Registers a subscription, or updates it: without `userId`, it belongs to no user. */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
   userId: string | undefined,
-  calm = patience,
+  patience: Patience,
 ): Promise<void> {
   const body = JSON.stringify({ ...subscription, userId });
   const headers = { 'content-type': 'application/json' };
-  return request(addressOf(project), { method: routes.subscribe.method, headers, body }, calm);
+  return request(addressOf(project), { method: routes.subscribe.method, headers, body }, patience);
 }
 
 /** Removes a subscription. One that the service does not know is as good as removed. */
 export function deleteSubscription(
   project: ProjectAddress,
   endpoint: string,
-  calm = patience,
+  patience: Patience,
 ): Promise<void> {
   const url = `${addressOf(project)}?endpoint=${encodeURIComponent(endpoint)}`;
-  return request(url, { method: routes.unsubscribe.method }, calm);
+  return request(url, { method: routes.unsubscribe.method }, patience);
 }
 
 function addressOf({ baseUrl, projectId }: ProjectAddress): string {
@@ -60,31 +64,37 @@ function addressOf({ baseUrl, projectId }: ProjectAddress): string {
 }
 
 /**
- * Network errors and 503 are tried again, after a pause that grows; any other answer is final.
+ * Network errors, 429 and 503 are retried; any other response is final. A page of another origin
+ * sees the gateway's 429 and 503 as network errors: they have no CORS headers.
  * @throws {CarillonError}
  */
-async function request(url: string, init: RequestInit, calm: Patience): Promise<void> {
-  for (const pause of [...calm.pauses, undefined]) {
-    const failure = await attempt(url, init, calm.answer);
+async function request(
+  url: string,
+  init: RequestInit,
+  { retries, timeoutMs, wait }: Patience,
+): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  for (let failures = 1; ; failures++) {
+    const failure = await attempt(url, init, end - Date.now());
     if (failure === undefined) return;
-    const { status, retryAfter = 0 } = failure;
-    const passing = status === undefined || status === 503;
-    if (!passing || pause === undefined || retryAfter > calm.retryAfter) throw failure;
-    await calm.wait(Math.max(pause, retryAfter * 1000));
+    const { status, retryAfter } = failure;
+    const isTransient = status === undefined || status === 429 || status === 503;
+    const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter);
+    if (!isTransient || failures > retries || Date.now() + pauseMs >= end) throw failure;
+    await wait(pauseMs);
   }
 }
 
 async function attempt(
   url: string,
   init: RequestInit,
-  time: number,
+  timeoutMs: number,
 ): Promise<CarillonError | undefined> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(time) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     return response.ok ? undefined : await errorOf(response);
   } catch (cause) {
-    return new CarillonError('network_error', `${new URL(url).origin} cannot be reached.`, {
-      cause,
-    });
+    const sentence = `No response from ${new URL(url).origin} that this page can read.`;
+    return new CarillonError('network_error', sentence, { cause });
   }
 }

@@ -1,7 +1,13 @@
 import { keyBytes, keyText } from './application-server-key.ts';
 import { CarillonError } from './error.ts';
 import { recall, remember } from './memory.ts';
-import { deleteSubscription, type ProjectAddress, postSubscription } from './service.ts';
+import {
+  deleteSubscription,
+  onceOnly,
+  type Patience,
+  type ProjectAddress,
+  postSubscription,
+} from './service.ts';
 
 /** Milliseconds. Chromium without a connection never settles `PushManager.subscribe()`. */
 const subscribeTime = 30_000;
@@ -55,15 +61,16 @@ export async function register(
   project: ProjectAddress,
   subscription: PushSubscription,
   userId: string | undefined,
+  patience: Patience,
 ): Promise<void> {
   const { endpoint } = subscription;
   const earlier = await recall(scope);
-  await postSubscription(project, subscription.toJSON(), userId);
+  await postSubscription(project, subscription.toJSON(), userId, patience);
   await remember(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
   if (earlier === undefined) return;
   const moved = earlier.projectId !== project.projectId || earlier.baseUrl !== project.baseUrl;
   // Should this fail, the next send finds the old endpoint gone and removes it.
   if (moved || earlier.endpoint !== endpoint) {
-    deleteSubscription(earlier, earlier.endpoint).catch(() => {});
+    deleteSubscription(earlier, earlier.endpoint, onceOnly).catch(() => {});
   }
 }

@@ -4,6 +4,7 @@ import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type SitePage } from './fixtures/site-page.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
+import { startThrottlingGateway, type ThrottlingGateway } from './fixtures/throttling-gateway.ts';
 import { until } from './fixtures/until.ts';
 
 /**
@@ -30,11 +31,11 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
     await firefox.closeNotifications();
   });
 
-  async function newSite(project?: TestProject): Promise<{ project: TestProject; site: Site }> {
-    const own = project ?? (await stack.newProject());
-    const site = await startSite(stack.baseUrl, own);
+  async function newSite(baseUrl = stack.baseUrl): Promise<{ project: TestProject; site: Site }> {
+    const project = await stack.newProject();
+    const site = await startSite(baseUrl, project);
     opened.push(site.stop);
-    return { project: own, site };
+    return { project, site };
   }
 
   async function open(url: string, { browser } = firefox): Promise<SitePage> {
@@ -44,8 +45,8 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
   }
 
   /** A browser that is subscribed to a project of its own, on a site of its own. */
-  async function subscribedTab(userId?: string) {
-    const { project, site } = await newSite();
+  async function subscribedTab(userId?: string, baseUrl = stack.baseUrl) {
+    const { project, site } = await newSite(baseUrl);
     const tab = await open(`${site.origin}/`);
     const endpoint = await tab.subscribe(userId);
     return { project, site, tab, endpoint };
@@ -175,13 +176,75 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
     await fetch(`${path}?endpoint=${encodeURIComponent(endpoint)}`, { method: 'DELETE' });
     await open(`${site.origin}/`);
     expect(await stack.subscriptions(project)).toEqual([]);
-    await tab.page.evaluate(age, `${site.origin}/`);
+    await tab.page.evaluate(age, `${site.origin}/`, 'registeredAt');
     await open(`${site.origin}/`);
     const [subscription] = await until('the subscription back', async () => {
       const subscriptions = await stack.subscriptions(project);
       return subscriptions.length > 0 && subscriptions;
     });
     expect(subscription).toMatchObject({ endpoint, userId: 'ada' });
+  });
+
+  describe('while the gateway throttles', () => {
+    let gateway: ThrottlingGateway;
+
+    beforeEach(async () => {
+      gateway = await startThrottlingGateway(stack.baseUrl);
+      opened.push(gateway.stop);
+    });
+
+    test('page views make one request, and register again after the pause', async () => {
+      const { project, site, tab } = await subscribedTab('ada', gateway.origin);
+      const scope = `${site.origin}/`;
+      const failures = `failures ${scope}`;
+      await tab.page.evaluate(age, scope, 'registeredAt');
+      const { registeredAt } = await tab.page.evaluate(stored, scope);
+      gateway.throttle();
+      for (const _ of ['first view', 'second view', 'third view']) {
+        const view = await open(scope);
+        await view.page.evaluate(registrationSettled);
+        await view.identify('ada');
+      }
+      expect(gateway.refused).toBe(1);
+      expect(await tab.page.evaluate(stored, failures)).toMatchObject({ count: 1 });
+
+      gateway.throttle(0);
+      await tab.page.evaluate(age, failures, 'notBefore');
+      const view = await open(scope);
+      await view.page.evaluate(registrationSettled);
+      expect((await tab.page.evaluate(stored, scope)).registeredAt).toBeGreaterThan(registeredAt!);
+      expect(await tab.page.evaluate(stored, failures)).toEqual({});
+      expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    });
+
+    test('subscribe() makes three attempts, and a failed one leaves no subscription', async () => {
+      const { project, site } = await newSite(gateway.origin);
+      const tab = await open(`${site.origin}/`);
+      await tab.page.evaluate(skipPauses);
+      gateway.throttle();
+      expect(await tab.subscribeError()).toBe('network_error');
+      expect(gateway.refused).toBe(3);
+      expect(await tab.endpoint()).toBeUndefined();
+      gateway.throttle(2);
+      const endpoint = await tab.subscribe();
+      expect(await stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+    });
+
+    test('the worker registers a new endpoint after a failed attempt', async () => {
+      const { project, site } = await newSite(gateway.origin);
+      const worker = site.files.get('/carillon-sw.js');
+      site.files.set('/carillon-sw.js', `(${skipPauses})();${worker}`);
+      const tab = await open(`${site.origin}/`);
+      const endpoint = await tab.subscribe('ada');
+      await tab.page.close();
+      gateway.throttle(1);
+      stack.pushService.realBrowsers.forget();
+      await until('the new endpoint alone', async () => {
+        const subscriptions = await stack.subscriptions(project);
+        return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
+      });
+      expect(gateway.refused).toBe(1);
+    });
   });
 
   test('a page with another application server key subscribes the browser anew', async () => {
@@ -292,17 +355,39 @@ function subscriptionOf({ page }: SitePage) {
   });
 }
 
-/** In the page: makes the service's last word two days old. */
-function age(scope: string): Promise<void> {
+/** Members of what the SDK stores. */
+interface Stored {
+  readonly registeredAt?: number;
+  readonly count?: number;
+  readonly notBefore?: number;
+}
+
+/** In the page: what the SDK has stored under this key. */
+function stored(key: string): Promise<Stored> {
+  return new Promise((resolve) => {
+    const opening = indexedDB.open('carillon', 1);
+    opening.onsuccess = () => {
+      const transaction = opening.result.transaction('entries', 'readonly');
+      const reading = transaction.objectStore('entries').get(key);
+      transaction.oncomplete = () => {
+        opening.result.close();
+        resolve({ ...reading.result });
+      };
+    };
+  });
+}
+
+/** In the page: makes a stored time two days earlier. */
+function age(key: string, member: string): Promise<void> {
   return new Promise((resolve) => {
     const opening = indexedDB.open('carillon', 1);
     opening.onsuccess = () => {
       const transaction = opening.result.transaction('entries', 'readwrite');
       const entries = transaction.objectStore('entries');
-      const reading = entries.get(scope);
+      const reading = entries.get(key);
       reading.onsuccess = () => {
-        const registeredAt = reading.result.registeredAt - 2 * 24 * 60 * 60 * 1000;
-        entries.put({ ...reading.result, registeredAt }, scope);
+        const time = reading.result[member] - 2 * 24 * 60 * 60 * 1000;
+        entries.put({ ...reading.result, [member]: time }, key);
       };
       transaction.oncomplete = () => {
         opening.result.close();
@@ -310,6 +395,25 @@ function age(scope: string): Promise<void> {
       };
     };
   });
+}
+
+/** In the page: waits for the attempt that `init()` makes, since the SDK's lock queues. */
+async function registrationSettled(): Promise<void> {
+  await navigator.locks.request('carillon', () => {});
+}
+
+/** In a page or worker: lets the pauses before retries pass at once, for the clock as well. */
+function skipPauses(): void {
+  const { setTimeout } = self;
+  const { now } = Date;
+  let skippedMs = 0;
+  Date.now = () => now() + skippedMs;
+  self.setTimeout = ((work: () => void, ms: number) => {
+    // The time that the push service gets is no pause.
+    if (ms >= 30_000) return setTimeout(work, ms);
+    skippedMs += ms;
+    return setTimeout(work);
+  }) as typeof self.setTimeout;
 }
 
 /** A site's own worker for its own pushes, of a kind that takes every push for its own. */

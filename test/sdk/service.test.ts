@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CarillonError } from '../../sdk/common/error.ts';
-import { deleteSubscription, type Patience, postSubscription } from '../../sdk/common/service.ts';
+import {
+  deleteSubscription,
+  inClick,
+  onceOnly,
+  type Patience,
+  postSubscription,
+} from '../../sdk/common/service.ts';
 
 const subscription = {
   endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/a?b=c&d',
@@ -36,13 +42,8 @@ async function serviceOf(...answers: readonly RequestListener[]) {
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port}`;
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
-  const calm: Patience = {
-    pauses: [100, 200],
-    answer: 500,
-    retryAfter: 10,
-    wait: async (ms) => waits.push(ms),
-  };
-  return { project, calm, requests, waits };
+  const patience: Patience = { ...inClick, wait: async (ms) => waits.push(ms) };
+  return { project, patience, requests, waits };
 }
 
 function answer(status: number, body: unknown, headers = {}): RequestListener {
@@ -63,22 +64,22 @@ function failure(code: string, status: number, headers = {}) {
 const errorOf = (promise: Promise<void>) => promise.catch((error: CarillonError) => error);
 
 test('a subscription is posted as the browser states it, with its user', async () => {
-  const { project, calm, requests } = await serviceOf(ok);
-  await postSubscription(project, subscription, 'ada', calm);
+  const { project, patience, requests } = await serviceOf(ok);
+  await postSubscription(project, subscription, 'ada', patience);
   const [request] = requests;
   expect(request).toMatchObject({ method: 'POST', url: '/api/v1/projects/demo' });
   expect(JSON.parse(request!.body)).toEqual({ ...subscription, userId: 'ada' });
 });
 
 test('of a browser without a user, no userId is posted', async () => {
-  const { project, calm, requests } = await serviceOf(ok);
-  await postSubscription(project, subscription, undefined, calm);
+  const { project, patience, requests } = await serviceOf(ok);
+  await postSubscription(project, subscription, undefined, patience);
   expect(JSON.parse(requests[0]!.body)).toEqual(subscription);
 });
 
 test('the endpoint to remove is encoded', async () => {
-  const { project, calm, requests } = await serviceOf(ok);
-  await deleteSubscription(project, subscription.endpoint, calm);
+  const { project, patience, requests } = await serviceOf(ok);
+  await deleteSubscription(project, subscription.endpoint, patience);
   const { method, url } = requests[0]!;
   expect(method).toBe('DELETE');
   expect(new URL(url, project.baseUrl).searchParams.get('endpoint')).toBe(subscription.endpoint);
@@ -86,56 +87,85 @@ test('the endpoint to remove is encoded', async () => {
 
 test.each([
   ['lost connections', hangUp],
-  ['answers that do not come', hang],
+  ['a throttle of the gateway', answer(429, { message: 'Too Many Requests' })],
+  ['a time-out of the gateway', answer(503, { message: 'Service Unavailable' })],
   ['503', failure('unavailable', 503)],
-])('%s are tried again after growing pauses', async (_, broken) => {
-  const { project, calm, requests, waits } = await serviceOf(broken, broken, ok);
-  await postSubscription(project, subscription, undefined, calm);
+])('in a click, %s are retried after 1 to 2 s, then after 3 to 6 s', async (_, broken) => {
+  const { project, patience, requests, waits } = await serviceOf(broken, broken, ok);
+  await postSubscription(project, subscription, undefined, patience);
   expect(requests).toHaveLength(3);
-  expect(waits).toEqual([100, 200]);
+  const [first, second, ...others] = waits;
+  expect(first).toBeGreaterThanOrEqual(1000);
+  expect(first).toBeLessThan(2000);
+  expect(second).toBeGreaterThanOrEqual(3000);
+  expect(second).toBeLessThan(6000);
+  expect(others).toEqual([]);
 });
 
-test('a 503 that asks for more patience gets it, within bounds', async () => {
-  const short = failure('unavailable', 503, { 'retry-after': '3' });
-  const { project, calm, waits } = await serviceOf(short, ok);
-  await postSubscription(project, subscription, undefined, calm);
-  expect(waits).toEqual([3000]);
-});
-
-test('a 503 that asks for too much is the caller’s to wait for', async () => {
-  const { project, calm, requests } = await serviceOf(
-    failure('unavailable', 503, { 'retry-after': '60' }),
-  );
-  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
-  expect(error).toMatchObject({ code: 'unavailable', status: 503, retryAfter: 60 });
-  expect(requests).toHaveLength(1);
-});
-
-test('a service that stays away is a network error in the end', async () => {
-  const { project, calm, requests } = await serviceOf(hangUp);
-  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
+test('a third failure in a click is final', async () => {
+  const { project, patience, requests } = await serviceOf(hangUp);
+  const error = await errorOf(postSubscription(project, subscription, undefined, patience));
   expect(error).toMatchObject({ name: 'CarillonError', code: 'network_error' });
   expect(requests).toHaveLength(3);
 });
 
+test('a service that hangs gets all the time there is, and no second request', async () => {
+  const { project, patience, requests } = await serviceOf(hang);
+  const short = { ...patience, timeoutMs: 500 };
+  const error = await errorOf(postSubscription(project, subscription, undefined, short));
+  expect(error).toMatchObject({ code: 'network_error' });
+  expect(requests).toHaveLength(1);
+});
+
 test.each([
-  ['rate_limited', 429, { 'retry-after': '42' }, 42],
-  ['subscriber_cap_reached', 403, {}, undefined],
-  ['project_not_found', 404, {}, undefined],
-  ['internal_error', 500, {}, undefined],
-])('%s is not tried again', async (code, status, headers, retryAfter) => {
-  const { project, calm, requests } = await serviceOf(failure(code, status, headers));
-  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
-  expect(error).toMatchObject({ code, status, retryAfter, message: 'A sentence.' });
+  ['a lost connection', hangUp, 'network_error'],
+  ['503', failure('unavailable', 503, { 'retry-after': '1' }), 'unavailable'],
+])('in the background, %s is not retried', async (_, broken, code) => {
+  const { project, requests } = await serviceOf(broken);
+  const error = await errorOf(postSubscription(project, subscription, undefined, onceOnly));
+  expect(error).toMatchObject({ code });
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  ['unavailable', 503],
+  ['rate_limited', 429],
+])('the Retry-After of %s is waited for in full before the pause', async (code, status) => {
+  const short = failure(code, status, { 'retry-after': '3' });
+  const { project, patience, waits } = await serviceOf(short, ok);
+  await postSubscription(project, subscription, undefined, patience);
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toBeGreaterThanOrEqual(3000 + 1000);
+});
+
+test.each([
+  ['unavailable', 503],
+  ['rate_limited', 429],
+])('a Retry-After of %s past the end of a click is left to the caller', async (code, status) => {
+  const long = failure(code, status, { 'retry-after': '42' });
+  const { project, patience, requests } = await serviceOf(long);
+  const error = await errorOf(postSubscription(project, subscription, undefined, patience));
+  expect(error).toMatchObject({ code, status, retryAfter: 42, message: 'A sentence.' });
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  ['subscriber_cap_reached', 403],
+  ['project_not_found', 404],
+  ['internal_error', 500],
+])('%s is not tried again', async (code, status) => {
+  const { project, patience, requests } = await serviceOf(failure(code, status));
+  const error = await errorOf(postSubscription(project, subscription, undefined, patience));
+  expect(error).toMatchObject({ code, status, retryAfter: undefined, message: 'A sentence.' });
   expect(requests).toHaveLength(1);
 });
 
 test('the issues of a wrong field come through', async () => {
   const issues = [{ path: 'userId', message: 'must be text of 1 to 256 characters' }];
-  const { project, calm } = await serviceOf(
+  const { project, patience } = await serviceOf(
     answer(400, { error: { code: 'invalid_request', message: 'Wrong.', issues } }),
   );
-  const error = await errorOf(postSubscription(project, subscription, '', calm));
+  const error = await errorOf(postSubscription(project, subscription, '', patience));
   expect(error).toMatchObject({ code: 'invalid_request', issues });
 });
 
@@ -146,8 +176,8 @@ test.each([
   [500, 'Internal Server Error', 'internal_error'],
   [503, 'Service Unavailable', 'unavailable'],
 ])('the gateway’s own response %i "%s" has the code %s', async (status, message, code) => {
-  const { project, calm } = await serviceOf(answer(status, { message }));
-  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
+  const { project, patience } = await serviceOf(answer(status, { message }));
+  const error = await errorOf(postSubscription(project, subscription, undefined, patience));
   expect(error).toMatchObject({ name: 'CarillonError', code, status, message });
 });
 
@@ -159,10 +189,10 @@ test.each([
   ['a message that is no text', 429, { message: {} }],
   ['null', 500, null],
 ])('a response of %s is not the service’s', async (_, status, body) => {
-  const { project, calm } = await serviceOf((_request, response) => {
+  const { project, patience } = await serviceOf((_request, response) => {
     response.statusCode = status;
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  const error = await errorOf(postSubscription(project, subscription, undefined, calm));
+  const error = await errorOf(postSubscription(project, subscription, undefined, patience));
   expect(error).toMatchObject({ code: 'unexpected_response', status });
 });
