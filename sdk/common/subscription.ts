@@ -67,10 +67,10 @@ export async function register(
   const earlier = await recall(scope);
   await postSubscription(project, subscription.toJSON(), userId, patience);
   await remember(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
-  if (earlier === undefined) return;
-  const moved = earlier.projectId !== project.projectId || earlier.baseUrl !== project.baseUrl;
-  // Should this fail, the next send finds the old endpoint gone and removes it.
-  if (moved || earlier.endpoint !== endpoint) {
+  // Another `baseUrl` alone is the same service under another address: this very registration would
+  // be deleted.
+  const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
+  // If this fails, the next send finds the old endpoint gone and removes it.
+  if (earlier && isReplaced)
     deleteSubscription(earlier, earlier.endpoint, onceOnly).catch(() => {});
-  }
 }

@@ -270,6 +270,19 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
     expect(await stack.send(other, { title: 'Anew' })).toMatchObject({ delivered: 1 });
   });
 
+  test('a service with a second address keeps the subscription when a page moves there', async () => {
+    const { project, site, endpoint } = await subscribedTab('ada');
+    const gateway = await startThrottlingGateway(stack.baseUrl);
+    opened.push(gateway.stop);
+    const page = site.files.get('/')!;
+    site.files.set('/', recordFetches + page.replace(stack.baseUrl, gateway.origin));
+    const tab = await open(`${site.origin}/`);
+    await tab.page.evaluate(registrationSettled);
+    const requests = await tab.page.evaluate(() => Promise.all((window as FetchRecord).fetches!));
+    expect(requests).toEqual([`POST ${gateway.origin}/api/v1/projects/${project.projectId}`]);
+    expect(await stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
+  });
+
   test('identify() moves the subscription to a user and away again', async () => {
     const { project, tab } = await subscribedTab();
     await tab.identify('ada');
@@ -401,6 +414,22 @@ function age(key: string, member: string): Promise<void> {
 async function registrationSettled(): Promise<void> {
   await navigator.locks.request('carillon', () => {});
 }
+
+interface FetchRecord {
+  /** Each becomes the method and URL once it has ended. */
+  readonly fetches?: readonly Promise<string>[];
+}
+
+/** First line of a page: keeps each request, so that a test can wait for those that nothing awaits. */
+const recordFetches = `<script>
+const send = window.fetch;
+window.fetches = [];
+window.fetch = (url, init) => {
+  const response = send(url, init);
+  fetches.push(response.then(() => init.method + ' ' + url));
+  return response;
+};
+</script>`;
 
 /** In a page or worker: lets the pauses before retries pass at once, for the clock as well. */
 function skipPauses(): void {
