@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import type { Page } from 'puppeteer-core';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
 import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 import { until } from './fixtures/until.ts';
+
+declare const Carillon: typeof import('../../sdk/client/carillon.ts');
 
 /** Where each step leaves a picture; one of them stands in the README. */
 const pictures = '.carillon/screenshots';
@@ -24,17 +28,28 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
   beforeEach(async () => {
     page = await firefox.browser.newPage();
     await page.setViewport({ width: 1200, height: 900 });
-    await page.goto(`${stack.baseUrl}/`);
+    await openPage();
   });
 
   afterEach(async () => {
-    await page?.close();
+    // The next test starts without a subscription, whatever happened in this one.
+    const { baseUrl, demo } = stack;
+    await openPage();
+    await page.evaluate((options) => Carillon.init(options).unsubscribe(), { baseUrl, ...demo });
+    await page.close();
+    await firefox.closeNotifications();
   });
 
   afterAll(async () => {
     await firefox?.close();
     await stack?.stop();
   });
+
+  /** Opens the page, and waits until its buttons work. */
+  async function openPage(query = '', tab = page) {
+    await tab.goto(`${stack.baseUrl}/${query}`);
+    await tab.waitForSelector('#send-button:enabled');
+  }
 
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent);
   const picture = (name: string) =>
@@ -110,8 +125,89 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     });
     await page.click('#send-button');
     await count('shown', 1);
-    await page.click('#unsubscribe');
-    await status('Not subscribed');
+  });
+
+  test('"Change user" after a reload keeps the user id that is stored', async () => {
+    await page.type('#user-id', 'ada');
+    await page.click('#subscribe');
+    await status('Subscribed');
+    await openPage();
+    await status('Subscribed');
+    await page.click('#identify');
+    await page.waitForSelector('#identify:enabled');
+    expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
+  });
+
+  test('the status follows when the SDK subscribes the browser again', async () => {
+    await page.click('#subscribe');
+    await status('Subscribed');
+    const { projectId, applicationServerKey } = await stack.newProject();
+    await openPage(`?${new URLSearchParams({ projectId, applicationServerKey })}`);
+    await status('Subscribed');
+  });
+
+  test('a send that matches no subscriber says so in its row', async () => {
+    await page.click('#send-button');
+    await count('attempted', 0);
+    expect(await text('.notification:not(:has(.nobody[hidden])) .nobody')).toBe(
+      'No subscriber matched.',
+    );
+    await page.click('#subscribe');
+    await status('Subscribed');
+    await page.click('#send-button');
+    await count('attempted', 1);
+    expect(await page.$('.notification:first-child .nobody[hidden]')).not.toBeNull();
+  });
+
+  test('a subscribe says that it waits for the push service, then for the service', async () => {
+    const waits = await recordWaits(page);
+    await page.click('#subscribe');
+    await status('Subscribed');
+    expect(await waits()).toEqual([
+      'Waiting for the browser’s push service, 30 s at most.',
+      'Waiting for the service, 15 s at most.',
+    ]);
+    expect(await text('#browser-lead')).toBe('This browser receives what the project sends.');
+  });
+
+  test('a subscribe says that it waits for the person', async () => {
+    // Reads everything and answers nothing, until the browser closes the connection.
+    const silent = createServer((socket) => socket.on('error', () => {}).resume());
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const asking = await launchFirefox({
+      executablePath,
+      pushService: `http://127.0.0.1:${port}`,
+      permission: 'default',
+    });
+    try {
+      const tab = await asking.browser.newPage();
+      await openPage('', tab);
+      const waits = await recordWaits(tab);
+      await tab.click('#subscribe');
+      await asking.allowNotifications();
+      await until('the second text', async () => (await waits()).length === 2);
+      expect(await waits()).toEqual([
+        'Waiting for your answer to the browser’s question.',
+        'Waiting for the browser’s push service, 30 s at most.',
+      ]);
+    } finally {
+      await asking.close();
+      const closed = once(silent, 'close');
+      silent.close();
+      await closed;
+    }
+  });
+
+  test('settings that are no project are refused in their form', async () => {
+    await page.click('#project summary');
+    await page.$eval('[name=baseUrl]', (input) => {
+      (input as HTMLInputElement).value = 'localhost:4320';
+    });
+    await page.click('#settings button');
+    await page.waitForSelector('#project[open] .problem:not([hidden])');
+    expect(await text('#project-problem')).toContain('such as "https://push.example.com"');
   });
 
   test('every call is shown as a curl line that works when pasted, its secret covered', async () => {
@@ -149,3 +245,19 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     }
   });
 });
+
+/** @returns the texts about waiting that the page has shown since. */
+async function recordWaits(page: Page): Promise<() => Promise<readonly string[]>> {
+  const recorded = await page.evaluateHandle(() => {
+    const texts: string[] = [];
+    const observer = new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) {
+        const [added] = addedNodes;
+        if (added?.textContent?.startsWith('Waiting')) texts.push(added.textContent);
+      }
+    });
+    observer.observe(document.getElementById('browser-lead')!, { childList: true });
+    return texts;
+  });
+  return () => recorded.jsonValue();
+}

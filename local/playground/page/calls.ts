@@ -10,12 +10,14 @@ interface Call {
 /**
  * Shows every request that this page, the SDK included, makes to the service.
  * @param isOfService tells by the address.
+ * @param onCall is told the address when a request starts.
  */
-export function watchCalls(isOfService: (url: URL) => boolean): void {
+export function watchCalls(isOfService: (url: URL) => boolean, onCall: (url: URL) => void): void {
   const { fetch } = window;
   window.fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input, location.href);
     if (!isOfService(url)) return fetch(input, init);
+    onCall(url);
     const row = addCall(callOf(url, init));
     const begin = performance.now();
     try {

@@ -16,12 +16,13 @@ const watched: { readonly row: HTMLElement; readonly url: string }[] = [];
 export function showNotification(
   projectId: string,
   title: string,
-  result: Counts & { readonly id: string },
+  result: Counts & { readonly id: string; readonly unreached?: number },
 ): void {
   const row = fromTemplate('notification-template');
   row.dataset.id = result.id;
   part(row, '.title').textContent = title;
   part(row, 'time').textContent = new Date().toLocaleTimeString();
+  part(row, '.nobody').hidden = result.attempted !== 0 || result.unreached !== undefined;
   showCounts(row, { shown: 0, clicked: 0, ...result });
   element('notifications-empty').hidden = true;
   element('notifications').prepend(row);

@@ -1,5 +1,7 @@
 import { pathOf, routes } from '../../../lambdas/contract/routes.ts';
 import type { CarillonClient } from '../../../sdk/client/carillon.ts';
+import { exclusively } from '../../../sdk/common/exclusively.ts';
+import { recall } from '../../../sdk/common/memory.ts';
 import { showCall, watchCalls } from './calls.ts';
 import { element } from './element.ts';
 import { showNotification } from './notifications.ts';
@@ -14,10 +16,16 @@ const buttons = ['subscribe', 'identify', 'unsubscribe'] as const;
 
 let settings: Settings;
 let push: CarillonClient | undefined;
+/** What a click waits for, while it does. */
+let awaited: keyof typeof waitTexts | undefined;
 
 async function start(): Promise<void> {
   settings = await readSettings();
-  watchCalls(isOfService);
+  userId.value ||= (await recall(`${location.origin}/`))?.userId ?? '';
+  watchCalls(isOfService, ({ pathname }) => {
+    const isSend = pathname === pathOf(routes.send, { projectId: settings.projectId });
+    if (awaited !== undefined && !isSend) showAwaited('service');
+  });
   sendInput('url').value = `${location.origin}/?opened`;
   sendInput('icon').value = `${location.origin}/bell.svg`;
   settingsForm.addEventListener('submit', (event) => {
@@ -34,17 +42,25 @@ async function start(): Promise<void> {
     event.preventDefault();
     attempt('send', send);
   });
-  element('subscribe').addEventListener('click', () =>
-    attempt('browser', () => push!.subscribe(userId.value ? { userId: userId.value } : {})),
-  );
-  element('identify').addEventListener('click', () =>
-    attempt('browser', () => push!.identify(userId.value || null)),
-  );
-  element('unsubscribe').addEventListener('click', () =>
-    attempt('browser', () => push!.unsubscribe()),
-  );
+  element('subscribe').addEventListener('click', () => {
+    showAwaited(Notification.permission === 'default' ? 'answer' : 'pushService');
+    attempt('browser', () => push!.subscribe(userId.value ? { userId: userId.value } : {}));
+  });
+  element('identify').addEventListener('click', () => {
+    showAwaited('service');
+    attempt('browser', () => push!.identify(userId.value || null));
+  });
+  element('unsubscribe').addEventListener('click', () => {
+    showAwaited('service');
+    attempt('browser', () => push!.unsubscribe());
+  });
   document.addEventListener('visibilitychange', () => void showBrowser());
   use();
+  element<HTMLButtonElement>('send-button').disabled = false;
+  const permission = await navigator.permissions.query({ name: 'notifications' });
+  permission.addEventListener('change', () => {
+    if (awaited === 'answer') showAwaited('pushService');
+  });
 }
 
 function isOfService({ origin, pathname }: URL): boolean {
@@ -58,17 +74,20 @@ function use(): void {
   const { baseUrl, projectId, applicationServerKey } = settings;
   try {
     push = Carillon.init({ baseUrl, projectId, applicationServerKey });
+    showProblem('project', undefined);
     showProblem('browser', undefined);
   } catch (error) {
     push = undefined;
     element<HTMLDetailsElement>('project').open = true;
-    if (projectId !== '') showProblem('browser', error);
+    if (projectId !== '') showProblem('project', error);
   }
   void showBrowser();
+  // Once more after init() has registered the browser again, since the SDK's lock queues.
+  void exclusively(showBrowser);
 }
 
 const states = {
-  unknown: ['No project yet', 'Fill in the project first: its API key card says everything.'],
+  unknown: ['No project yet', 'Fill in the project first, from its API key card.'],
   unsupported: [
     'Not supported',
     'This browser has no push here. On iOS, add the page to the home screen first; elsewhere, use https or localhost.',
@@ -79,14 +98,29 @@ const states = {
   subscribed: ['Subscribed', 'This browser receives what the project sends.'],
 } as const;
 
+const waitTexts = {
+  answer: 'Waiting for your answer to the browser’s question.',
+  pushService: 'Waiting for the browser’s push service, 30 s at most.',
+  service: 'Waiting for the service, 15 s at most.',
+} as const;
+
+function showAwaited(next: keyof typeof waitTexts): void {
+  awaited = next;
+  element('browser-lead').textContent = waitTexts[next];
+  element('browser-lead').toggleAttribute('data-waiting', true);
+}
+
 async function showBrowser(): Promise<void> {
   const subscription = (await push?.subscription()) ?? null;
   const permission = (await push?.permission()) ?? 'unknown';
   const state = subscription === null ? permission : 'subscribed';
+  // A click is under way, and ends here again.
+  if (awaited !== undefined) return;
   const [status, lead] = states[state];
   element('status').dataset.state = state;
   element('status').textContent = status;
   element('browser-lead').textContent = lead;
+  element('browser-lead').removeAttribute('data-waiting');
   for (const id of buttons) {
     const button = element<HTMLButtonElement>(id);
     button.hidden = (id === 'subscribe') === (subscription !== null);
@@ -156,11 +190,12 @@ async function attempt(where: 'browser' | 'send', work: () => Promise<unknown>):
   } catch (error) {
     showProblem(where, error);
   }
-  element<HTMLButtonElement>('send-button').disabled = false;
+  if (where === 'browser') awaited = undefined;
+  else element<HTMLButtonElement>('send-button').disabled = false;
   await showBrowser();
 }
 
-function showProblem(where: 'browser' | 'send', error: unknown): void {
+function showProblem(where: 'browser' | 'send' | 'project', error: unknown): void {
   const problem = element(`${where}-problem`);
   problem.hidden = error === undefined;
   const { message, code } = (error ?? {}) as { message?: string; code?: string };
