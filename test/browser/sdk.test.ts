@@ -174,7 +174,8 @@ describeWith('firefox', 'the SDK in Firefox', (executablePath) => {
     const { project, site, tab, endpoint } = await subscribedTab('ada');
     const path = `${stack.baseUrl}/api/v1/projects/${project.projectId}`;
     await fetch(`${path}?endpoint=${encodeURIComponent(endpoint)}`, { method: 'DELETE' });
-    await open(`${site.origin}/`);
+    const view = await open(`${site.origin}/`);
+    await view.page.evaluate(registrationSettled);
     expect(await stack.subscriptions(project)).toEqual([]);
     await tab.page.evaluate(age, `${site.origin}/`, 'registeredAt');
     await open(`${site.origin}/`);
