@@ -85,10 +85,13 @@ function explainUnknown(name: string): string {
   return `unknown setting ${name}; ${advice}`;
 }
 
-// Feature flags (`@aws-cdk/…`), the toolkit's entries (`aws:cdk:…`, `aws-cdk:…`), cached look-ups
-// (`availability-zones:…`), and the notices that an operator told the CLI to keep quiet about.
+/** Names that the CDK's CLI and library use in the context, besides those with `@` or a colon. */
+const cdkNames = ['acknowledged-issue-numbers', 'assets-ecr-repository-name', 'cli-telemetry'];
+
+// Feature flags begin with `@`; the toolkit's entries (`aws:cdk:…`, `aws-cdk:…`) and cached
+// look-ups (`availability-zones:…`) contain a colon.
 function belongsToCdk(name: string): boolean {
-  return /^@|^aws-cdk|:/.test(name) || name === 'acknowledged-issue-numbers';
+  return name.startsWith('@') || name.includes(':') || cdkNames.includes(name);
 }
 
 // Apple's push service refuses a token whose subject is at localhost or has a space in it.

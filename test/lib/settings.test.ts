@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freeTier } from '../../lambdas/contract/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
 
 function mistakesOf(context: Record<string, unknown>): string[] {
   try {
@@ -49,9 +53,30 @@ test.each([
   'aws:cdk:bundling-stacks',
   'aws-cdk:enableDiffNoFail',
   'availability-zones:account=1:region=eu-west-1',
-  'acknowledged-issue-numbers',
+  'assets-ecr-repository-name',
 ])('%s is CDK’s own and no mistake', (name) => {
   expect(mistakesOf({ [name]: true })).toEqual([]);
+});
+
+test.each([
+  ['cli-telemetry', ['cli-telemetry', '--disable']],
+  ['acknowledged-issue-numbers', ['acknowledge', '12345']],
+])('%s, which a command of the CDK CLI saves in the context, is no mistake', (name, command) => {
+  const folder = temporaryFolder();
+  try {
+    folder.write('cdk.json', '{}');
+    const cdk = join(process.cwd(), 'node_modules', 'aws-cdk', 'bin', 'cdk');
+    const { status } = spawnSync(process.execPath, [cdk, ...command], {
+      cwd: folder.path,
+      env: { ...process.env, CDK_DISABLE_CLI_TELEMETRY: '1' },
+    });
+    expect(status).toBe(0);
+    const context = JSON.parse(readFileSync(join(folder.path, 'cdk.context.json'), 'utf8'));
+    expect(context).toHaveProperty(name);
+    expect(mistakesOf(context)).toEqual([]);
+  } finally {
+    folder.remove();
+  }
 });
 
 test('an unknown setting is refused, naming the one that was meant', () => {
