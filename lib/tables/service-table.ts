@@ -1,4 +1,3 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,6 +5,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../../lambdas/contract/environment.ts';
 import { alarmOn } from '../alarms.ts';
+import { removalPolicy } from '../removal-policy.ts';
 
 export interface TableProps {
   /** Whether the table and its items may go when the stack goes. */
@@ -44,8 +44,8 @@ export abstract class ServiceTable extends Construct {
       pointInTimeRecoverySpecification: {
         pointInTimeRecoveryEnabled: props.pointInTimeRecovery,
       },
-      deletionProtection: !props.disposable,
-      removalPolicy: props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+      // Without deletion protection, which would make the rollback of a first deployment fail.
+      removalPolicy: removalPolicy(props.disposable),
     });
     this.alarmOnThrottles('Table', this.readThrottles(), this.writeThrottles());
   }

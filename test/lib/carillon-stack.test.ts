@@ -222,17 +222,20 @@ test('every stage but dev is protected from being deleted', () => {
   expect(dev.stack.terminationProtection).toBe(false);
 });
 
-test('dev leaves nothing behind, prod keeps its tables and logs', () => {
-  const policies = ({ resources }: typeof prod) =>
-    new Set(
-      [
-        ...Object.values(resources('AWS::DynamoDB::Table')),
-        ...Object.values(resources('AWS::Logs::LogGroup')),
-      ].map(({ DeletionPolicy }) => DeletionPolicy),
-    );
-  expect(policies(prod)).toEqual(new Set(['Retain']));
-  expect(policies(dev)).toEqual(new Set(['Delete']));
-});
+test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
+  'prod keeps every %s, save where the deployment that creates it fails; dev keeps none',
+  (type) => {
+    for (const { DeletionPolicy, UpdateReplacePolicy } of Object.values(prod.resources(type))) {
+      expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
+        DeletionPolicy: 'RetainExceptOnCreate',
+        UpdateReplacePolicy: 'Retain',
+      });
+    }
+    for (const { DeletionPolicy } of Object.values(dev.resources(type))) {
+      expect(DeletionPolicy).toBe('Delete');
+    }
+  },
+);
 
 test('an operator who cannot be reached is told so, except on dev', () => {
   const warning = Match.stringLikeRegexp('set vapidSubject');
