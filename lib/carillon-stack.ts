@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { environment } from '../lambdas/contract/environment.ts';
 import { limits } from '../lambdas/contract/limits.ts';
@@ -7,7 +7,7 @@ import { Dashboard } from './dashboard.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import { HttpApi } from './http-api.ts';
 import { PushMetrics } from './push-metrics.ts';
-import { defaultVapidSubject, type Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
@@ -34,13 +34,6 @@ export class CarillonStack extends Stack {
       description: 'Carillon, a web-push service',
       terminationProtection: !disposable,
     });
-    if (settings.vapidSubject === defaultVapidSubject && !disposable) {
-      Annotations.of(this).addWarningV2(
-        'carillon:default-vapid-subject',
-        'Push services have no way to reach you: set vapidSubject to an address of yours, as in ' +
-          '-c vapidSubject=mailto:you@your-domain.',
-      );
-    }
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
     const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });

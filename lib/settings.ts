@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { freeTier } from '../lambdas/contract/limits.ts';
 import { nearestName } from '../lambdas/contract/nearest-name.ts';
 
-/** Stands in until the operator names an address of their own. */
-export const defaultVapidSubject = 'mailto:operator@example.com';
+/** For the stage `dev` alone, which may go without an address at which someone can be reached. */
+const devVapidSubject = 'mailto:operator@example.com';
 
 // The command line passes every value as text, cdk.json may hold a number: both come through here.
 const count = z.coerce
@@ -17,7 +17,11 @@ const stage = z.string(stageRule).regex(/^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/, s
 
 const subjectRule =
   'must be mailto:someone@your-domain or an https URL, without spaces and not at localhost';
-const vapidSubject = z.string(subjectRule).refine(isVapidSubject, subjectRule);
+const missingSubject =
+  'is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json';
+const vapidSubject = z
+  .string({ error: ({ input }) => (input === undefined ? missingSubject : subjectRule) })
+  .refine(isVapidSubject, subjectRule);
 
 const extraPushOrigins = z
   .string('must be origins separated by commas')
@@ -34,7 +38,7 @@ const extraPushOrigins = z
     }
   });
 
-/** What an operator can set through CDK context (`-c name=value`, or `context` in cdk.json). */
+/** What an operator can set: `context` in cdk.json, or `-c name=value` for one command. */
 const settings = z.strictObject({
   /** Names the stack. The stage `dev` may be destroyed whole, data included. */
   stage: stage.default('prod'),
@@ -45,7 +49,7 @@ const settings = z.strictObject({
   /** Requests a minute per address, project and action, where the project's plan says nothing. */
   rateLimitPerMinute: count.default(freeTier.rateLimitPerMinute),
   /** Whom a push service writes to about this sender (RFC 8292 §2.1). */
-  vapidSubject: vapidSubject.default(defaultVapidSubject),
+  vapidSubject,
   /** Push services admitted besides the browsers' own, scheme and port included. */
   extraPushOrigins: extraPushOrigins.default([]),
 });
@@ -59,11 +63,14 @@ export class SettingsError extends Error {
 
 /**
  * Reads the settings from the context of a CDK app, leaving CDK's own entries aside.
- * @throws {SettingsError} for a name that is no setting and for every value that is wrong.
+ * @throws {SettingsError} for an unknown name, a missing setting and an invalid value.
  */
 export function readSettings(context: Readonly<Record<string, unknown>>): Settings {
   const given = Object.entries(context).filter(([name]) => !belongsToCdk(name));
-  const parsed = settings.safeParse(Object.fromEntries(given));
+  const parsed = settings.safeParse({
+    ...(context.stage === 'dev' && { vapidSubject: devVapidSubject }),
+    ...Object.fromEntries(given),
+  });
   if (parsed.success) return parsed.data;
   throw new SettingsError(
     parsed.error.issues.flatMap((issue) => explain(issue, context)).join('\n'),
@@ -73,7 +80,8 @@ export function readSettings(context: Readonly<Record<string, unknown>>): Settin
 function explain(issue: z.core.$ZodIssue, context: Readonly<Record<string, unknown>>): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(explainUnknown);
   const [setting, part] = issue.path.map(String);
-  const given = part === undefined ? `; it is ${JSON.stringify(context[setting!])}` : '';
+  const value = JSON.stringify(context[setting!]);
+  const given = part === undefined && value !== undefined ? `; it is ${value}` : '';
   return [`setting ${setting} ${issue.message}${given}`];
 }
 

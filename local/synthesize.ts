@@ -12,6 +12,9 @@ export interface SynthesisOptions {
   readonly app?: string;
 }
 
+/** The stack asks for an address at which push services can reach the operator: here nobody does. */
+const localVapidSubject = 'mailto:operator@example.com';
+
 /**
  * Runs the CDK app as the CDK CLI does, by its protocol of two environment variables, without the
  * CLI's own second of start-up.
@@ -32,6 +35,7 @@ export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
       TMPDIR: process.env.TMPDIR,
       CDK_OUTDIR: directory,
       CDK_CONTEXT_JSON: JSON.stringify({
+        vapidSubject: localVapidSubject,
         ...settings,
         // Sets `aws:asset:path`, by which a function's bundle is found.
         'aws:cdk:enable-asset-metadata': true,

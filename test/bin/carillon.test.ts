@@ -30,8 +30,19 @@ test('a stage is synthesized into a template of its own', () => {
   expect(existsSync(join(out, 'Carillon-dev.template.json'))).toBe(true);
 });
 
+test('a deployment without a VAPID subject is refused in one line', () => {
+  const { status, stdout, stderr } = synthesize({});
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^carillon: setting vapidSubject is missing: .* in cdk\.json\n$/);
+  expect(existsSync(join(out, 'manifest.json'))).toBe(false);
+});
+
 test('wrong settings are a line each and exit code 1, and no assembly is written', () => {
-  const { status, stdout, stderr } = synthesize({ subscribercap: '5', monthlySendCap: 'many' });
+  const { status, stdout, stderr } = synthesize({
+    vapidSubject: 'mailto:push@carillon.example',
+    subscribercap: '5',
+    monthlySendCap: 'many',
+  });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr.trim().split('\n').sort()).toEqual([
     'carillon: setting monthlySendCap must be a whole number from 1 to 999999999; it is "many"',

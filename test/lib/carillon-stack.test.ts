@@ -1,5 +1,5 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
@@ -236,14 +236,6 @@ test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
     }
   },
 );
-
-test('an operator who cannot be reached is told so, except on dev', () => {
-  const warning = Match.stringLikeRegexp('set vapidSubject');
-  const reachable = synthesize({ vapidSubject: 'mailto:push@carillon.example' });
-  Annotations.fromStack(prod.stack).hasWarning('*', warning);
-  Annotations.fromStack(dev.stack).hasNoWarning('*', warning);
-  Annotations.fromStack(reachable.stack).hasNoWarning('*', warning);
-});
 
 test('the solution checks find nothing', () => {
   const { success, violations } = new AwsSolutionsChecks().validateScope(prod.app);

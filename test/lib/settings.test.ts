@@ -5,9 +5,11 @@ import { freeTier } from '../../lambdas/contract/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 
+const vapidSubject = 'mailto:push@carillon.example';
+
 function mistakesOf(context: Record<string, unknown>): string[] {
   try {
-    readSettings(context);
+    readSettings({ vapidSubject, ...context });
   } catch (error) {
     if (error instanceof SettingsError) return error.message.split('\n');
     throw error;
@@ -15,13 +17,29 @@ function mistakesOf(context: Record<string, unknown>): string[] {
   return [];
 }
 
-test('an empty context is a production stage on the free tier', () => {
-  expect(readSettings({})).toEqual({
+test('a VAPID subject alone is a production stage on the free tier', () => {
+  expect(readSettings({ vapidSubject })).toEqual({
     stage: 'prod',
     ...freeTier,
-    vapidSubject: 'mailto:operator@example.com',
+    vapidSubject,
     extraPushOrigins: [],
   });
+});
+
+test.each([{}, { stage: 'eu' }])(
+  '%j lacks a VAPID subject, and the message says where to write it',
+  (context) => {
+    expect(() => readSettings(context)).toThrow(
+      new SettingsError(
+        'setting vapidSubject is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json',
+      ),
+    );
+  },
+);
+
+test('the stage dev needs no VAPID subject, and takes one', () => {
+  expect(readSettings({ stage: 'dev' }).vapidSubject).toBe('mailto:operator@example.com');
+  expect(readSettings({ stage: 'dev', vapidSubject }).vapidSubject).toBe(vapidSubject);
 });
 
 test('every setting is taken from text, as the command line passes it', () => {
@@ -31,7 +49,7 @@ test('every setting is taken from text, as the command line passes it', () => {
       subscriberCap: '5',
       monthlySendCap: '7',
       rateLimitPerMinute: '9',
-      vapidSubject: 'mailto:push@carillon.example',
+      vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
     }),
   ).toEqual({
@@ -39,13 +57,13 @@ test('every setting is taken from text, as the command line passes it', () => {
     subscriberCap: 5,
     monthlySendCap: 7,
     rateLimitPerMinute: 9,
-    vapidSubject: 'mailto:push@carillon.example',
+    vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
   });
 });
 
 test('numbers are taken as numbers, as cdk.json may hold them', () => {
-  expect(readSettings({ subscriberCap: 5 }).subscriberCap).toBe(5);
+  expect(readSettings({ vapidSubject, subscriberCap: 5 }).subscriberCap).toBe(5);
 });
 
 test.each([
@@ -117,13 +135,13 @@ test.each(['', 'Prod', '1st', 'a_b', 'eu-', '-eu', 'a'.repeat(33), 'a\n', 5, nul
 );
 
 test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is a stage', (stage) => {
-  expect(readSettings({ stage }).stage).toBe(stage);
+  expect(readSettings({ vapidSubject, stage }).stage).toBe(stage);
 });
 
 test.each(['mailto:a@b.example', 'mailto:a+b@mail.b.example', 'https://b.example/contact'])(
   '%p is a VAPID subject',
-  (vapidSubject) => {
-    expect(readSettings({ vapidSubject }).vapidSubject).toBe(vapidSubject);
+  (subject) => {
+    expect(readSettings({ vapidSubject: subject }).vapidSubject).toBe(subject);
   },
 );
 
@@ -143,8 +161,8 @@ test.each([
   'https://b.LOCALHOST',
   5,
   '',
-])('%p is no VAPID subject', (vapidSubject) => {
-  expect(mistakesOf({ vapidSubject })).toHaveLength(1);
+])('%p is no VAPID subject', (subject) => {
+  expect(mistakesOf({ vapidSubject: subject })).toHaveLength(1);
 });
 
 test.each([
@@ -152,7 +170,7 @@ test.each([
   [',', []],
   ['https://a.example, https://b.example:8443', ['https://a.example', 'https://b.example:8443']],
 ])('%p holds the origins %p', (extraPushOrigins, origins) => {
-  expect(readSettings({ extraPushOrigins }).extraPushOrigins).toEqual(origins);
+  expect(readSettings({ vapidSubject, extraPushOrigins }).extraPushOrigins).toEqual(origins);
 });
 
 test.each([

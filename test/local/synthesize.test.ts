@@ -34,6 +34,7 @@ test('gives the app its directory and context, and reads what it wrote', async (
   expect(stackName).toBe('Made');
   expect(template.Resources.A?.Metadata).toEqual({
     stage: 'dev',
+    vapidSubject: 'mailto:operator@example.com',
     'aws:cdk:enable-asset-metadata': true,
   });
 });
