@@ -6,6 +6,9 @@ import type {
 import type { Flags, ParsedArguments } from '../terminal/arguments.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+/** How the command is called; npm prints a banner before the output without `-s`. */
+export const call = 'npm run -s projects --';
+
 /** What a command acts on. */
 export interface Context {
   readonly registry: ProjectRegistry;

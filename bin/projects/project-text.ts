@@ -1,4 +1,5 @@
 import type { ProjectUsage, RegisteredProject } from '../../lambdas/store/project-registry.ts';
+import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { describeLimit, formatCount } from './limits.ts';
 
@@ -10,7 +11,7 @@ export function projectText(
 ): string {
   const cap = (limit: number | null | undefined) => paint('dim', `limit: ${describeLimit(limit)}`);
   const fields: readonly (readonly [string, string])[] = [
-    ['Name', name],
+    ['Name', printable(name)],
     ['Application server key', vapidPublicKey],
     ['Created', formatTime(createdAt)],
     ...(previousKeyUntil

@@ -7,8 +7,9 @@ import {
   readArguments,
   UsageError,
 } from '../terminal/arguments.ts';
+import { printable, printableJson } from '../terminal/printable.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
-import type { Command } from './command.ts';
+import { type Command, call } from './command.ts';
 import { create } from './commands/create.ts';
 import { remove } from './commands/delete.ts';
 import { list } from './commands/list.ts';
@@ -37,8 +38,6 @@ const commonFlags = {
 
 type CommonFlags = ParsedArguments<typeof commonFlags>['flags'];
 
-const call = 'npm run projects --';
-
 /**
  * The operator's command.
  * @param stateFile where a local stack leaves its state.
@@ -54,14 +53,27 @@ export async function runProjects(
     await dispatch(name, rest, terminal, stateFile);
     return 0;
   } catch (error) {
+    const exitCode = error instanceof UsageError ? 2 : 1;
+    // Not a parsed flag: the arguments may be what could not be read.
+    if (args.includes('--json')) {
+      terminal.messages.write(`${printableJson({ error: errorJson(error) })}\n`);
+      return exitCode;
+    }
     const paint = paintFor(terminal.messages);
-    const message = error instanceof Error ? error.message : String(error);
-    terminal.messages.write(`${paint('red', message.replaceAll('\n', ' '))}\n`);
-    if (!(error instanceof UsageError)) return 1;
-    const about = name !== undefined && commands.has(name) ? `${name} ` : '';
-    terminal.messages.write(`See: ${call} ${about}--help\n`);
-    return 2;
+    const line = printable(errorJson(error).message.replaceAll('\n', ' '));
+    terminal.messages.write(`${paint('red', line)}\n`);
+    if (exitCode === 2) {
+      const about = name !== undefined && commands.has(name) ? `${name} ` : '';
+      terminal.messages.write(`See: ${call} ${about}--help\n`);
+    }
+    return exitCode;
   }
+}
+
+/** An error as `--json` shows it. */
+function errorJson(error: unknown): { code?: unknown; message: string } {
+  const { code, message } = error as Error & { code?: unknown };
+  return { code, message };
 }
 
 async function dispatch(
@@ -95,7 +107,7 @@ async function dispatch(
       baseUrl,
       terminal,
       print: (value, text) => {
-        terminal.output.write(common.json ? `${JSON.stringify(value, null, 2)}\n` : text);
+        terminal.output.write(common.json ? `${printableJson(value)}\n` : text);
       },
     });
   } finally {

@@ -26,6 +26,7 @@ type FlagValue<One extends Flag> = 'value' extends keyof One
 /** A command called wrongly; the message is one sentence for the person who did. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  readonly code = 'usage';
 }
 
 /**

@@ -3,6 +3,7 @@ export const limits = {
   /** Characters of an endpoint and of each URL of a notification. */
   urlLength: 2048,
   userIdLength: 256,
+  projectNameLength: 100,
   titleLength: 256,
   bodyLength: 2000,
   /** Entries of `userIds`, duplicates included. */

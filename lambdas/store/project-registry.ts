@@ -51,6 +51,7 @@ type BelongingKind = 'subscriptions' | 'notifications' | 'usage';
 
 export class ProjectExists extends Error {
   override readonly name = 'ProjectExists';
+  readonly code = 'project_exists';
   constructor(projectId: string) {
     super(`There is a project "${projectId}" already.`);
   }
@@ -58,6 +59,7 @@ export class ProjectExists extends Error {
 
 export class ProjectNotFound extends Error {
   override readonly name = 'ProjectNotFound';
+  readonly code = 'project_not_found';
   constructor(projectId: string) {
     super(`There is no project "${projectId}".`);
   }
@@ -66,6 +68,7 @@ export class ProjectNotFound extends Error {
 /** Items of a removed project are left over: its removal is under way or broke off. */
 export class ProjectHalfRemoved extends Error {
   override readonly name = 'ProjectHalfRemoved';
+  readonly code = 'project_half_removed';
   constructor(projectId: string) {
     super(`An earlier project "${projectId}" is not removed entirely yet; delete it again.`);
   }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { limits } from '../../../lambdas/contract/limits.ts';
 import type { VapidKeys } from '../../../lambdas/contract/project.ts';
 import { InvalidVapidPair, readVapidPair } from '../../../lambdas/store/vapid-pair.ts';
 import { type Flags, UsageError } from '../../terminal/arguments.ts';
+import { printable } from '../../terminal/printable.ts';
 import { paintFor } from '../../terminal/terminal.ts';
 import { projectCard } from '../card.ts';
 import { type Command, projectJson } from '../command.ts';
@@ -21,7 +23,7 @@ export const create: Command<typeof flags> = {
   prepare(given, projectId) {
     const plan = readPlan(given);
     const vapid = readKeys(given['vapid-public'], given['vapid-private']);
-    const name = given.name;
+    const name = readName(given.name);
     return async ({ registry, baseUrl, terminal, print }) => {
       const { project, secretKey } = await registry.create({
         projectId,
@@ -42,6 +44,14 @@ export const create: Command<typeof flags> = {
     };
   },
 };
+
+function readName(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  if (name.length <= limits.projectNameLength && printable(name) === name) return name;
+  throw new UsageError(
+    `--name must be 1 to ${limits.projectNameLength} characters, none of them a control character.`,
+  );
+}
 
 function readKeys(publicKey?: string, privateKey?: string): VapidKeys | undefined {
   if (publicKey === undefined && privateKey === undefined) return undefined;

@@ -1,7 +1,8 @@
 import type { RegisteredProject } from '../../../lambdas/store/project-registry.ts';
+import { printable } from '../../terminal/printable.ts';
 import { table } from '../../terminal/table.ts';
 import { paintFor } from '../../terminal/terminal.ts';
-import { type Command, projectJson } from '../command.ts';
+import { type Command, call, projectJson } from '../command.ts';
 import { describeLimit } from '../limits.ts';
 import { formatTime } from '../project-text.ts';
 
@@ -18,7 +19,7 @@ export const list: Command<Record<never, never>> = {
       const paint = paintFor(terminal.output);
       const text =
         projects.length === 0
-          ? 'There are no projects yet. Make one with: npm run projects -- create <projectId>\n'
+          ? `There are no projects yet. Make one with: ${call} create <projectId>\n`
           : table(columns, projects.map(row), paint);
       print(
         projects.map((project) => projectJson(project)),
@@ -39,10 +40,18 @@ const columns = [
 function row({ projectId, name, plan, createdAt }: RegisteredProject): string[] {
   return [
     projectId,
-    name,
+    shortened(printable(name)),
     describeLimit(plan.subscriberCap),
     describeLimit(plan.monthlySendCap),
     describeLimit(plan.rateLimitPerMinute),
     formatTime(createdAt),
   ];
+}
+
+/** Characters of a name that the table has room for; `show` prints all of it. */
+const nameWidth = 40;
+
+function shortened(name: string): string {
+  const characters = [...name];
+  return characters.length > nameWidth ? `${characters.slice(0, nameWidth - 1).join('')}…` : name;
 }

@@ -95,6 +95,28 @@ describe('create', () => {
     expect(created.applicationServerKey).toBe(publicKey);
   });
 
+  it.each([
+    ['is longer than 100 characters', 'n'.repeat(101)],
+    ['has a line break', 'two\nlines'],
+    ['has an escape sequence', '\u001b[31mred'],
+    ['has a C1 control character', 'a\u009b31mb'],
+    ['has a line separator', 'a\u2028b'],
+    ['turns the direction of the text around', 'a\u202eb'],
+    ['has half of a surrogate pair', 'a\ud800b'],
+  ])('refuses a name that %s', async (_case, name) => {
+    const { code, messages } = await runLocal(['create', projectId, `--name=${name}`]);
+    expect(code).toBe(2);
+    expect(messages).toContain(
+      '--name must be 1 to 100 characters, none of them a control character.',
+    );
+    expect(await registry.find(projectId)).toBeUndefined();
+  });
+
+  it('takes a name of 100 characters of any script', async () => {
+    const name = 'Übergrößenträger 鐘楼 🔔 '.padEnd(100, 'n');
+    expect((await runJson(['create', projectId, `--name=${name}`])).name).toBe(name);
+  });
+
   it('fails for an id that is taken', async () => {
     await registry.create({ projectId, random: randomBytes });
     expect(await runLocal(['create', projectId])).toEqual({
@@ -141,6 +163,33 @@ describe('list', () => {
     expect(output.indexOf(`${projectId}-a`)).toBeLessThan(output.indexOf(`${projectId}-b`));
     const listed: { projectId: string }[] = await runJson(['list']);
     expect(listed.map((project) => project.projectId)).toEqual(expect.arrayContaining(ids));
+  });
+});
+
+describe('a name that is stored without having been checked', () => {
+  // A clear screen, a colour by the one-byte CSI, a line break and a tail.
+  const name = `\u001b[2Jbells\u009b31m\n\u202e${'n'.repeat(300)}`;
+  const escaped = `\\u001b[2Jbells\\u009b31m\\u000a\\u202e${'n'.repeat(300)}`;
+  beforeEach(() => registry.create({ projectId, name, random: randomBytes }));
+
+  it('is escaped and cut in the list', async () => {
+    const { output } = await runLocal(['list']);
+    const [line] = output.split('\n').filter((one) => one.startsWith(projectId));
+    expect(line).toContain(`  ${escaped.slice(0, 39)}…  `);
+    expect(line).not.toContain(escaped.slice(0, 40));
+  });
+
+  it('is escaped by show', async () => {
+    const { output } = await runLocal(['show', projectId]);
+    expect(output).toContain(`  ${escaped}\n`);
+  });
+
+  it.each([['show'], ['list']])('is escaped in the JSON of %s, and reads back', async (command) => {
+    const args = command === 'show' ? [projectId] : [];
+    const { output } = await runLocal([command, ...args, '--json']);
+    expect(output).toContain('\\u009b31m\\n\\u202e');
+    expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect([JSON.parse(output)].flat()).toContainEqual(expect.objectContaining({ name }));
   });
 });
 
@@ -260,7 +309,7 @@ describe('usage', () => {
     const { code, output, messages } = await run(args);
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(messages).toContain(message);
-    expect(messages).toMatch(/\nSee: npm run projects -- .*--help\n$/);
+    expect(messages).toMatch(/\nSee: npm run -s projects -- .*--help\n$/);
     expect(messages.trimEnd().split('\n')).toHaveLength(2);
   });
 
@@ -275,9 +324,39 @@ describe('usage', () => {
   it('answers --help of a command with its options, whatever else is missing', async () => {
     const { code, output } = await run(['create', '--help']);
     expect(code).toBe(0);
-    expect(output).toContain('npm run projects -- create <projectId>');
+    expect(output).toContain('npm run -s projects -- create <projectId>');
     expect(output).toContain('--vapid-private <key>');
   });
+});
+
+describe('an error under --json', () => {
+  it.each([
+    [1, ['show', 'no-such-project', '--local', '--json'], 'project_not_found'],
+    [1, ['delete', 'no-such-project', '--yes', '--json', '--local'], 'project_not_found'],
+    [1, ['delete', 'no-such-project', '--json', '--local'], undefined],
+    [2, ['show', '--json'], 'usage'],
+    [2, ['crate', 'x', '--json'], 'usage'],
+    [2, ['create', 'a', '--json', '--bogus'], 'usage'],
+  ])('ends with code %d and is JSON: %j', async (exitCode, args, errorCode) => {
+    const { code, output, messages } = await run(args);
+    expect({ code, output }).toEqual({ code: exitCode, output: '' });
+    expect(JSON.parse(messages)).toEqual({
+      error: { ...(errorCode && { code: errorCode }), message: expect.any(String) },
+    });
+  });
+
+  it('says what the text would', async () => {
+    await registry.create({ projectId, random: randomBytes });
+    const { messages } = await runLocal(['create', projectId, '--json']);
+    expect(JSON.parse(messages)).toEqual({
+      error: { code: 'project_exists', message: `There is a project "${projectId}" already.` },
+    });
+  });
+});
+
+test('control characters of an argument do not reach the terminal', async () => {
+  const { messages } = await run(['\u001b[2J']);
+  expect(messages).toContain('There is no command "\\u001b[2J".');
 });
 
 describe('a local stack', () => {
