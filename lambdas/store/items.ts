@@ -47,8 +47,8 @@ export const byUserIndex = 'byUser';
 
 /**
  * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts its accepted sends,
- * `subscribers` counts the items in Subscriptions. The latter is made with the project and
- * deleted with it: where it is absent, no subscription can be added.
+ * `subscribers` counts the items in Subscriptions. The latter is made with the project; without
+ * its tally, no subscription can be added.
  */
 export interface UsageItem {
   readonly projectId: string;
@@ -56,6 +56,14 @@ export interface UsageItem {
   readonly tally: number;
 }
 export const subscribersPeriod = 'subscribers';
+
+/** The counter of subscribers while its project is being removed: the last item to be deleted. */
+export interface ClosedCounterItem {
+  readonly projectId: string;
+  readonly period: typeof subscribersPeriod;
+  /** Tells this removal from that of another project of the same id. */
+  readonly removal: string;
+}
 
 /** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. */
 export interface NotificationItem {

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  BatchWriteCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
@@ -10,7 +9,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Plan, VapidKeys } from '../contract/project.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { type ProjectItem, subscribersPeriod, type UsageItem, type VapidKeyItem } from './items.ts';
+import {
+  type ClosedCounterItem,
+  type ProjectItem,
+  subscribersPeriod,
+  type UsageItem,
+  type VapidKeyItem,
+} from './items.ts';
 import { utcMonth } from './notifications.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
@@ -65,7 +70,7 @@ export class ProjectNotFound extends Error {
   }
 }
 
-/** Items of a removed project are left over: its removal is under way or broke off. */
+/** The removal of an earlier project of this id is under way or broke off. */
 export class ProjectHalfRemoved extends Error {
   override readonly name = 'ProjectHalfRemoved';
   readonly code = 'project_half_removed';
@@ -85,9 +90,8 @@ export interface ProjectTables {
 
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
-// BatchWriteItem takes 25; ten such batches are under way at a time.
-const batchSize = 25;
-const removalPage = 10 * batchSize;
+/** Items deleted at once: a transaction takes 100, of which one checks the removal. */
+const removalPage = 99;
 
 const publicFields = {
   ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt, previousKeyUntil',
@@ -119,14 +123,6 @@ export function projectRegistry(
     return Item as RegisteredProject | undefined;
   }
 
-  async function hasBelongings(projectId: string): Promise<boolean> {
-    for (const belonging of belongings) {
-      const { Count } = await dynamo.send(new QueryCommand(query(belonging, projectId, 1)));
-      if (Count !== 0) return true;
-    }
-    return false;
-  }
-
   /** @throws {ProjectNotFound} */
   async function update(projectId: string, change: Change): Promise<RegisteredProject> {
     try {
@@ -145,23 +141,79 @@ export function projectRegistry(
     }
   }
 
+  const counterKey = (projectId: string) => ({ projectId, period: subscribersPeriod });
+
   /**
-   * Deletes the project, its key and its counter together. Returns whether there was a project.
+   * Deletes the project and its key, and closes its counter, unless that has been done already.
+   * @throws {ProjectNotFound}
    */
-  async function close(projectId: string): Promise<boolean> {
+  async function close(projectId: string, removal: string): Promise<void> {
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
+            { Delete: { TableName: tables.projects, Key: { projectId } } },
+            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
             {
-              Delete: {
-                TableName: tables.projects,
-                Key: { projectId },
+              Update: {
+                TableName: tables.usage,
+                Key: counterKey(projectId),
+                UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE tally',
                 ConditionExpression: 'attribute_exists(projectId)',
+                ExpressionAttributeValues: { ':removal': removal },
               },
             },
-            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
-            { Delete: { TableName: tables.usage, Key: { projectId, period: subscribersPeriod } } },
+          ],
+        }),
+      );
+    } catch (error) {
+      const absent = cancellationReasons(error).some(conditionFailed);
+      throw absent ? new ProjectNotFound(projectId) : error;
+    }
+  }
+
+  /** The removal that is under way for a project id. */
+  async function removalOf(projectId: string): Promise<string | undefined> {
+    const { Item } = await dynamo.send(
+      new GetCommand({ TableName: tables.usage, Key: counterKey(projectId), ConsistentRead: true }),
+    );
+    return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
+  }
+
+  /** The keys of a project's items in one table, page by page, but for its counter's. */
+  async function* keysIn(belonging: Belonging, projectId: string): AsyncGenerator<readonly Key[]> {
+    let from: Record<string, unknown> | undefined;
+    do {
+      const page = await dynamo.send(
+        new QueryCommand({
+          ...query(belonging, projectId),
+          ...(from && { ExclusiveStartKey: from }),
+        }),
+      );
+      const keys = (page.Items ?? []) as Key[];
+      yield keys.filter(({ period }) => period !== subscribersPeriod);
+      from = page.LastEvaluatedKey;
+    } while (from);
+  }
+
+  /** Deletes items while their removal is under way, and none once it has ended elsewhere. */
+  async function deleteDuring(
+    removal: string,
+    table: string,
+    keys: readonly Key[],
+  ): Promise<boolean> {
+    if (keys.length === 0) return true;
+    const check = {
+      TableName: tables.usage,
+      Key: counterKey(keys[0]!.projectId),
+      ...isUnderWay(removal),
+    };
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            { ConditionCheck: check },
+            ...keys.map((Key) => ({ Delete: { TableName: table, Key } })),
           ],
         }),
       );
@@ -172,24 +224,19 @@ export function projectRegistry(
     }
   }
 
-  /** Deletes what one table holds of a project, and yields how many items each page had. */
-  async function* clear(belonging: Belonging, projectId: string): AsyncGenerator<number> {
-    let from: Key | undefined;
-    do {
-      const page = await dynamo.send(
-        new QueryCommand({
-          ...query(belonging, projectId, removalPage),
-          ...(from && { ExclusiveStartKey: from }),
+  /** Deletes the closed counter, unless another call for the same removal has done so. */
+  async function endRemoval(projectId: string, removal: string): Promise<void> {
+    try {
+      await dynamo.send(
+        new DeleteCommand({
+          TableName: tables.usage,
+          Key: counterKey(projectId),
+          ...isUnderWay(removal),
         }),
       );
-      const keys = (page.Items ?? []) as Key[];
-      const batches = Array.from({ length: Math.ceil(keys.length / batchSize) }, (_, index) =>
-        keys.slice(index * batchSize, (index + 1) * batchSize),
-      );
-      await Promise.all(batches.map((batch) => deleteBatch(dynamo, belonging.table, batch)));
-      yield keys.length;
-      from = page.LastEvaluatedKey;
-    } while (from);
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
   }
 
   return {
@@ -199,10 +246,6 @@ export function projectRegistry(
      * @throws {ProjectHalfRemoved} because a counter that starts at 0 must find no subscription.
      */
     async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
-      if (await hasBelongings(projectId)) {
-        const exists = await find(projectId);
-        throw exists ? new ProjectExists(projectId) : new ProjectHalfRemoved(projectId);
-      }
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newSecretKey(random);
       const project: ProjectItem = {
@@ -227,8 +270,9 @@ export function projectRegistry(
           }),
         );
       } catch (error) {
-        const exists = cancellationReasons(error).some(conditionFailed);
-        throw exists ? new ProjectExists(projectId) : error;
+        const [taken, , counted] = cancellationReasons(error);
+        if (conditionFailed(taken)) throw new ProjectExists(projectId);
+        throw conditionFailed(counted) ? new ProjectHalfRemoved(projectId) : error;
       }
       return { project: publicPart(project), secretKey };
     },
@@ -237,7 +281,7 @@ export function projectRegistry(
 
     /** Every project, in no order. */
     async *list(): AsyncGenerator<RegisteredProject> {
-      let from: Key | undefined;
+      let from: Record<string, unknown> | undefined;
       do {
         const page = await dynamo.send(
           new ScanCommand({
@@ -286,24 +330,30 @@ export function projectRegistry(
     },
 
     /**
-     * Removes a project with all that belongs to it. First, in one transaction, go the project and
-     * what is made with it, after which no subscription can be added; then the rest, page by page. A call
-     * for a project whose removal broke off takes out what that one left.
-     * @throws {ProjectNotFound} where there is neither a project nor anything left of one.
+     * Removes a project with all that belongs to it. First, in one transaction, the project and its
+     * key are deleted and its counter is closed, after which no subscription can be added; then the
+     * rest is deleted, page by page, and the closed counter last. While it is there, no project of
+     * this id can be made, and a call for it goes on with the same removal.
+     * @throws {ProjectNotFound}
      */
     async remove(
       projectId: string,
+      random: RandomSource,
       onProgress: (soFar: Removal) => void = () => {},
     ): Promise<Removal> {
-      const existed = await close(projectId);
-      if (!existed && !(await hasBelongings(projectId))) throw new ProjectNotFound(projectId);
+      await close(projectId, random(16).toString('hex'));
       const removed = { subscriptions: 0, notifications: 0, usage: 0 };
+      const removal = await removalOf(projectId);
+      if (removal === undefined) return removed;
+
       for (const belonging of belongings) {
-        for await (const items of clear(belonging, projectId)) {
-          removed[belonging.kind] += items;
+        for await (const keys of keysIn(belonging, projectId)) {
+          if (!(await deleteDuring(removal, belonging.table, keys))) return removed;
+          removed[belonging.kind] += keys.length;
           onProgress({ ...removed });
         }
       }
+      await endRemoval(projectId, removal);
       return removed;
     },
 
@@ -322,7 +372,10 @@ export function projectRegistry(
   };
 }
 
-type Key = Record<string, unknown>;
+interface Key {
+  readonly projectId: string;
+  readonly [sortKey: string]: string;
+}
 
 interface Belonging {
   readonly kind: BelongingKind;
@@ -341,8 +394,16 @@ function publicPart(item: ProjectItem): RegisteredProject {
   return project;
 }
 
-/** The keys of a project's items in one table, up to `limit` of them. */
-function query({ table, sortKey }: Belonging, projectId: string, limit: number) {
+/** The condition on a counter that it is closed by this very removal. */
+function isUnderWay(removal: string) {
+  return {
+    ConditionExpression: 'removal = :removal',
+    ExpressionAttributeValues: { ':removal': removal },
+  };
+}
+
+/** Reads the keys of a project's items in one table. */
+function query({ table, sortKey }: Belonging, projectId: string) {
   return {
     TableName: table,
     KeyConditionExpression: 'projectId = :projectId',
@@ -350,7 +411,7 @@ function query({ table, sortKey }: Belonging, projectId: string, limit: number) 
     ProjectionExpression: 'projectId, #sortKey',
     ExpressionAttributeNames: { '#sortKey': sortKey },
     ConsistentRead: true,
-    Limit: limit,
+    Limit: removalPage,
   };
 }
 
@@ -377,25 +438,4 @@ function planUpdate(changes: PlanChange): Change {
     ExpressionAttributeNames: names,
     ...(set.length > 0 && { ExpressionAttributeValues: values }),
   };
-}
-
-/** Deletes up to 25 items, asking again for those that DynamoDB left. */
-async function deleteBatch(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  keys: readonly Key[],
-): Promise<void> {
-  let left = keys.map((key) => ({ DeleteRequest: { Key: key } }));
-  for (let attempt = 0; left.length > 0; attempt += 1) {
-    if (attempt > 0) await backoff(attempt);
-    const { UnprocessedItems } = await dynamo.send(
-      new BatchWriteCommand({ RequestItems: { [table]: left } }),
-    );
-    left = (UnprocessedItems?.[table] ?? []) as typeof left;
-  }
-}
-
-/** Waits a random time that grows with the attempt, to 1 s at most. */
-function backoff(attempt: number): Promise<void> {
-  return sleep(Math.random() * Math.min(1000, 20 * 2 ** attempt));
 }

@@ -106,7 +106,7 @@ export function subscriptionStore(
                 TableName: tables.usage,
                 Key: { projectId: key.projectId, period: subscribersPeriod },
                 UpdateExpression: 'SET tally = tally + :one',
-                // The counter is made and deleted with its project: without it, no project.
+                // The tally is there as long as the project is.
                 ConditionExpression:
                   cap === null
                     ? 'attribute_exists(tally)'
@@ -122,7 +122,9 @@ export function subscriptionStore(
     } catch (error) {
       const [put, count] = cancellationReasons(error);
       if (conditionFailed(put)) return 'exists';
-      if (conditionFailed(count)) return count?.Item ? 'cap_reached' : 'project_gone';
+      if (conditionFailed(count)) {
+        return count?.Item?.tally === undefined ? 'project_gone' : 'cap_reached';
+      }
       throw error;
     }
   }
@@ -175,7 +177,7 @@ export async function removeCounted(
   } catch (error) {
     const reasons = cancellationReasons(error);
     if (!reasons.some(conditionFailed)) throw error;
-    // Without a counter the project is being deleted, and its subscriptions with it.
+    // Without a tally the project is being deleted, and its subscriptions with it.
     if (conditionFailed(reasons[endpointHashes.length])) return 0;
     const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
     return removeCounted(dynamo, tables, projectId, remaining, abortSignal);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import {
   beaconStore,
@@ -121,7 +122,7 @@ test('a send that ends after its project was deleted leaves nothing', async () =
   );
   await sends().begin(ended, 10);
   await sends().begin(failed, 10);
-  await registry.remove(projectId);
+  await registry.remove(projectId, randomBytes);
   await sends().finish(projectId, {
     id: ended.id,
     attempted: 1,

@@ -1,12 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  BatchWriteCommand,
-  type BatchWriteCommandInput,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { secretKeyPattern } from '../../lambdas/contract/limits.ts';
 import { sendStore } from '../../lambdas/store/notifications.ts';
 import {
@@ -239,7 +232,7 @@ describe('remove', () => {
     await subscribe(60);
     await send();
 
-    const removed = await registry.remove(projectId);
+    const removed = await registry.remove(projectId, randomBytes);
     expect(removed).toEqual({ subscriptions: 60, notifications: 1, usage: 1 });
     expect(await registry.find(projectId)).toBeUndefined();
     expect(await vapidKeyItem()).toBeUndefined();
@@ -253,7 +246,9 @@ describe('remove', () => {
     await create();
     await fill(600);
     const progress: number[] = [];
-    await registry.remove(projectId, ({ subscriptions }) => progress.push(subscriptions));
+    await registry.remove(projectId, randomBytes, ({ subscriptions }) =>
+      progress.push(subscriptions),
+    );
     expect(progress[0]).toBeLessThan(600);
     expect(progress.at(-1)).toBe(600);
     expect(progress).toEqual(progress.toSorted((one, other) => one - other));
@@ -264,26 +259,8 @@ describe('remove', () => {
     const store = subscriptionStore(database.dynamo, tables, clock);
     const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
     await Promise.race(saves);
-    await registry.remove(projectId);
+    await registry.remove(projectId, randomBytes);
     await Promise.all(saves);
-    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
-  });
-
-  it('asks again for what DynamoDB left undone', async () => {
-    await create();
-    await subscribe(30);
-    const asked: number[] = [];
-    const dynamo = withBatches(async (input, next) => {
-      const requests = Object.values(input.RequestItems ?? {}).flat();
-      asked.push(requests.length);
-      if (asked.length > 1) return next(input);
-      // As AWS does when it throttles: a part of the batch is written, the rest is handed back.
-      const [table = ''] = Object.keys(input.RequestItems ?? {});
-      await next({ RequestItems: { [table]: requests.slice(0, 10) } });
-      return { UnprocessedItems: { [table]: requests.slice(10) } };
-    });
-    await projectRegistry(dynamo, tables, clock).remove(projectId);
-    expect(asked.sort((one, other) => one - other)).toEqual([5, 15, 25]);
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
   });
 
@@ -291,20 +268,78 @@ describe('remove', () => {
     await create();
     await subscribe(3);
     await send();
-    const dynamo = withBatches(() => Promise.reject(new Error('The connection broke.')));
-    const broken = projectRegistry(dynamo, tables, clock);
-    await expect(broken.remove(projectId)).rejects.toThrow('The connection broke.');
+    const before = async (call: number) => {
+      // It has closed the counter and deleted the subscriptions, and has read the notifications.
+      if (call === 5) throw new Error('The connection broke.');
+    };
+    const broken = registryCalling({ before });
+    await expect(broken.remove(projectId, randomBytes)).rejects.toThrow('The connection broke.');
 
     expect(await registry.find(projectId)).toBeUndefined();
     await expect(create()).rejects.toMatchObject({ name: 'ProjectHalfRemoved' });
-    const rest = await registry.remove(projectId);
-    expect(rest).toEqual({ subscriptions: 3, notifications: 1, usage: 1 });
+    const rest = await registry.remove(projectId, randomBytes);
+    expect(rest).toEqual({ subscriptions: 0, notifications: 1, usage: 1 });
     await create();
     expect(await registry.usage(projectId)).toMatchObject({ subscribers: 0 });
   });
 
+  it('bars the id until its last call, after which a new project keeps its counter', async () => {
+    await create();
+    await subscribe(3);
+    const outcomes: string[] = [];
+    const after = async () => {
+      outcomes.push(
+        await create().then(
+          () => 'created',
+          (error: Error) => error.name,
+        ),
+      );
+    };
+    await registryCalling({ after }).remove(projectId, randomBytes);
+    expect(outcomes.pop()).toBe('created');
+    expect(new Set(outcomes)).toEqual(new Set(['ProjectHalfRemoved']));
+    await subscribe(1);
+    expect(await registry.usage(projectId)).toMatchObject({ subscribers: 1 });
+  });
+
+  it('deletes nothing of a new project once another call has ended the removal', async () => {
+    await create();
+    await subscribe(3);
+    let calls = 0;
+    const after = async () => {
+      calls += 1;
+    };
+    await registryCalling({ after }).remove(projectId, randomBytes);
+    for (let late = 1; late < calls; late += 1) {
+      projectId = `p-${randomUUID()}`;
+      await create();
+      await subscribe(3);
+      const before = async (call: number) => {
+        if (call !== late) return;
+        await registry.remove(projectId, randomBytes);
+        await create();
+        await subscribe(2);
+      };
+      await registryCalling({ before }).remove(projectId, randomBytes);
+      expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 1 });
+      expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
+    }
+  });
+
+  it('may be asked for by several at once', async () => {
+    await create();
+    await subscribe(300);
+    const removals = await Promise.all(
+      [1, 2, 3].map(() => registry.remove(projectId, randomBytes)),
+    );
+    expect(removals).toHaveLength(3);
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+  });
+
   it('knows a project that is not there from one that is', async () => {
-    await expect(registry.remove(projectId)).rejects.toMatchObject({ name: 'ProjectNotFound' });
+    await expect(registry.remove(projectId, randomBytes)).rejects.toMatchObject({
+      name: 'ProjectNotFound',
+    });
   });
 });
 
@@ -321,18 +356,22 @@ async function fill(count: number) {
   );
 }
 
-/** The database's client, save that batches go through `answer`. */
-function withBatches(
-  answer: (
-    input: BatchWriteCommandInput,
-    next: (input: BatchWriteCommandInput) => Promise<unknown>,
-  ) => Promise<unknown>,
-): DynamoDBDocumentClient {
+/** A registry of which each call to the database, counted from 0, has something around it. */
+function registryCalling({
+  before = async () => {},
+  after = async () => {},
+}: {
+  before?: (call: number) => Promise<void>;
+  after?: () => Promise<void>;
+}) {
   const { dynamo } = database;
-  const next = (input: BatchWriteCommandInput) => dynamo.send(new BatchWriteCommand(input));
-  const send = (command: unknown) =>
-    command instanceof BatchWriteCommand
-      ? answer(command.input, next)
-      : dynamo.send(command as BatchWriteCommand);
-  return Object.create(dynamo, { send: { value: send } });
+  let calls = 0;
+  const send = async (command: GetCommand) => {
+    await before(calls);
+    calls += 1;
+    const output = await dynamo.send(command);
+    await after();
+    return output;
+  };
+  return projectRegistry(Object.create(dynamo, { send: { value: send } }), tables, clock);
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { ServiceError } from '../../lambdas/contract/errors.ts';
 import type { DeliveryReport } from '../../lambdas/push/delivery.ts';
@@ -155,7 +155,7 @@ class Story {
           registry.setPlan(projectId, { monthlySendCap: operation.cap }),
         );
       case 'delete':
-        await this.#ignoringDeletion(registry.remove(projectId));
+        await this.#ignoringDeletion(registry.remove(projectId, randomBytes));
         this.deleted = true;
     }
   }

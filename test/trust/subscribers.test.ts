@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { limitOf } from '../../lambdas/contract/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
@@ -145,7 +146,7 @@ async function perform(
       await ignoringDeletion(registry.setPlan(projectId, { subscriberCap: operation.cap }));
       return () => {};
     case 'delete':
-      await ignoringDeletion(registry.remove(projectId));
+      await ignoringDeletion(registry.remove(projectId, randomBytes));
       return (_, { subscribers, subscriptions: left }) => {
         expect({ subscribers, left: left.size }).toEqual({ subscribers: undefined, left: 0 });
       };

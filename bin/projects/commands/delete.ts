@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { Flags } from '../../terminal/arguments.ts';
 import { progressBar } from '../../terminal/progress-bar.ts';
@@ -20,7 +21,7 @@ export const remove: Command<typeof flags> = {
       if (!given.yes) await confirm(projectId, subscribers, terminal);
       const bar = progressBar(terminal.messages, 'deleting', subscribers);
       const removed = await registry
-        .remove(projectId, ({ subscriptions }) => bar.update(subscriptions))
+        .remove(projectId, randomBytes, ({ subscriptions }) => bar.update(subscriptions))
         .finally(() => bar.stop());
       print(
         { projectId, removed },
