@@ -22,6 +22,13 @@ export interface ConnectionSettings {
  */
 const idleLimit = 30_000;
 
+/**
+ * Where a host has several addresses, the next one is tried when one refuses. Node would also give
+ * one up that has not accepted after 250 ms, which a distant push service needs: here the push's own
+ * timeout ends it.
+ */
+const tryingAddresses = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2 ** 31 - 1 };
+
 interface Origin {
   /** Host and port, as the `Host` header has them. */
   readonly host: string;
@@ -99,7 +106,8 @@ export class Connections {
 
   #plainOpener(url: URL): () => Socket {
     const { lookup } = this.#settings;
-    return () => net.connect({ host: hostOf(url), port: Number(url.port || 80), lookup });
+    return () =>
+      net.connect({ host: hostOf(url), port: Number(url.port || 80), lookup, ...tryingAddresses });
   }
 
   /** Later handshakes resume the session of an earlier one, which spares the certificate's check. */
@@ -116,6 +124,7 @@ export class Connections {
         secureContext: this.#secureContext,
         ALPNProtocols: ['http/1.1'],
         lookup,
+        ...tryingAddresses,
         session,
       });
       socket.on('session', (latest) => {

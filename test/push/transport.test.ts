@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import net, { type AddressInfo, type LookupFunction, type Server, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { type PushRequest, pushTransport } from '../../lambdas/push/transport.ts';
 import { certificate } from '../local/push-service/certificate.ts';
 
 const servers: Server[] = [];
 const sockets = new Set<Socket>();
+const workers: Worker[] = [];
 
 afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.terminate()));
   for (const socket of sockets) socket.destroy();
   await Promise.all(servers.splice(0).map((server) => once(server.close(), 'close')));
 });
@@ -46,6 +49,46 @@ function saying(text: string, then?: (socket: Socket) => void): Promise<string> 
     });
   });
   return listen(server, 'http');
+}
+
+/**
+ * A server whose queue of new connections is full, so that the next one is not answered. Once
+ * released it takes every connection, and accepts every push. The system that connects asks again
+ * after a second, so that a connection begun before takes at least that long.
+ */
+async function busyServer() {
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const source = `
+    const { parentPort, workerData: gate } = require('node:worker_threads');
+    const accept = 'HTTP/1.1 201 Created\\r\\nContent-Length: 0\\r\\n\\r\\n';
+    const server = require('node:net').createServer((socket) => {
+      socket.on('error', () => {}).on('data', () => socket.write(accept));
+    });
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port);
+      Atomics.wait(gate, 0, 0);
+    });`;
+  const worker = new Worker(source, { eval: true, workerData: gate });
+  workers.push(worker);
+  const [port] = (await once(worker, 'message')) as [number];
+  // More than the queue holds: all have asked by the time that the first is connected.
+  const queued = Array.from({ length: 8 }, () => net.connect(port, '127.0.0.1'));
+  for (const socket of queued) sockets.add(socket);
+  await once(queued[0]!, 'connect');
+  const release = () => {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  };
+  return { port, release };
+}
+
+/** Resolves every name to these addresses. */
+function resolvingTo(...addresses: readonly string[]): LookupFunction {
+  return (_, __, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: net.isIP(address) })),
+    );
 }
 
 function request(overrides: Partial<PushRequest> & { origin: string }): PushRequest {
@@ -240,6 +283,29 @@ test('refuses a header that would end its line', async () => {
   await expect(pushTransport({ limit: 1 })(request({ origin, headers }))).rejects.toThrow(
     'Invalid',
   );
+});
+
+test('a connection may take longer than 250 ms, whatever other addresses there are', async () => {
+  const { port, release } = await busyServer();
+  const lookup: LookupFunction = (host, options, callback) => {
+    // Nobody listens at the second address.
+    resolvingTo('127.0.0.1', '127.0.0.2')(host, options, callback);
+    release();
+  };
+  const origin = `http://push.example:${port}`;
+  expect(await pushTransport({ limit: 1, lookup })(request({ origin }))).toMatchObject({
+    status: 201,
+  });
+});
+
+test.each([
+  ['127.0.0.2', '127.0.0.1'],
+  ['::1', '127.0.0.1'],
+])('an address that refuses, %s, is followed by the next one', async (...addresses) => {
+  const { origin } = await accepting();
+  const named = origin.replace('127.0.0.1', 'push.example');
+  const transport = pushTransport({ limit: 1, lookup: resolvingTo(...addresses) });
+  expect(await transport(request({ origin: named }))).toMatchObject({ status: 201 });
 });
 
 test('asks the given function for addresses', async () => {
