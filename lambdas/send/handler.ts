@@ -62,7 +62,7 @@ const parts: SendParts = {
   deliver: delivery({
     transport: pushTransport({
       limit: inFlight.overall,
-      lookup: publicLookup(environment.EXTRA_PUSH_ORIGINS),
+      lookup: publicLookup({ trustedOrigins: environment.EXTRA_PUSH_ORIGINS }),
     }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,

@@ -11,8 +11,8 @@ const sockets = new Set<Socket>();
 const workers: Worker[] = [];
 
 afterEach(async () => {
-  await Promise.all(workers.splice(0).map((worker) => worker.terminate()));
   for (const socket of sockets) socket.destroy();
+  await Promise.all(workers.splice(0).map((worker) => worker.terminate()));
   await Promise.all(servers.splice(0).map((server) => once(server.close(), 'close')));
 });
 
@@ -71,10 +71,12 @@ async function busyServer() {
   const worker = new Worker(source, { eval: true, workerData: gate });
   workers.push(worker);
   const [port] = (await once(worker, 'message')) as [number];
-  // More than the queue holds: all have asked by the time that the first is connected.
+  // More than the queue holds: all have asked by the time that the first is connected. Those that
+  // it does not hold would ask again at the same time as the push.
   const queued = Array.from({ length: 8 }, () => net.connect(port, '127.0.0.1'));
   for (const socket of queued) sockets.add(socket);
   await once(queued[0]!, 'connect');
+  for (const socket of queued.filter(({ connecting }) => connecting)) socket.destroy();
   const release = () => {
     Atomics.store(gate, 0, 1);
     Atomics.notify(gate, 0);
