@@ -85,6 +85,7 @@ export class CarillonStack extends Stack {
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
     send.addEnvironment(environment.vapidSubject, settings.vapidSubject);
     send.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+    send.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
 
     const pushes = new PushMetrics(this, 'Pushes');
     pushes.reportedBy(send);

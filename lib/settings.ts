@@ -38,6 +38,11 @@ const extraPushOrigins = z
     }
   });
 
+const preferIpv6 = z.coerce
+  .string()
+  .regex(/^(?:true|false)$/, 'must be true or false')
+  .transform((text) => text === 'true');
+
 /** What an operator can set: `context` in cdk.json, or `-c name=value` for one command. */
 const settings = z.strictObject({
   /** Names the stack. The stage `dev` may be destroyed whole, data included. */
@@ -52,6 +57,8 @@ const settings = z.strictObject({
   vapidSubject,
   /** Push services admitted besides the browsers' own, scheme and port included. */
   extraPushOrigins: extraPushOrigins.default([]),
+  /** Whether push services are connected to over IPv6 where they have it. */
+  preferIpv6: preferIpv6.default(false),
 });
 
 export type Settings = Readonly<z.infer<typeof settings>>;

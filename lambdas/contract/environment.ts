@@ -13,6 +13,7 @@ export const environment = {
   rateLimitPerMinute: 'RATE_LIMIT_PER_MINUTE',
   vapidSubject: 'VAPID_SUBJECT',
   extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
+  preferIpv6: 'PREFER_IPV6',
 } as const;
 
 export type EnvironmentName = (typeof environment)[keyof typeof environment];
@@ -39,6 +40,10 @@ const variables = z.object({
   EXTRA_PUSH_ORIGINS: z.pipe(
     text,
     z.transform((origins) => origins.split(',').filter(Boolean)),
+  ),
+  PREFER_IPV6: z.pipe(
+    z.enum(['true', 'false'], { error: 'must be true or false' }),
+    z.transform((text) => text === 'true'),
   ),
 } satisfies Record<EnvironmentName, z.ZodMiniType>);
 

@@ -36,6 +36,7 @@ const environment = readEnvironment([
   'RATE_LIMIT_PER_MINUTE',
   'VAPID_SUBJECT',
   'EXTRA_PUSH_ORIGINS',
+  'PREFER_IPV6',
 ]);
 
 const clock = () => new Date();
@@ -62,7 +63,10 @@ const parts: SendParts = {
   deliver: delivery({
     transport: pushTransport({
       limit: inFlight.overall,
-      lookup: publicLookup({ trustedOrigins: environment.EXTRA_PUSH_ORIGINS }),
+      lookup: publicLookup({
+        trustedOrigins: environment.EXTRA_PUSH_ORIGINS,
+        preferIpv6: environment.PREFER_IPV6,
+      }),
     }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,

@@ -19,6 +19,14 @@ test('no extra origins are an empty text', () => {
   expect(environment.EXTRA_PUSH_ORIGINS).toEqual([]);
 });
 
+test('whether to prefer IPv6 is said by true or false', () => {
+  expect(readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: 'true' }).PREFER_IPV6).toBe(true);
+  expect(readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: 'false' }).PREFER_IPV6).toBe(false);
+  expect(() => readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: '1' })).toThrow(
+    'PREFER_IPV6 must be true or false',
+  );
+});
+
 test('names every variable that is absent or wrong', () => {
   expect(() =>
     readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP'], { SUBSCRIBER_CAP: 'many' }),

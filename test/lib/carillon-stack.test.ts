@@ -151,6 +151,7 @@ const environments: Record<RouteName, object> = {
     MONTHLY_SEND_CAP: '10000',
     VAPID_SUBJECT: 'mailto:operator@example.com',
     EXTRA_PUSH_ORIGINS: '',
+    PREFER_IPV6: 'false',
     POWERTOOLS_SERVICE_NAME: 'Carillon',
   },
   track: { ...everywhere, NOTIFICATIONS_TABLE: table('NotificationsTable') },
@@ -168,6 +169,7 @@ test('settings reach the functions that read them', () => {
     rateLimitPerMinute: '9',
     vapidSubject: 'mailto:push@carillon.example',
     extraPushOrigins: 'https://a.example, https://b.example',
+    preferIpv6: 'true',
   });
   const origins = 'https://a.example,https://b.example';
   expect(propertiesOf('subscribe', stack).Environment.Variables).toMatchObject({
@@ -180,6 +182,7 @@ test('settings reach the functions that read them', () => {
     RATE_LIMIT_PER_MINUTE: '9',
     VAPID_SUBJECT: 'mailto:push@carillon.example',
     EXTRA_PUSH_ORIGINS: origins,
+    PREFER_IPV6: 'true',
     POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
   });
 });

@@ -23,6 +23,7 @@ test('a VAPID subject alone is a production stage on the free tier', () => {
     ...freeTier,
     vapidSubject,
     extraPushOrigins: [],
+    preferIpv6: false,
   });
 });
 
@@ -51,6 +52,7 @@ test('every setting is taken from text, as the command line passes it', () => {
       rateLimitPerMinute: '9',
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
+      preferIpv6: 'true',
     }),
   ).toEqual({
     stage: 'eu-2',
@@ -59,10 +61,13 @@ test('every setting is taken from text, as the command line passes it', () => {
     rateLimitPerMinute: 9,
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
+    preferIpv6: true,
   });
 });
 
-test('numbers are taken as numbers, as cdk.json may hold them', () => {
+test('numbers and booleans are taken as such, as cdk.json may hold them', () => {
+  expect(readSettings({ vapidSubject, preferIpv6: true }).preferIpv6).toBe(true);
+  expect(readSettings({ vapidSubject, preferIpv6: false }).preferIpv6).toBe(false);
   expect(readSettings({ vapidSubject, subscriberCap: 5 }).subscriberCap).toBe(5);
 });
 
@@ -106,7 +111,7 @@ test('an unknown setting is refused, naming the one that was meant', () => {
 test('an unknown setting that is near none is refused, naming them all', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, vapidSubject, extraPushOrigins',
+      'rateLimitPerMinute, vapidSubject, extraPushOrigins, preferIpv6',
   ]);
 });
 
@@ -124,6 +129,15 @@ test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true
     for (const name of ['subscriberCap', 'monthlySendCap', 'rateLimitPerMinute']) {
       expect(mistakesOf({ [name]: value })).toHaveLength(1);
     }
+  },
+);
+
+test.each(['', 'yes', '1', 'TRUE', 1, null])(
+  '%p does not say whether to prefer IPv6',
+  (preferIpv6) => {
+    expect(mistakesOf({ preferIpv6 })).toEqual([
+      `setting preferIpv6 must be true or false; it is ${JSON.stringify(preferIpv6)}`,
+    ]);
   },
 );
 

@@ -29,8 +29,8 @@ afterEach(async () => {
   await dns.stop();
 });
 
-function lookUp(trustedOrigins: readonly string[] = []) {
-  const lookup = publicLookup({ trustedOrigins, resolver, now: () => now });
+function lookUp({ trustedOrigins = [] as string[], preferIpv6 = false } = {}) {
+  const lookup = publicLookup({ trustedOrigins, preferIpv6, resolver, now: () => now });
   return promisify((name: string, done: (error: Error | null, found: unknown) => void) =>
     lookup(name, { all: true }, done),
   );
@@ -39,7 +39,8 @@ function lookUp(trustedOrigins: readonly string[] = []) {
 /** Pushes to a host of that name, on the port of a push service of this machine. */
 function push(name: string, trusted: boolean) {
   const origin = `http://${name}:${new URL(service.origin).port}`;
-  const lookup = publicLookup({ trustedOrigins: trusted ? [origin] : [], resolver });
+  const trustedOrigins = trusted ? [origin] : [];
+  const lookup = publicLookup({ trustedOrigins, preferIpv6: false, resolver });
   const body = Buffer.alloc(1);
   return pushTransport({ limit: 1, lookup })({
     origin,
@@ -150,4 +151,48 @@ test('connections begin with one address after the other', async () => {
   }
   expect(first.slice(0, 3).sort()).toEqual(addresses);
   expect(first.slice(3)).toEqual(first.slice(0, 3));
+});
+
+describe('of a host with IPv4 and IPv6 addresses', () => {
+  const ipv6 = '2606:4700:0:0:0:0:0:1111';
+  const compressed = '2606:4700::1111';
+
+  test('the IPv4 address alone is looked up, unless IPv6 is preferred', async () => {
+    dns.addresses.set(host, [address, ipv6]);
+    expect(await lookUp()(host)).toEqual([{ address, family: 4 }]);
+    expect(dns.asked).toEqual([host]);
+  });
+
+  test('the IPv6 address comes first where IPv6 is preferred', async () => {
+    dns.addresses.set(host, [address, ipv6]);
+    const lookUpHost = lookUp({ preferIpv6: true });
+    for (let connection = 0; connection < 3; connection += 1) {
+      expect(await lookUpHost(host)).toEqual([
+        { address: compressed, family: 6 },
+        { address, family: 4 },
+      ]);
+    }
+  });
+
+  test.each([
+    ['IPv4', [address], [{ address, family: 4 }]],
+    ['IPv6', [ipv6], [{ address: compressed, family: 6 }]],
+  ])('where IPv6 is preferred, one that has only %s is found', async (_, addresses, found) => {
+    dns.addresses.set(host, addresses);
+    expect(await lookUp({ preferIpv6: true })(host)).toEqual(found);
+  });
+
+  test('one without any address fails', async () => {
+    dns.addresses.set(host, []);
+    for (const preferIpv6 of [false, true]) {
+      await expect(lookUp({ preferIpv6 })(host)).rejects.toMatchObject({ code: 'ENODATA' });
+    }
+  });
+
+  test('a private IPv6 address is refused like any other', async () => {
+    dns.addresses.set(host, [address, 'fd00:0:0:0:0:0:0:1']);
+    await expect(lookUp({ preferIpv6: true })(host)).rejects.toThrow(
+      'resolves to a private address',
+    );
+  });
 });
