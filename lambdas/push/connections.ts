@@ -29,6 +29,12 @@ const idleLimit = 30_000;
  */
 const tryingAddresses = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2 ** 31 - 1 };
 
+/**
+ * Origins one function remembers; past it the oldest without a connection is forgotten. It is above
+ * the limit of connections, so there is one.
+ */
+const capacity = 1000;
+
 interface Origin {
   /** Host and port, as the `Host` header has them. */
   readonly host: string;
@@ -36,6 +42,8 @@ interface Origin {
   readonly open: () => Socket;
   /** The one used last is last. */
   readonly idle: Connection[];
+  /** Connections open, idle ones included. */
+  connections: number;
 }
 
 /** Connections to push services, and the one place where they are made. */
@@ -70,6 +78,7 @@ export class Connections {
     }
     if (this.#open >= this.#settings.limit) this.#closeIdle();
     this.#open += 1;
+    origin.connections += 1;
     return new Connection(origin.open(), {
       idle: (connection) => {
         connection.idleSince = this.#now();
@@ -77,6 +86,7 @@ export class Connections {
       },
       ended: (connection) => {
         this.#open -= 1;
+        origin.connections -= 1;
         const index = origin.idle.indexOf(connection);
         if (index !== -1) origin.idle.splice(index, 1);
       },
@@ -98,10 +108,19 @@ export class Connections {
     if (origin === undefined) {
       const url = new URL(name);
       const open = url.protocol === 'https:' ? this.#secureOpener(url) : this.#plainOpener(url);
-      origin = { host: url.host, open, idle: [] };
+      origin = { host: url.host, open, idle: [], connections: 0 };
+      if (this.#origins.size >= capacity) this.#forgetOrigin();
       this.#origins.set(name, origin);
     }
     return origin;
+  }
+
+  #forgetOrigin(): void {
+    for (const [name, { connections }] of this.#origins) {
+      if (connections > 0) continue;
+      this.#origins.delete(name);
+      return;
+    }
   }
 
   #plainOpener(url: URL): () => Socket {

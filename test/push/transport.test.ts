@@ -166,6 +166,36 @@ test('later connections resume the TLS session of the first', async () => {
   expect(resumed).toEqual([false, true]);
 });
 
+// Anyone can subscribe endpoints on made-up subdomains of a push service.
+test('a thousand origins are remembered, each with its TLS session', async () => {
+  const server = https.createServer(certificate, (_, response) => accept(response));
+  const resumed: boolean[] = [];
+  server.on('secureConnection', (socket) => resumed.push(socket.isSessionReused()));
+  const origin = await listen(server, 'https');
+  const refusing: LookupFunction = (_, __, callback) => callback(new Error('No such host.'), []);
+  const transport = pushTransport({ limit: 1, ca: certificate.cert, lookup: refusing });
+  const pushOnNewConnection = async () => {
+    await transport(request({ origin }));
+    const [socket] = sockets;
+    const closed = once(socket!, 'close');
+    socket!.end();
+    await closed;
+  };
+  const pushToOthers = async (count: number) => {
+    for (let other = 0; other < count; other += 1) {
+      const push = transport(request({ origin: `https://h${other}.example` }));
+      await expect(push).rejects.toThrow('No such host.');
+    }
+  };
+
+  await pushOnNewConnection();
+  await pushToOthers(999);
+  await pushOnNewConnection();
+  await pushToOthers(1000);
+  await pushOnNewConnection();
+  expect(resumed).toEqual([false, true, false]);
+});
+
 test('pushes share a connection one after the other, and have their own at once', async () => {
   const { origin, counts } = await accepting();
   const transport = pushTransport({ limit: 10 });
