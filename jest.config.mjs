@@ -2,8 +2,12 @@
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  // Those need a browser, and those take minutes: npm run test:browser, npm run test:trust.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/', '<rootDir>/test/trust/'],
+  // Those need a browser, and those take minutes: npm run test:browser, npm run test:reliability.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '<rootDir>/test/browser/',
+    '<rootDir>/test/reliability/',
+  ],
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   transform: {

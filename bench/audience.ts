@@ -1,19 +1,18 @@
-import type { Audience } from '../lambdas/push/delivery.ts';
-import type { Subscription } from './sender-process.ts';
+import type { Addressee, Audience } from '../lambdas/push/delivery/delivery.ts';
 
-const pageSize = 1000;
-
-/** Subscriptions in the pages that the table would yield them in. */
-export function audienceOf(subscriptions: readonly Subscription[]): Audience {
+/**
+ * An audience in memory.
+ * @param addressees in the order of their endpoint hashes.
+ * @param pageSize subscriptions per page, as `send` reads them.
+ */
+export function audienceOf(addressees: readonly Addressee[], pageSize = 1000): Audience {
   return {
-    ordered: false,
-    async *pages() {
-      for (let start = 0; start < subscriptions.length; start += pageSize) {
-        yield subscriptions.slice(start, start + pageSize).map(({ endpoint, keys }) => ({
-          endpoint,
-          endpointHash: '',
-          ...keys,
-        }));
+    ordered: true,
+    async *pages({ from = '' } = {}) {
+      const first = addressees.findIndex(({ endpointHash }) => endpointHash >= from);
+      if (first === -1) return;
+      for (let start = first; start < addressees.length; start += pageSize) {
+        yield addressees.slice(start, start + pageSize);
       }
     },
   };

@@ -1,5 +1,5 @@
-import { table } from '../bin/terminal/table.ts';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { table } from '../admin/terminal/table.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { type BroadcastRun, broadcasts } from './broadcast/run.ts';
 import { activities } from './broadcast/shares.ts';
 import { command, wholeNumber } from './command.ts';

@@ -4,8 +4,8 @@ import {
   type ParsedArguments,
   readArguments,
   UsageError,
-} from '../bin/terminal/arguments.ts';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+} from '../admin/terminal/arguments.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 
 /** Runs a benchmark's command line, and leaves its exit code. */
 export async function command<const Known extends Flags>(

@@ -1,5 +1,9 @@
 import { createECDH } from 'node:crypto';
-import type { Subscription } from './sender-process.ts';
+
+export interface Subscription {
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
+}
 
 const curve = createECDH('prime256v1');
 

@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { certificate } from '../test/local/push-service/certificate.ts';
+import { certificate } from '../local/push-service/certificate.ts';
 import { drawLatency, type Latency } from './latency.ts';
 
 export interface PushServerCounts {

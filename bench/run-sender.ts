@@ -1,6 +1,6 @@
-import type { VapidKeys } from '../lambdas/contract/project.ts';
-import { newVapidPair } from '../lambdas/store/vapid-pair.ts';
-import { certificate } from '../test/local/push-service/certificate.ts';
+import { newVapidPair } from '../admin/vapid-pair.ts';
+import type { VapidKeys } from '../contract/project.ts';
+import { certificate } from '../local/push-service/certificate.ts';
 import type { Bundles } from './bundle.ts';
 import { startChild } from './child.ts';
 import type { Latency } from './latency.ts';

@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import type { VapidKeys } from '../lambdas/contract/project.ts';
-import { agreeWithAll } from './floor.ts';
+import type { VapidKeys } from '../contract/project.ts';
+import { agreeWithAll, type Subscription } from './floor.ts';
 import { Stopwatch } from './stopwatch.ts';
 
 /** What a process that sends is told to do. */
@@ -26,11 +26,6 @@ export interface SenderResult {
   readonly floor: number;
   /** MB, at the most. */
   readonly memory: number;
-}
-
-export interface Subscription {
-  readonly endpoint: string;
-  readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
 /** Prepares a sender; what it returns pushes the payload to every one of some subscriptions. */

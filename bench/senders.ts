@@ -1,6 +1,6 @@
-import { progressBar } from '../bin/terminal/progress-bar.ts';
-import { table } from '../bin/terminal/table.ts';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { progressBar } from '../admin/terminal/progress-bar.ts';
+import { table } from '../admin/terminal/table.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { bundles } from './bundle.ts';
 import { command, wholeNumber } from './command.ts';
 import { describeLatency, readLatency } from './latency.ts';

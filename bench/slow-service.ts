@@ -1,7 +1,7 @@
-import { progressBar } from '../bin/terminal/progress-bar.ts';
-import { table } from '../bin/terminal/table.ts';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
-import { certificate } from '../test/local/push-service/certificate.ts';
+import { progressBar } from '../admin/terminal/progress-bar.ts';
+import { table } from '../admin/terminal/table.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { certificate } from '../local/push-service/certificate.ts';
 import { type Bundles, bundles } from './bundle.ts';
 import { startChild } from './child.ts';
 import { command, wholeNumber } from './command.ts';

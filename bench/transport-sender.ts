@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Transport } from '../lambdas/push/transport.ts';
+import type { Transport } from '../lambdas/push/transport/transport.ts';
 import { eachInFlight, type Sender, type SenderTask, ttl } from './sender-process.ts';
 
 /** Sends bodies that only look encrypted, so that a transport alone is measured. */

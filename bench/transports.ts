@@ -1,13 +1,13 @@
-import { progressBar } from '../bin/terminal/progress-bar.ts';
-import { table } from '../bin/terminal/table.ts';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
+import { progressBar } from '../admin/terminal/progress-bar.ts';
+import { table } from '../admin/terminal/table.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { bundles } from './bundle.ts';
 import { command, wholeNumber } from './command.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median, type Run, runSender } from './run-sender.ts';
 
 const transports = {
-  carillon: 'lambdas/push/transport.ts',
+  carillon: 'lambdas/push/transport/transport.ts',
   'undici-dispatch': 'undici, Pool.dispatch',
   'undici-request': 'undici, Pool.request',
   'undici-pipelining': 'undici, 4 connections × pipelining 25',

@@ -1,5 +1,5 @@
 import Pool from 'undici/lib/dispatcher/pool.js';
-import type { Transport } from '../lambdas/push/transport.ts';
+import type { Transport } from '../lambdas/push/transport/transport.ts';
 import { serve } from './sender-process.ts';
 import { transportSender } from './transport-sender.ts';
 

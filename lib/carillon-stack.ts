@@ -1,8 +1,8 @@
 import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { environment } from '../lambdas/contract/environment.ts';
-import { limits } from '../lambdas/contract/limits.ts';
-import type { RouteName } from '../lambdas/contract/routes.ts';
+import { environment } from '../contract/environment.ts';
+import { limits } from '../contract/limits.ts';
+import type { RouteName } from '../contract/routes.ts';
 import { Dashboard } from './dashboard.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import { HttpApi } from './http-api.ts';

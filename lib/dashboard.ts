@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { pushMetrics } from '../lambdas/contract/metrics.ts';
-import { type Route, routes } from '../lambdas/contract/routes.ts';
+import { pushMetrics } from '../contract/metrics.ts';
+import { type Route, routes } from '../contract/routes.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';

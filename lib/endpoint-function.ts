@@ -5,7 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
-import type { RouteName } from '../lambdas/contract/routes.ts';
+import type { RouteName } from '../contract/routes.ts';
 import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 

@@ -5,7 +5,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type Route, type RouteName, routes } from '../lambdas/contract/routes.ts';
+import { type Route, type RouteName, routes } from '../contract/routes.ts';
 import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { metricNamespace, pushMetrics } from '../lambdas/contract/metrics.ts';
+import { metricNamespace, pushMetrics } from '../contract/metrics.ts';
 import { alarmOn } from './alarms.ts';
 
 /** What the send function reports about its pushes. */

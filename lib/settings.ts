@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { freeTier } from '../lambdas/contract/limits.ts';
-import { nearestName } from '../lambdas/contract/nearest-name.ts';
+import { freeTier } from '../contract/limits.ts';
+import { nearestName } from '../contract/nearest-name.ts';
 
 /** For the stage `dev` alone, which may go without an address at which someone can be reached. */
 const devVapidSubject = 'mailto:operator@example.com';

@@ -1,4 +1,4 @@
-import { processTerminal } from '../bin/terminal/terminal.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
 import { runDemo } from './demo/run.ts';
 
 // The SDK's own word about the age of Node is not for whoever watches the demo.

@@ -1,21 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EnvironmentName, environment } from '../lambdas/contract/environment.ts';
-import { provideAssembly } from './assembly-cache.ts';
-import { type DynamoDbEngine, startDynamoDb } from './dynamodb.ts';
-import { type DynamoDbHook, startDynamoDbGate } from './dynamodb-gate.ts';
-import type { FunctionLog } from './function-instance.ts';
-import { FunctionPool } from './function-pool.ts';
-import { type FunctionDefinition, readFunctions } from './functions.ts';
-import { type AccessLine, type Pages, startGateway } from './gateway.ts';
-import { readGrants } from './iam-policy.ts';
+import { type EnvironmentName, environment } from '../contract/environment.ts';
+import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
+import { type DynamoDbHook, startDynamoDbGate } from './dynamodb/proxy.ts';
+import { type TableNames, tableNames } from './dynamodb/table-names.ts';
+import { createTables } from './dynamodb/tables.ts';
+import { type AccessLine, type Pages, startGateway } from './gateway/gateway.ts';
+import type { FunctionLog } from './lambda/function-instance.ts';
+import { FunctionPool } from './lambda/function-pool.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
-import { createResolver, localRegion } from './references.ts';
-import { readRoutes } from './routes.ts';
-import { type TableNames, tableNames } from './table-names.ts';
-import { createTables } from './tables.ts';
-import { readAssembly } from './template.ts';
+import { provideAssembly } from './template/assembly-cache.ts';
+import { type FunctionDefinition, readFunctions } from './template/functions.ts';
+import { readGrants } from './template/iam-policy.ts';
+import { createResolver, localRegion } from './template/references.ts';
+import { readRoutes } from './template/routes.ts';
+import { readAssembly } from './template/template.ts';
 
 export interface StackOptions {
   /** Directory of a cloud assembly that is synthesized already. */

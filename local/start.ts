@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { paintFor, processTerminal } from '../bin/terminal/terminal.ts';
-import { demoProject } from './demo-project.ts';
-import { functionLog, functionLogFile } from './function-log.ts';
+import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { startingResponse } from './gateway/starting.ts';
+import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { openPlayground, type Playground } from './playground/playground.ts';
-import { requestLine } from './request-line.ts';
 import { startStack } from './stack.ts';
-import { readStartOptions, startHelp } from './start-options.ts';
-import { startingResponse } from './starting.ts';
-import { type LocalState, stateFile, writeState } from './state-file.ts';
-import { tour } from './tour.ts';
+import { demoProject } from './start/demo-project.ts';
+import { readStartOptions, startHelp } from './start/options.ts';
+import { requestLine } from './start/request-line.ts';
+import { type LocalState, stateFile, writeState } from './start/state-file.ts';
+import { tour } from './start/tour.ts';
 
 const { output, messages } = processTerminal;
 const say = (text: string) => output.write(`${text}\n`);

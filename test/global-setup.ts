@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { provideAssembly } from '../local/assembly-cache.ts';
+import { provideAssembly } from '../local/template/assembly-cache.ts';
 
 /**
  * Provides the synthesized stack once for all test files, which find it by `CARILLON_ASSEMBLY`. Where that

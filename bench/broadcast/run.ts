@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { progressBar } from '../../bin/terminal/progress-bar.ts';
-import { processTerminal } from '../../bin/terminal/terminal.ts';
-import { pathOf, routes } from '../../lambdas/contract/routes.ts';
-import type { SendResult } from '../../lambdas/contract/schemas.ts';
-import { synthesize } from '../../local/synthesize.ts';
-import { certificate } from '../../test/local/push-service/certificate.ts';
+import { progressBar } from '../../admin/terminal/progress-bar.ts';
+import { processTerminal } from '../../admin/terminal/terminal.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type { SendResult } from '../../contract/schemas.ts';
+import { certificate } from '../../local/push-service/certificate.ts';
+import { synthesize } from '../../local/template/synthesize.ts';
 import { bundles } from '../bundle.ts';
 import { startChild } from '../child.ts';
 import type { Latency } from '../latency.ts';

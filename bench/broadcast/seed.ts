@@ -4,12 +4,12 @@ import {
   type DynamoDBDocumentClient,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { projectRegistry } from '../../admin/project-registry.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type SubscriptionItem, subscribersPeriod } from '../../lambdas/store/items.ts';
-import { projectRegistry } from '../../lambdas/store/project-registry.ts';
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
-import { localRegion } from '../../local/references.ts';
-import { projectTables } from '../../local/table-names.ts';
+import { projectTables } from '../../local/dynamodb/table-names.ts';
+import { localRegion } from '../../local/template/references.ts';
 import type { StackPlace } from './stack-process.ts';
 
 export const projectId = 'bench';

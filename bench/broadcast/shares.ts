@@ -26,8 +26,8 @@ export interface Shares {
  * callers tell more.
  */
 const frames: readonly (readonly [pattern: RegExp, activity: Activity])[] = [
-  [/lambdas\/push\/(encryption|hmac)/, 'encrypting'],
-  [/lambdas\/push\/(transport|connection|read-answer)|^node:(_tls|internal\/tls)/, 'pushing'],
+  [/lambdas\/push\/crypto/, 'encrypting'],
+  [/lambdas\/push\/transport|^node:(_tls|internal\/tls)/, 'pushing'],
   [/lambdas\/store\/subscriptions/, 'removing'],
   // Pushes are the function's only traffic by TLS here; what comes by plain HTTP is the database's.
   [/lambdas\/store\/audience|node_modules\/@(aws-sdk|smithy)|^node:_http/, 'reading'],

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { BroadcastChannel } from 'node:worker_threads';
+import type { TableNames } from '../../local/dynamodb/table-names.ts';
 import { startStack } from '../../local/stack.ts';
-import type { TableNames } from '../../local/table-names.ts';
 import { type ProbeCommand, type ProbeReport, probeChannel } from './probe-messages.ts';
 import { type Shares, sharesOf } from './shares.ts';
 

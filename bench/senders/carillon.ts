@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { delivery } from '../../lambdas/push/delivery.ts';
-import { pushTransport } from '../../lambdas/push/transport.ts';
-import { vapidSigner } from '../../lambdas/push/vapid.ts';
+import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
+import { delivery } from '../../lambdas/push/delivery/delivery.ts';
+import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { audienceOf } from '../audience.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
@@ -24,7 +24,9 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     const report = await deliver({
       message: Buffer.from(payload),
       vapid,
-      audience: audienceOf(subscriptions),
+      audience: audienceOf(
+        subscriptions.map(({ endpoint, keys }) => ({ endpoint, endpointHash: '', ...keys })),
+      ),
       lastPushAt: Date.now() + 600_000,
       endAt: Date.now() + 600_000,
       remove: async () => {},

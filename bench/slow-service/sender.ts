@@ -5,11 +5,12 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { delivery, inFlight } from '../../lambdas/push/delivery.ts';
-import { pushTransport } from '../../lambdas/push/transport.ts';
-import { vapidSigner } from '../../lambdas/push/vapid.ts';
-import { newVapidPair } from '../../lambdas/store/vapid-pair.ts';
-import { audienceOf, type SubscriptionLike } from '../../test/fixtures/audience.ts';
+import { newVapidPair } from '../../admin/vapid-pair.ts';
+import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
+import { type Addressee, delivery, inFlight } from '../../lambdas/push/delivery/delivery.ts';
+import { pushTransport } from '../../lambdas/push/transport/transport.ts';
+import { endpointHash } from '../../lambdas/store/subscriptions.ts';
+import { audienceOf } from '../audience.ts';
 import { subject, ttl } from '../sender-process.ts';
 
 export interface SlowServiceTask {
@@ -33,8 +34,6 @@ export interface SlowServiceResult {
 
 /** Subscriptions at each service before the measurement. */
 const warmUp = 2000;
-/** As many as a page of the audience has. */
-const pageSize = 1000;
 
 const [task] = (await once(process, 'message')) as [SlowServiceTask];
 const { healthy, other, number, ca } = task;
@@ -84,17 +83,21 @@ async function broadcast(origins: readonly string[], each: number): Promise<void
   await deliver({
     message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
     vapid,
-    audience: audienceOf(subscriptionsAt(origins, each), pageSize),
+    audience: audienceOf(addresseesAt(origins, each)),
     lastPushAt: Date.now() + 600_000,
     endAt: Date.now() + 600_000,
     remove: async () => {},
   });
 }
 
-function subscriptionsAt(origins: readonly string[], each: number): SubscriptionLike[] {
+function addresseesAt(origins: readonly string[], each: number): Addressee[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
   const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
-  return origins.flatMap((origin) =>
-    Array.from({ length: each }, (_, index) => ({ endpoint: `${origin}/push/${index}`, keys })),
+  const addressees = origins.flatMap((origin) =>
+    Array.from({ length: each }, (_, index) => {
+      const endpoint = `${origin}/push/${index}`;
+      return { endpoint, endpointHash: endpointHash(endpoint), ...keys };
+    }),
   );
+  return addressees.sort((one, other) => (one.endpointHash < other.endpointHash ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-import { pushTransport } from '../../lambdas/push/transport.ts';
+import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { serve } from '../sender-process.ts';
 import { transportSender } from '../transport-sender.ts';
 

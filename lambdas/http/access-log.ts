@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import type middy from '@middy/core';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { projectIdSchema } from '../contract/schemas.ts';
+import { projectIdSchema } from '../../contract/schemas.ts';
 import { asServiceError } from './error-reply.ts';
 import { countedAddress } from './rate-limit.ts';
 import type { Reply } from './reply.ts';

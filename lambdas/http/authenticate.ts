@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../contract/errors.ts';
-import { secretKeyPattern } from '../contract/limits.ts';
-import type { Project } from '../contract/project.ts';
-import { projectIdSchema } from '../contract/schemas.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { secretKeyPattern } from '../../contract/limits.ts';
+import type { Project } from '../../contract/project.ts';
+import { projectIdSchema } from '../../contract/schemas.ts';
 import type { FindProject } from './find-project.ts';
 import type { Step } from './reply.ts';
 

@@ -1,6 +1,6 @@
 import httpCors from '@middy/http-cors';
-import { limits } from '../contract/limits.ts';
-import type { Route } from '../contract/routes.ts';
+import { limits } from '../../contract/limits.ts';
+import type { Route } from '../../contract/routes.ts';
 import type { Step } from './reply.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type ErrorBody, errorTable, ServiceError } from '../contract/errors.ts';
+import { type ErrorBody, errorTable, ServiceError } from '../../contract/errors.ts';
 import { type Reply, reply, type Step } from './reply.ts';
 
 /** Answers whatever was thrown. What is not a {@link ServiceError} tells the caller nothing. */

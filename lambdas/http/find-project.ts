@@ -1,6 +1,6 @@
-import { ServiceError } from '../contract/errors.ts';
-import type { Project } from '../contract/project.ts';
-import { projectIdSchema } from '../contract/schemas.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Project } from '../../contract/project.ts';
+import { projectIdSchema } from '../../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
 export type FindProject<Found extends Project = Project> = (

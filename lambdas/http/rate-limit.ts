@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
-import { ServiceError } from '../contract/errors.ts';
-import { limitOf, type Project } from '../contract/project.ts';
-import type { RouteName } from '../contract/routes.ts';
-import { projectIdSchema } from '../contract/schemas.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { limitOf, type Project } from '../../contract/project.ts';
+import type { RouteName } from '../../contract/routes.ts';
+import { projectIdSchema } from '../../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
 /** Counts requests by address, project and action. */

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
-import { ServiceError } from '../contract/errors.ts';
-import { issuesOf } from '../contract/issues.ts';
-import { idempotencyKeySchema } from '../contract/schemas.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { issuesOf } from '../../contract/issues.ts';
+import { idempotencyKeySchema } from '../../contract/schemas.ts';
 import type { Step } from './reply.ts';
 
 /**

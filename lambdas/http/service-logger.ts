@@ -1,5 +1,5 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import type { RouteName } from '../contract/routes.ts';
+import type { RouteName } from '../../contract/routes.ts';
 
 /** The log of one function: lines of JSON that no secret reaches by way of an error. */
 export function serviceLogger(serviceName: RouteName): Logger {

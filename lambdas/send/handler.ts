@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { readEnvironment } from '../contract/environment.ts';
-import { limits } from '../contract/limits.ts';
-import { metricNamespace } from '../contract/metrics.ts';
-import { sendSchema } from '../contract/schemas.ts';
+import { readEnvironment } from '../../contract/environment.ts';
+import { limits } from '../../contract/limits.ts';
+import { metricNamespace } from '../../contract/metrics.ts';
+import { sendSchema } from '../../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
 import { chain } from '../http/chain.ts';
@@ -13,10 +13,10 @@ import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
-import { delivery, inFlight } from '../push/delivery.ts';
-import { publicLookup } from '../push/public-lookup.ts';
-import { pushTransport } from '../push/transport.ts';
-import { vapidSigner } from '../push/vapid.ts';
+import { vapidSigner } from '../push/crypto/vapid.ts';
+import { delivery, inFlight } from '../push/delivery/delivery.ts';
+import { publicLookup } from '../push/transport/public-lookup.ts';
+import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { sendStore } from '../store/notifications.ts';
@@ -25,19 +25,22 @@ import { rateLimitStore } from '../store/rate-limits.ts';
 import { observation } from './observation.ts';
 import { type SendParts, send } from './send.ts';
 
-const environment = readEnvironment([
-  'PROJECTS_TABLE',
-  'VAPID_KEYS_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-  'NOTIFICATIONS_TABLE',
-  'RATE_LIMITS_TABLE',
-  'MONTHLY_SEND_CAP',
-  'RATE_LIMIT_PER_MINUTE',
-  'VAPID_SUBJECT',
-  'EXTRA_PUSH_ORIGINS',
-  'PREFER_IPV6',
-]);
+const environment = readEnvironment(
+  [
+    'PROJECTS_TABLE',
+    'VAPID_KEYS_TABLE',
+    'SUBSCRIPTIONS_TABLE',
+    'USAGE_TABLE',
+    'NOTIFICATIONS_TABLE',
+    'RATE_LIMITS_TABLE',
+    'MONTHLY_SEND_CAP',
+    'RATE_LIMIT_PER_MINUTE',
+    'VAPID_SUBJECT',
+    'EXTRA_PUSH_ORIGINS',
+    'PREFER_IPV6',
+  ],
+  process.env,
+);
 
 const clock = () => new Date();
 const perMinute = environment.RATE_LIMIT_PER_MINUTE;

@@ -1,6 +1,6 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { pushMetrics } from '../contract/metrics.ts';
+import { pushMetrics } from '../../contract/metrics.ts';
 import type { SendParts } from './send.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../contract/errors.ts';
-import { limits } from '../contract/limits.ts';
-import { pushMessage } from '../contract/message.ts';
-import { limitOf, type SigningProject } from '../contract/project.ts';
-import { pathOf, routes } from '../contract/routes.ts';
-import type { SendRequest, SendResult } from '../contract/schemas.ts';
-import type { Deliver, DeliveryReport } from '../push/delivery.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { pushMessage } from '../../contract/message.ts';
+import { limitOf, type SigningProject } from '../../contract/project.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type { SendRequest, SendResult } from '../../contract/schemas.ts';
+import type { Deliver, DeliveryReport } from '../push/delivery/delivery.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import {
   type NewNotification,

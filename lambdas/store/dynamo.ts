@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../contract/errors.ts';
+import { ServiceError } from '../../contract/errors.ts';
 
 /**
  * The DynamoDB client of a function. Beyond what the SDK retries by itself it tries again what

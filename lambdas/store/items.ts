@@ -1,4 +1,4 @@
-import type { Plan } from '../contract/project.ts';
+import type { Plan } from '../../contract/project.ts';
 
 /**
  * The tables' items, as they lie in DynamoDB, and the names the tables are read by.

@@ -5,8 +5,8 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../contract/limits.ts';
-import type { BeaconType, NotificationContent, SendResult } from '../contract/schemas.ts';
+import { limits } from '../../contract/limits.ts';
+import type { BeaconType, NotificationContent, SendResult } from '../../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import {
   type BarredItem,

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type { Project, SigningProject } from '../contract/project.ts';
+import type { Project, SigningProject } from '../../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
 /** How long a function uses a project that it read, ms: a rotated key ends this much later. */

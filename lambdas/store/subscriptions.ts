@@ -5,7 +5,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Subscription } from '../contract/schemas.ts';
+import type { Subscription } from '../../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import { type SubscriptionItem, subscribersPeriod } from './items.ts';
 

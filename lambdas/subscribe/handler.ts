@@ -1,7 +1,7 @@
-import { readEnvironment } from '../contract/environment.ts';
-import { limits } from '../contract/limits.ts';
-import { routes } from '../contract/routes.ts';
-import { subscribeSchema } from '../contract/schemas.ts';
+import { readEnvironment } from '../../contract/environment.ts';
+import { limits } from '../../contract/limits.ts';
+import { routes } from '../../contract/routes.ts';
+import { subscribeSchema } from '../../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
@@ -17,15 +17,18 @@ import { rateLimitStore } from '../store/rate-limits.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { subscribe } from './subscribe.ts';
 
-const environment = readEnvironment([
-  'PROJECTS_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-  'RATE_LIMITS_TABLE',
-  'SUBSCRIBER_CAP',
-  'RATE_LIMIT_PER_MINUTE',
-  'EXTRA_PUSH_ORIGINS',
-]);
+const environment = readEnvironment(
+  [
+    'PROJECTS_TABLE',
+    'SUBSCRIPTIONS_TABLE',
+    'USAGE_TABLE',
+    'RATE_LIMITS_TABLE',
+    'SUBSCRIBER_CAP',
+    'RATE_LIMIT_PER_MINUTE',
+    'EXTRA_PUSH_ORIGINS',
+  ],
+  process.env,
+);
 
 const clock = () => new Date();
 const perMinute = environment.RATE_LIMIT_PER_MINUTE;

@@ -1,7 +1,7 @@
-import { readEnvironment } from '../contract/environment.ts';
-import { limits } from '../contract/limits.ts';
-import { routes } from '../contract/routes.ts';
-import { trackSchema } from '../contract/schemas.ts';
+import { readEnvironment } from '../../contract/environment.ts';
+import { limits } from '../../contract/limits.ts';
+import { routes } from '../../contract/routes.ts';
+import { trackSchema } from '../../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
@@ -17,12 +17,10 @@ import { projectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
 import { track } from './track.ts';
 
-const environment = readEnvironment([
-  'PROJECTS_TABLE',
-  'NOTIFICATIONS_TABLE',
-  'RATE_LIMITS_TABLE',
-  'RATE_LIMIT_PER_MINUTE',
-]);
+const environment = readEnvironment(
+  ['PROJECTS_TABLE', 'NOTIFICATIONS_TABLE', 'RATE_LIMITS_TABLE', 'RATE_LIMIT_PER_MINUTE'],
+  process.env,
+);
 
 const clock = () => new Date();
 const perMinute = environment.RATE_LIMIT_PER_MINUTE;

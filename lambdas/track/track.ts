@@ -1,6 +1,6 @@
-import { ServiceError } from '../contract/errors.ts';
-import type { Project } from '../contract/project.ts';
-import { type BeaconType, notificationIdSchema } from '../contract/schemas.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Project } from '../../contract/project.ts';
+import { type BeaconType, notificationIdSchema } from '../../contract/schemas.ts';
 import type { BeaconStore } from '../store/notifications.ts';
 
 /** Counts a beacon of one of the project's notifications. */

@@ -1,6 +1,6 @@
-import { readEnvironment } from '../contract/environment.ts';
-import { routes } from '../contract/routes.ts';
-import { unsubscribeSchema } from '../contract/schemas.ts';
+import { readEnvironment } from '../../contract/environment.ts';
+import { routes } from '../../contract/routes.ts';
+import { unsubscribeSchema } from '../../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { chain } from '../http/chain.ts';
 import { cors } from '../http/cors.ts';
@@ -15,13 +15,16 @@ import { projectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
-const environment = readEnvironment([
-  'PROJECTS_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-  'RATE_LIMITS_TABLE',
-  'RATE_LIMIT_PER_MINUTE',
-]);
+const environment = readEnvironment(
+  [
+    'PROJECTS_TABLE',
+    'SUBSCRIPTIONS_TABLE',
+    'USAGE_TABLE',
+    'RATE_LIMITS_TABLE',
+    'RATE_LIMIT_PER_MINUTE',
+  ],
+  process.env,
+);
 
 const clock = () => new Date();
 const perMinute = environment.RATE_LIMIT_PER_MINUTE;

@@ -1,6 +1,6 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../lambdas/contract/environment.ts';
+import { environment } from '../../contract/environment.ts';
 import { ServiceTable, type TableProps } from './service-table.ts';
 
 export class NotificationsTable extends ServiceTable {

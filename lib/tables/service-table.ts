@@ -3,7 +3,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { EnvironmentName } from '../../lambdas/contract/environment.ts';
+import type { EnvironmentName } from '../../contract/environment.ts';
 import { alarmOn } from '../alarms.ts';
 import { removalPolicy } from '../removal-policy.ts';
 

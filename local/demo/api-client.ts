@@ -1,9 +1,5 @@
-import { pathOf, type Route, routes } from '../../lambdas/contract/routes.ts';
-import {
-  type SendRequest,
-  type SendResult,
-  sendResultSchema,
-} from '../../lambdas/contract/schemas.ts';
+import { pathOf, type Route, routes } from '../../contract/routes.ts';
+import { type SendRequest, type SendResult, sendResultSchema } from '../../contract/schemas.ts';
 
 /** The service's HTTP API, as a page and as an owner's server call it. */
 export interface ApiClient {

@@ -1,4 +1,4 @@
-import type { Output } from '../../bin/terminal/terminal.ts';
+import type { Output } from '../../admin/terminal/terminal.ts';
 import type { Progress } from './scenario.ts';
 
 /** Writes a line where a step begins and one where it ends: for a stream that is no terminal. */

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectTables } from '../../admin/project-registry.ts';
 import type { NotificationItem } from '../../lambdas/store/items.ts';
-import type { ProjectTables } from '../../lambdas/store/project-registry.ts';
 
 /** What the tables hold of one project, read past the service. */
 export interface Records {

@@ -1,5 +1,5 @@
-import { table } from '../../bin/terminal/table.ts';
-import type { Paint } from '../../bin/terminal/terminal.ts';
+import { table } from '../../admin/terminal/table.ts';
+import type { Paint } from '../../admin/terminal/terminal.ts';
 import {
   type Account,
   differs,
@@ -7,7 +7,7 @@ import {
   measures,
   type Witness,
   witnesses,
-} from './accounts.ts';
+} from './reconciliation.ts';
 
 /** The accounts of all witnesses, one above the other, with what does not agree marked. */
 export function accountsText(accounts: readonly Account[], paint: Paint): string {

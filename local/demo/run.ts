@@ -4,15 +4,15 @@ import {
   type Flags,
   readArguments,
   UsageError,
-} from '../../bin/terminal/arguments.ts';
-import { progressBar } from '../../bin/terminal/progress-bar.ts';
-import { paintFor, type Terminal } from '../../bin/terminal/terminal.ts';
+} from '../../admin/terminal/arguments.ts';
+import { progressBar } from '../../admin/terminal/progress-bar.ts';
+import { paintFor, type Terminal } from '../../admin/terminal/terminal.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import { localRegion } from '../references.ts';
+import { projectTables } from '../dynamodb/table-names.ts';
 import { type Stack, startStack } from '../stack.ts';
-import { projectTables } from '../table-names.ts';
-import { differences } from './accounts.ts';
+import { localRegion } from '../template/references.ts';
 import { progressLines } from './progress-lines.ts';
+import { differences } from './reconciliation.ts';
 import { accountsText, figuresText } from './report.ts';
 import { type Narrate, type Outcome, playScenario } from './scenario.ts';
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { PushMessage } from '../../lambdas/contract/message.ts';
-import type { SendRequest } from '../../lambdas/contract/schemas.ts';
-import { type ProjectTables, projectRegistry } from '../../lambdas/store/project-registry.ts';
+import { type ProjectTables, projectRegistry } from '../../admin/project-registry.ts';
+import type { PushMessage } from '../../contract/message.ts';
+import type { SendRequest } from '../../contract/schemas.ts';
 import type { PushService } from '../push-service/push-service.ts';
-import type { Account, Figure, Tally } from './accounts.ts';
 import { apiClient } from './api-client.ts';
-import { castPlayers, type Player, playRoles, subscriptionOf } from './cast.ts';
 import { inParallel } from './in-parallel.ts';
+import type { Account, Figure, Tally } from './reconciliation.ts';
 import { type Records, records } from './records.ts';
+import { castPlayers, type Player, playRoles, subscriptionOf } from './simulated-users.ts';
 
 /** The running stack that the scenario is played on. */
 export interface Stage {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { notificationIdSchema, projectIdSchema } from '../../lambdas/contract/schemas.ts';
+import { notificationIdSchema, projectIdSchema } from '../../contract/schemas.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import type { GatewayResponse } from '../gateway-response.ts';
-import { localRegion } from '../references.ts';
-import type { LocalState } from '../state-file.ts';
+import type { GatewayResponse } from '../gateway/response.ts';
+import type { LocalState } from '../start/state-file.ts';
+import { localRegion } from '../template/references.ts';
 import { playgroundPages } from './pages.ts';
 
 export interface Playground {

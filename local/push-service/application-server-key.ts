@@ -1,4 +1,4 @@
-import { isUncompressedPoint } from '../../lambdas/contract/p256.ts';
+import { isUncompressedPoint } from '../../contract/p256.ts';
 
 /**
  * Brings an application server key (RFC 8292 §3.2) into the one spelling keys are compared in:

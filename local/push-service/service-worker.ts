@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { PushMessage } from '../../lambdas/contract/message.ts';
-import type { BeaconType } from '../../lambdas/contract/schemas.ts';
+import type { PushMessage } from '../../contract/message.ts';
+import type { BeaconType } from '../../contract/schemas.ts';
 
 /** The part of a message that beacons depend on. */
 interface Reportable {

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { isUncompressedPoint } from '../../lambdas/contract/p256.ts';
+import { isUncompressedPoint } from '../../contract/p256.ts';
 import { pushRefusal } from './refusal.ts';
 
 const maxLifetime = 24 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import { projectIdPattern, secretKeyPrefix } from '../../lambdas/contract/limits.ts';
+import { projectIdPattern, secretKeyPrefix } from '../../contract/limits.ts';
 import { normalizeKey } from '../common/application-server-key.ts';
 import { CarillonError } from '../common/error.ts';
 import type { ProjectAddress } from '../common/service.ts';

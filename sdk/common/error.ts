@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, Issue } from '../../lambdas/contract/errors.ts';
+import type { ErrorBody, ErrorCode, Issue } from '../../contract/errors.ts';
 
 /** What can go wrong: the service's codes, and those of what happens in the browser. */
 export type CarillonErrorCode =

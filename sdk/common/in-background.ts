@@ -3,13 +3,6 @@ import { exclusively } from './exclusively.ts';
 import { recallFailures, rememberFailures } from './memory.ts';
 import { retryPauseMs } from './retry-pause.ts';
 
-/** Failures in a row of what nobody waits for, as the pages and the service worker share them. */
-export interface BackgroundFailures {
-  readonly count: number;
-  /** Milliseconds since the epoch: the next attempt is not made before. */
-  readonly notBefore: number;
-}
-
 const firstPauseMs = 10_000;
 
 /**

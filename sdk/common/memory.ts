@@ -1,4 +1,3 @@
-import type { BackgroundFailures } from './in-background.ts';
 import type { KnownRegistration } from './known-registration.ts';
 
 /**
@@ -11,6 +10,13 @@ const entries = 'entries';
 const beacons = 'beacons';
 /** Beacons remembered, oldest forgotten first: enough that no notification still shown is among them. */
 const beaconsKept = 256;
+
+/** Failures in a row of what nobody waits for, as the pages and the service worker share them. */
+export interface BackgroundFailures {
+  readonly count: number;
+  /** Milliseconds since the epoch: the next attempt is not made before. */
+  readonly notBefore: number;
+}
 
 /** @param scope of the service worker: one has one subscription. */
 export function recall(scope: string): Promise<KnownRegistration | undefined> {

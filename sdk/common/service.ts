@@ -1,4 +1,4 @@
-import { pathOf, routes } from '../../lambdas/contract/routes.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
 import { CarillonError, errorOf } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
 

@@ -1,4 +1,4 @@
-import type { BeaconType } from '../../lambdas/contract/schemas.ts';
+import type { BeaconType } from '../../contract/schemas.ts';
 import { claim } from '../common/memory.ts';
 import type { NotificationData } from './message.ts';
 

@@ -1,4 +1,4 @@
-import type { PushMessage } from '../../lambdas/contract/message.ts';
+import type { PushMessage } from '../../contract/message.ts';
 
 /** What a notification keeps for its click and its beacons. */
 export interface NotificationData {

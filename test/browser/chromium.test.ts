@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import puppeteer, { type Browser, type CDPSession } from 'puppeteer-core';
-import { pushMessage } from '../../lambdas/contract/message.ts';
+import { pushMessage } from '../../contract/message.ts';
+import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
-import { until } from './fixtures/until.ts';
 
 /**
  * The service worker in Chromium. Without a connection to its push service Chromium cannot

@@ -4,10 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import type { Page } from 'puppeteer-core';
+import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
 import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
-import { until } from './fixtures/until.ts';
 
 declare const Carillon: typeof import('../../sdk/client/carillon.ts');
 

@@ -1,3 +1,4 @@
+import { until } from '../fixtures/until.ts';
 import { push as pushDirectly } from '../local/push-service/sender.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
@@ -5,7 +6,6 @@ import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type SitePage } from './fixtures/site-page.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
 import { startThrottlingGateway, type ThrottlingGateway } from './fixtures/throttling-gateway.ts';
-import { until } from './fixtures/until.ts';
 
 /**
  * The SDK in Firefox, on sites of other origins than the API's, with real encryption: the message

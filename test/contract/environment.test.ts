@@ -1,4 +1,4 @@
-import { readEnvironment } from '../../lambdas/contract/environment.ts';
+import { readEnvironment } from '../../contract/environment.ts';
 
 test('reads only what a function needs, in its type', () => {
   const environment = readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP', 'EXTRA_PUSH_ORIGINS'], {

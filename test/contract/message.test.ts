@@ -1,4 +1,4 @@
-import { pushMessage } from '../../lambdas/contract/message.ts';
+import { pushMessage } from '../../contract/message.ts';
 
 test('a message is a declarative one that a service worker may handle first', () => {
   const content = {

@@ -1,4 +1,4 @@
-import { nearestName } from '../../lambdas/contract/nearest-name.ts';
+import { nearestName } from '../../contract/nearest-name.ts';
 
 const names = ['stage', 'subscriberCap', 'monthlySendCap'];
 

@@ -1,4 +1,4 @@
-import { sendSchema } from '../../lambdas/contract/schemas.ts';
+import { sendSchema } from '../../contract/schemas.ts';
 
 function issuesOf(value: unknown): string[] {
   const { error } = sendSchema.safeParse(value);

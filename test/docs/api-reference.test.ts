@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { errorTable } from '../../lambdas/contract/errors.ts';
-import { freeTier, limits } from '../../lambdas/contract/limits.ts';
-import { pushServiceHosts } from '../../lambdas/contract/push-services.ts';
-import { routes } from '../../lambdas/contract/routes.ts';
-import { gatewayAnswers } from '../../local/gateway-response.ts';
+import { errorTable } from '../../contract/errors.ts';
+import { freeTier, limits } from '../../contract/limits.ts';
+import { pushServiceHosts } from '../../contract/push-services.ts';
+import { routes } from '../../contract/routes.ts';
+import { gatewayAnswers } from '../../local/gateway/response.ts';
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';
 

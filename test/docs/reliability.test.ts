@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { FigureRecord } from '../trust/report/record.ts';
-import { readRows, reliabilityDocument, type TestRun } from '../trust/report/reliability.ts';
+import type { FigureRecord } from '../reliability/report/record.ts';
+import { readRows, reliabilityDocument, type TestRun } from '../reliability/report/reliability.ts';
 
 const root = '/repository';
-const file = `${root}/test/trust/a.test.ts`;
+const file = `${root}/test/reliability/a.test.ts`;
 
 function run(...tests: readonly [string[], string, string][]): TestRun {
   const assertionResults = tests.map(([ancestorTitles, title, status]) => ({
@@ -35,7 +35,7 @@ test('a test that stands alone is a promise, and so are all of one describe toge
     root,
   );
   const document = reliabilityDocument(rows, '7');
-  const link = '[test/trust/a.test.ts](../test/trust/a.test.ts)';
+  const link = '[test/reliability/a.test.ts](../test/reliability/a.test.ts)';
   expect(document).toContain(`| Holds | ${link} | things tried: 1,005<br>tests: 2 |`);
   expect(document).toContain(`| Alone | ${link} | things tried: 4<br>tests: 1 |`);
   expect(document).toContain('seed 7 ');

@@ -1,7 +1,7 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();

@@ -1,5 +1,5 @@
-import { pushMetrics } from '../../lambdas/contract/metrics.ts';
-import { type Route, routes } from '../../lambdas/contract/routes.ts';
+import { pushMetrics } from '../../contract/metrics.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { resources, tableOf, functionOf } = synthesize();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freeTier } from '../../lambdas/contract/limits.ts';
+import { freeTier } from '../../contract/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 

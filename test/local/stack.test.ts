@@ -1,6 +1,6 @@
-import { demoProject } from '../../local/demo-project.ts';
-import type { FunctionLog } from '../../local/function-instance.ts';
+import type { FunctionLog } from '../../local/lambda/function-instance.ts';
 import type { Stack } from '../../local/stack.ts';
+import { demoProject } from '../../local/start/demo-project.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startLocalStack } from '../fixtures/local-stack.ts';
 import { busyPort, freePort } from '../fixtures/ports.ts';

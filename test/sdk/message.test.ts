@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { pushMessage } from '../../lambdas/contract/message.ts';
+import { pushMessage } from '../../contract/message.ts';
 import { isCarillonMessage, parseText, readMessage } from '../../sdk/worker/message.ts';
 
 const scope = 'https://shop.example/app/';

@@ -1,4 +1,4 @@
-import { type Route, routes } from '../../lambdas/contract/routes.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { ErrorBody, ErrorCode } from '../../lambdas/contract/errors.ts';
-import { limits } from '../../lambdas/contract/limits.ts';
-import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import type { ErrorBody, ErrorCode } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;

@@ -1,4 +1,4 @@
-import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { routes } from '../../lambdas/contract/routes.ts';
+import { routes } from '../../contract/routes.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;

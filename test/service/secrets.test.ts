@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { pathOf, type RouteName, routes } from '../../lambdas/contract/routes.ts';
-import { type DynamoDbAnswer, errorAnswer } from '../../local/dynamodb-answer.ts';
-import type { DynamoDbFault } from '../../local/dynamodb-gate.ts';
+import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
+import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
+import { type DynamoDbAnswer, errorAnswer } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
-import { requestLine } from '../../local/request-line.ts';
+import { requestLine } from '../../local/start/request-line.ts';
 import { LeakWatch } from '../fixtures/leaks.ts';
 import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 

@@ -1,4 +1,4 @@
-import { routes } from '../../lambdas/contract/routes.ts';
+import { routes } from '../../contract/routes.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;

@@ -1,6 +1,6 @@
-import { type RouteName, routes } from '../../lambdas/contract/routes.ts';
-import type { DynamoDbHook } from '../../local/dynamodb-gate.ts';
-import { readAssembly, resourcesOf } from '../../local/template.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
+import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
+import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';

@@ -1,4 +1,4 @@
-import { pathOf, routes } from '../../../lambdas/contract/routes.ts';
+import { pathOf, routes } from '../../../contract/routes.ts';
 import type { CarillonClient } from '../../../sdk/client/carillon.ts';
 import { exclusively } from '../../../sdk/common/exclusively.ts';
 import { recall } from '../../../sdk/common/memory.ts';

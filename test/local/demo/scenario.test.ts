@@ -1,6 +1,6 @@
 import { type Progress, playScenario } from '../../../local/demo/scenario.ts';
+import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { startPushService } from '../../../local/push-service/push-service.ts';
-import { projectTables } from '../../../local/table-names.ts';
 import { startDatabase } from '../../fixtures/database.ts';
 
 describe('playScenario', () => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { TableNames } from '../../../local/dynamodb/table-names.ts';
 import { openPlayground, type Playground } from '../../../local/playground/playground.ts';
-import type { TableNames } from '../../../local/table-names.ts';
 
 const project = {
   projectId: 'demo',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pushMessage } from '../../../lambdas/contract/message.ts';
+import { pushMessage } from '../../../contract/message.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
 import { push, sender } from './sender.ts';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import * as https from 'node:https';
 import { createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
+import { certificate } from '../../../local/push-service/certificate.ts';
 import {
   type PushServiceOptions,
   startPushService,
 } from '../../../local/push-service/push-service.ts';
-import { certificate } from './certificate.ts';
 import { push, pushRequest, sender } from './sender.ts';
 
 const stops: (() => Promise<void>)[] = [];

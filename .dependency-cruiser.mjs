@@ -1,0 +1,85 @@
+/**
+ * Who may import whom. An import that matches none of the allowed rules fails, and so does a circle.
+ * A file may always import the files of its own folder: see `own` below.
+ */
+
+const contract = '^contract/';
+const store = '^lambdas/store/';
+const packages = '^node_modules/';
+const node = { dependencyTypes: ['core'] };
+const aPackage = (...names) => names.map((name) => `^node_modules/${name}/`);
+const lambdaTypes = aPackage('@types/aws-lambda');
+
+/** What the files of a folder may import. */
+const may = (folder, ...paths) => ({ from: { path: `^${folder}/` }, to: { path: paths } });
+const mayUseNode = (folder) => ({ from: { path: `^${folder}/` }, to: node });
+
+const sources = 'admin|bench|bin|contract|lib|local|sdk|test';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [{ name: 'no-circle', severity: 'error', from: {}, to: { circular: true } }],
+  allowedSeverity: 'error',
+  allowed: [
+    // own: the folder at the top, and under lambdas/ the one below it.
+    { from: { path: `^(${sources})/` }, to: { path: '^$1/' } },
+    { from: { path: '^lambdas/([^/]+)/' }, to: { path: '^lambdas/$1/' } },
+
+    may('contract', ...aPackage('zod')),
+
+    may(
+      'lambdas/http',
+      contract,
+      ...aPackage('@middy', '@aws-lambda-powertools', 'zod'),
+      ...lambdaTypes,
+    ),
+    may('lambdas/push', contract),
+    may('lambdas/store', contract, ...aPackage('@aws-sdk')),
+    // The functions: everything under lambdas/ but the three above.
+    {
+      from: { path: '^lambdas/(?!http/|push/|store/)' },
+      to: {
+        path: [
+          contract,
+          '^lambdas/(http|push|store)/',
+          ...aPackage('@middy', '@aws-lambda-powertools'),
+          ...lambdaTypes,
+        ],
+      },
+    },
+    mayUseNode('lambdas'),
+
+    // The stack refers to handlers by their path.
+    may(
+      'lib',
+      contract,
+      '^lambdas/store/items\\.ts$',
+      ...aPackage('aws-cdk-lib', 'constructs', 'zod'),
+    ),
+    mayUseNode('lib'),
+
+    may('admin', contract, store, packages),
+    mayUseNode('admin'),
+    may('bin', contract, '^admin/', '^lib/', packages),
+    mayUseNode('bin'),
+    may('local', contract, store, '^admin/', packages),
+    may('local/playground', '^sdk/'),
+    mayUseNode('local'),
+
+    may('sdk', contract),
+    may('sdk/build', packages),
+    mayUseNode('sdk/build'),
+
+    may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
+    mayUseNode('bench'),
+    may('test', '^(admin|bench|bin|contract|lambdas|lib|local|sdk)/', packages, '^package\\.json$'),
+    mayUseNode('test'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require'] },
+    // An import of a type alone is an import as well.
+    tsPreCompilationDeps: true,
+  },
+};

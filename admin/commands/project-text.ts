@@ -1,0 +1,38 @@
+import type { ProjectUsage, RegisteredProject } from '../project-registry.ts';
+import { printable } from '../terminal/printable.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { describeLimit, formatCount } from './limits.ts';
+
+/** A project's particulars, line by line; with its usage where that was read. */
+export function projectText(
+  { projectId, name, vapidPublicKey, plan, createdAt, previousKeyUntil }: RegisteredProject,
+  paint: Paint,
+  usage?: ProjectUsage,
+): string {
+  const cap = (limit: number | null | undefined) => paint('dim', `limit: ${describeLimit(limit)}`);
+  const fields: readonly (readonly [string, string])[] = [
+    ['Name', printable(name)],
+    ['Application server key', vapidPublicKey],
+    ['Created', formatTime(createdAt)],
+    ...(previousKeyUntil
+      ? [['Former secret key until', formatTime(previousKeyUntil)] as const]
+      : []),
+    ['Subscribers', counted(usage?.subscribers, cap(plan.subscriberCap))],
+    [
+      `Notifications${usage ? ` in ${usage.month}` : ' a month'}`,
+      counted(usage?.sends, cap(plan.monthlySendCap)),
+    ],
+    ['Requests a minute', cap(plan.rateLimitPerMinute)],
+  ];
+  const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(24))}  ${value}\n`);
+  return `${paint('bold', projectId)}\n${lines.join('')}`;
+}
+
+function counted(count: number | undefined, limit: string): string {
+  return count === undefined ? limit : `${formatCount(count)}  ${limit}`;
+}
+
+/** `2026-11-20 19:04 UTC`. */
+export function formatTime(iso: string): string {
+  return `${iso.slice(0, 'YYYY-MM-DD'.length)} ${iso.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length)} UTC`;
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod/mini';
+
+/** Names of the environment variables that the stack sets and the functions read. */
+export const environment = {
+  projectsTable: 'PROJECTS_TABLE',
+  vapidKeysTable: 'VAPID_KEYS_TABLE',
+  subscriptionsTable: 'SUBSCRIPTIONS_TABLE',
+  usageTable: 'USAGE_TABLE',
+  notificationsTable: 'NOTIFICATIONS_TABLE',
+  rateLimitsTable: 'RATE_LIMITS_TABLE',
+  subscriberCap: 'SUBSCRIBER_CAP',
+  monthlySendCap: 'MONTHLY_SEND_CAP',
+  rateLimitPerMinute: 'RATE_LIMIT_PER_MINUTE',
+  vapidSubject: 'VAPID_SUBJECT',
+  extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
+  preferIpv6: 'PREFER_IPV6',
+} as const;
+
+export type EnvironmentName = (typeof environment)[keyof typeof environment];
+
+const text = z.string({ error: 'is not set' });
+const name = text.check(z.minLength(1, 'is empty'));
+const wholeNumber = 'must be a whole number above 0';
+const count = z.coerce
+  .number({ error: wholeNumber })
+  .check(z.int(wholeNumber), z.positive(wholeNumber));
+
+const variables = z.object({
+  PROJECTS_TABLE: name,
+  VAPID_KEYS_TABLE: name,
+  SUBSCRIPTIONS_TABLE: name,
+  USAGE_TABLE: name,
+  NOTIFICATIONS_TABLE: name,
+  RATE_LIMITS_TABLE: name,
+  SUBSCRIBER_CAP: count,
+  MONTHLY_SEND_CAP: count,
+  RATE_LIMIT_PER_MINUTE: count,
+  VAPID_SUBJECT: name,
+  /** Origins, separated by commas; an empty text is none. */
+  EXTRA_PUSH_ORIGINS: z.pipe(
+    text,
+    z.transform((origins) => origins.split(',').filter(Boolean)),
+  ),
+  PREFER_IPV6: z.pipe(
+    z.enum(['true', 'false'], { error: 'must be true or false' }),
+    z.transform((text) => text === 'true'),
+  ),
+} satisfies Record<EnvironmentName, z.ZodMiniType>);
+
+export type Environment = z.infer<typeof variables>;
+
+/**
+ * Reads the variables a function needs and nothing else.
+ * @throws {Error} naming every variable that is absent or wrong, so that a function deployed
+ *   without one fails at its start and not at its first request.
+ */
+export function readEnvironment<const Name extends EnvironmentName>(
+  names: readonly Name[],
+  source: Readonly<Record<string, string | undefined>>,
+): Pick<Environment, Name> {
+  const wanted = Object.fromEntries(names.map((wantedName) => [wantedName, true as const]));
+  const parsed = z.pick(variables, wanted as Record<EnvironmentName, true>).safeParse(source);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    throw new Error(`The function's environment is incomplete. ${wrong.join('; ')}`);
+  }
+  return parsed.data as Pick<Environment, Name>;
+}

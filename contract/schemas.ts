@@ -1,0 +1,159 @@
+import * as z from 'zod/mini';
+import { decodeBase64, encodeBase64url } from './base64url.ts';
+import { limits, projectIdPattern } from './limits.ts';
+import { isUncompressedPoint } from './p256.ts';
+import { readEndpoint, readEndpointUrl } from './push-services.ts';
+
+/** Of the type asked for, or an issue that tells an absent value from a wrong one. */
+const wrong =
+  (message: string) =>
+  ({ input }: { input?: unknown }) =>
+    input === undefined ? 'is required' : message;
+
+/** Text of `min` to `max` characters that survives UTF-8: a lone surrogate would not. */
+function text(min: number, max: number) {
+  const message = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
+  return z.string({ error: wrong(message) }).check(
+    z.minLength(min, message),
+    z.maxLength(max, message),
+    z.refine((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+  );
+}
+
+/** Bytes in base64, either alphabet, padded or not; comes out as base64url without padding. */
+function bytes(isRight: (decoded: Uint8Array) => boolean, message: string) {
+  const decode = z.transform((value: string, context) => {
+    const decoded = decodeBase64(value);
+    if (decoded !== undefined && isRight(decoded)) return encodeBase64url(decoded);
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+  return z.pipe(z.string({ error: wrong(message) }), decode);
+}
+
+const webUrl = text(1, limits.urlLength).check(
+  z.refine(
+    (value) => /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value),
+    'must be an absolute http or https URL',
+  ),
+);
+
+const userId = text(1, limits.userIdLength);
+
+function endpoint(read: (value: string) => URL | { refusal: string }) {
+  const readUrl = z.transform((value: string, context) => {
+    const url = read(value);
+    const refusal = url instanceof URL ? lengthRefusal(url.href) : url.refusal;
+    if (url instanceof URL && refusal === undefined) return url.href;
+    context.issues.push({ code: 'custom', message: refusal, input: value });
+    return z.NEVER;
+  });
+  return z.pipe(text(1, limits.urlLength), readUrl);
+}
+
+/** A character outside ASCII takes up to 12 once it is percent-encoded, which is how it is stored. */
+function lengthRefusal(normalised: string): string | undefined {
+  return normalised.length > limits.urlLength
+    ? `must have at most ${limits.urlLength} characters when it is percent-encoded`
+    : undefined;
+}
+
+function object<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.object(shape, { error: wrong('must be an object') });
+}
+
+export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
+export const notificationIdSchema = z.uuid();
+
+/**
+ * Body of subscribe: what `PushSubscription.toJSON()` yields, and an optional `userId`. Fields
+ * beyond these, such as its `expirationTime`, are ignored.
+ */
+export function subscribeSchema(extraOrigins: readonly string[]) {
+  return object({
+    endpoint: endpoint((value) => readEndpoint(value, extraOrigins)),
+    keys: object({
+      p256dh: bytes(
+        isUncompressedPoint,
+        'must be base64url of an uncompressed P-256 point (65 bytes)',
+      ),
+      auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
+    }),
+    userId: z.optional(userId),
+  });
+}
+
+/**
+ * Query of unsubscribe. Any URL will do: one that was never subscribed is as absent as asked for,
+ * and one whose push service is no longer admitted must still be removable.
+ */
+export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
+
+/** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
+export const sendSchema = z.strictObject(
+  {
+    title: text(1, limits.titleLength),
+    body: z.optional(text(0, limits.bodyLength)),
+    url: z.optional(webUrl),
+    icon: z.optional(webUrl),
+    image: z.optional(webUrl),
+    badge: z.optional(webUrl),
+    userIds: z.optional(
+      z.pipe(
+        z.array(userId, { error: 'must be an array of user ids' }).check(
+          // An empty list must never turn into a broadcast.
+          z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
+          z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+        ),
+        z.transform((ids) => [...new Set(ids)]),
+      ),
+    ),
+  },
+  { error: wrong('must be an object') },
+);
+
+/** Header of send: a name, chosen by the caller, for one request and its repetitions. */
+export const idempotencyKeySchema = z.optional(
+  z
+    .string()
+    .check(
+      z.regex(
+        new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
+        `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
+      ),
+    ),
+);
+
+/** Body of track. */
+export const trackSchema = object({
+  type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
+});
+
+/** A subscription as a browser states it, checked and in one spelling. */
+export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
+export type SendRequest = z.infer<typeof sendSchema>;
+/** What a person will see: a send request without its recipients. */
+export type NotificationContent = Omit<SendRequest, 'userIds'>;
+export type BeaconType = z.infer<typeof trackSchema>['type'];
+
+const count = z.int().check(z.nonnegative());
+
+/** What became of the pushes of one notification. `attempted = delivered + removed + failed`. */
+export const deliveryCountsSchema = z.object({
+  attempted: count,
+  /** The push service accepted the message. */
+  delivered: count,
+  /** The push service said that the subscription is gone; it was deleted. */
+  removed: count,
+  /** Everything else. */
+  failed: count,
+});
+export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
+
+export const okSchema = z.object({ ok: z.literal(true) });
+export const sendResultSchema = z.extend(deliveryCountsSchema, {
+  id: z.uuid(),
+  /** Subscribers that the deadline left out. Present only where there are any. */
+  unreached: z.optional(z.int().check(z.positive())),
+});
+export type SendResult = z.infer<typeof sendResultSchema>;

@@ -1,0 +1,57 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import type { VapidKeys } from '../../../contract/project.ts';
+
+/** Seconds a token is valid: half of what RFC 8292 §2 allows, so that clocks may differ. */
+const validity = 12 * 60 * 60;
+/** Seconds before its end that a token is made anew. Apple asks for no more than one an hour. */
+const renewal = 2 * 60 * 60;
+/** Tokens one function remembers; past it the oldest is forgotten. */
+const capacity = 1000;
+
+/** Yields the `Authorization` header for pushes of one project to one origin. */
+export type VapidSigner = (keys: VapidKeys, origin: string) => string;
+
+/**
+ * Signs once for each pair of keys and origin (RFC 8292 §2 lets a token serve every push to its
+ * origin): a signature costs about as much as the whole rest of a push.
+ * @param subject `mailto:` or `https:` address at which a push service can reach the operator.
+ */
+export function vapidSigner(subject: string, clock: () => Date): VapidSigner {
+  const tokens = new Map<string, { authorization: string; renewAt: number }>();
+
+  return ({ publicKey, privateKey }, origin) => {
+    const now = Math.floor(clock().getTime() / 1000);
+    const key = `${publicKey} ${origin}`;
+    const known = tokens.get(key);
+    if (known !== undefined && now < known.renewAt) return known.authorization;
+
+    const claims = { aud: origin, exp: now + validity, sub: subject };
+    const token = signed(claims, privateKeyOf(publicKey, privateKey));
+    const authorization = `vapid t=${token}, k=${publicKey}`;
+    tokens.delete(key);
+    tokens.set(key, { authorization, renewAt: now + validity - renewal });
+    if (tokens.size > capacity) tokens.delete(tokens.keys().next().value!);
+    return authorization;
+  };
+}
+
+const joseHeader = base64url('{"typ":"JWT","alg":"ES256"}');
+
+/** A JSON Web Token signed by ES256 (RFC 7515, RFC 7518 §3.4). */
+function signed(claims: object, key: KeyObject): string {
+  const content = `${joseHeader}.${base64url(JSON.stringify(claims))}`;
+  const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
+  return `${content}.${signature.toString('base64url')}`;
+}
+
+function privateKeyOf(publicKey: string, privateKey: string): KeyObject {
+  const point = Buffer.from(publicKey, 'base64url');
+  const x = point.toString('base64url', 1, 33);
+  const y = point.toString('base64url', 33);
+  const key = { kty: 'EC', crv: 'P-256', x, y, d: privateKey };
+  return createPrivateKey({ key, format: 'jwk' });
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}

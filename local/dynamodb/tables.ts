@@ -1,0 +1,119 @@
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  type TimeToLiveSpecification,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { localRegion, type Resolve, textResolver } from '../template/references.ts';
+import { resourcesOf, type Template } from '../template/template.ts';
+
+interface TableProperties {
+  readonly AttributeDefinitions: CreateTableCommandInput['AttributeDefinitions'];
+  readonly KeySchema: CreateTableCommandInput['KeySchema'];
+  readonly GlobalSecondaryIndexes?: CreateTableCommandInput['GlobalSecondaryIndexes'];
+  readonly TimeToLiveSpecification?: TimeToLiveSpecification;
+}
+
+/**
+ * Makes the template's tables, and leaves those that are there already as they are.
+ * @returns the tables' names by logical id.
+ * @throws {Error} where a table of that name has other keys or indexes.
+ */
+export async function createTables(
+  template: Template,
+  endpoint: string,
+  resolve: Resolve,
+): Promise<Readonly<Record<string, string>>> {
+  const text = textResolver(resolve);
+  const client = localClient(endpoint);
+  try {
+    const tables = resourcesOf(template, 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable');
+    const names = tables.map(async ([logicalId, { Properties = {} }]) => {
+      const name = text({ Ref: logicalId }, logicalId);
+      const properties = resolve(Properties, logicalId) as TableProperties;
+      await createTable(client, name, properties);
+      await enableTimeToLive(client, name, properties);
+      return [logicalId, name] as const;
+    });
+    return Object.fromEntries(await Promise.all(names));
+  } finally {
+    client.destroy();
+  }
+}
+
+/** A client for a local engine, with credentials that every engine takes. */
+export function localClient(endpoint: string): DynamoDBClient {
+  return new DynamoDBClient({
+    endpoint,
+    region: localRegion,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+}
+
+async function createTable(
+  client: DynamoDBClient,
+  name: string,
+  properties: TableProperties,
+): Promise<void> {
+  // What the functions can notice, and no more: tags, recovery, protection and capacity concern a
+  // table that is meant to last, and the engines refuse some of them.
+  const input: CreateTableCommandInput = {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: properties.AttributeDefinitions,
+    KeySchema: properties.KeySchema,
+    GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(
+      ({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }),
+    ),
+  };
+  try {
+    await client.send(new CreateTableCommand(input));
+  } catch (error) {
+    if ((error as Error).name !== 'ResourceInUseException') throw error;
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    if (keysOf(Table) !== keysOf(input)) {
+      throw new Error(
+        `Table "${name}" has other keys or indexes than the template gives it: ` +
+          'its data are of another version. Move them away, or choose another DATA_DIR.',
+      );
+    }
+  }
+}
+
+interface Keyed {
+  readonly KeySchema?: readonly { AttributeName?: string | undefined }[] | undefined;
+  readonly GlobalSecondaryIndexes?:
+    | readonly (Omit<Keyed, 'GlobalSecondaryIndexes'> & { IndexName?: string | undefined })[]
+    | undefined;
+}
+
+/** The keys of a table and its indexes as text, to compare. */
+function keysOf(table: Keyed | undefined): string {
+  const names = (keyed: Keyed | undefined) =>
+    (keyed?.KeySchema ?? []).map(({ AttributeName }) => AttributeName);
+  const indexes = (table?.GlobalSecondaryIndexes ?? []).map((index) => [
+    index.IndexName,
+    ...names(index),
+  ]);
+  return JSON.stringify([names(table), indexes.sort()]);
+}
+
+/** CreateTable has no word for it: without this call, TTL would be off and nothing would say so. */
+async function enableTimeToLive(
+  client: DynamoDBClient,
+  name: string,
+  { TimeToLiveSpecification: specification }: TableProperties,
+): Promise<void> {
+  if (specification?.Enabled !== true) return;
+  // An engine refuses to enable what is enabled.
+  const { TimeToLiveDescription } = await client.send(
+    new DescribeTimeToLiveCommand({ TableName: name }),
+  );
+  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED') return;
+  await client.send(
+    new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }),
+  );
+}

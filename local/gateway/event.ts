@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { localAccount } from '../template/references.ts';
+import type { RouteMatch } from './match-route.ts';
+
+/** What the gateway has read of a request before a function sees it. */
+export interface GatewayRequest {
+  readonly message: IncomingMessage;
+  readonly body: Buffer;
+  /** Decoded, without the query. */
+  readonly path: string;
+  /** As it came, without the question mark. */
+  readonly query: string;
+  readonly sourceIp: string;
+  readonly requestId: string;
+  readonly time: Date;
+}
+
+/**
+ * The event of a request in payload format 2.0, as API Gateway makes it: the path comes decoded,
+ * the query does not; header names are in lower case; what comes several times is joined by commas.
+ */
+export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGatewayProxyEventV2 {
+  const { message, path, query, sourceIp, requestId, time } = request;
+  const { cookie, ...headers } = joinedHeaders(message);
+  const host = headers.host ?? '';
+  const forwardedFor = headers['x-forwarded-for'];
+  const parameters = joinedQuery(query);
+  const { routeKey } = match.route;
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: path,
+    rawQueryString: query,
+    ...(cookie !== undefined && { cookies: cookie.split(/; */) }),
+    headers: {
+      ...headers,
+      'x-forwarded-for': forwardedFor === undefined ? sourceIp : `${forwardedFor}, ${sourceIp}`,
+      'x-forwarded-port': String(message.socket.localPort),
+      'x-forwarded-proto': 'http',
+    },
+    ...(query !== '' && { queryStringParameters: parameters }),
+    ...(Object.keys(match.parameters).length > 0 && { pathParameters: match.parameters }),
+    requestContext: {
+      accountId: localAccount,
+      apiId: 'local',
+      domainName: host.replace(/:\d+$/, ''),
+      domainPrefix: 'local',
+      http: {
+        method: message.method ?? '',
+        path,
+        protocol: `HTTP/${message.httpVersion}`,
+        sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId,
+      routeKey,
+      stage: '$default',
+      time: commonLogTime(time),
+      timeEpoch: time.getTime(),
+    },
+    ...eventBody(request.body, headers['content-type']),
+  };
+}
+
+/**
+ * The address of the peer.
+ * @param trustForwardedFor takes the first of `X-Forwarded-For` instead, where there is one.
+ */
+export function sourceAddress(message: IncomingMessage, trustForwardedFor: boolean): string {
+  const claimed = message.headersDistinct['x-forwarded-for']?.[0]?.split(',')[0]?.trim();
+  if (trustForwardedFor && claimed) return claimed;
+  const address = message.socket.remoteAddress ?? '';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return isIPv6(address) && mapped !== undefined ? mapped : address;
+}
+
+function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => [
+      name,
+      values.join(name === 'cookie' ? '; ' : ','),
+    ]),
+  );
+}
+
+function joinedQuery(query: string): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  return Object.fromEntries(values);
+}
+
+/**
+ * What passes as text. Everything else is base64, and so is a body without a type, and a form:
+ * observed of API Gateway, whose documentation only says "binary".
+ */
+const textTypes = /^(text\/.*|application\/(json|javascript|xml))$/;
+
+function eventBody(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
+  if (body.length === 0) return { isBase64Encoded: false };
+  const [mediaType = ''] = contentType.toLowerCase().split(';');
+  return textTypes.test(mediaType.trim())
+    ? { body: body.toString('utf8'), isBase64Encoded: false }
+    : { body: body.toString('base64'), isBase64Encoded: true };
+}
+
+/** `12/Mar/2026:19:03:58 +0000`. */
+function commonLogTime(time: Date): string {
+  const [, day, month, year, clock] = time.toUTCString().split(' ');
+  return `${day}/${month}/${year}:${clock} +0000`;
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { hashSecretKey } from '../../admin/secret-key.ts';
+import { documentClient } from '../../lambdas/store/dynamo.ts';
+import type { ProjectItem } from '../../lambdas/store/items.ts';
+import { projectTables, type TableNames } from '../dynamodb/table-names.ts';
+import { localRegion } from '../template/references.ts';
+import type { LocalState } from './state-file.ts';
+
+export type DemoProject = LocalState['project'];
+
+export const demoProjectId = 'demo';
+
+/**
+ * Makes the project `demo`, or finds it. The tables hold only a hash of its secret key, so the key
+ * itself is kept beside the data, in `DATA_DIR/demo-secret-key`; where it is lost or has been
+ * rotated by someone else, the project gets a new one.
+ */
+export async function demoProject(
+  dynamodb: { readonly endpoint: string; readonly tables: TableNames },
+  dataDir: string | undefined,
+): Promise<DemoProject> {
+  const dynamo = documentClient({
+    endpoint: dynamodb.endpoint,
+    region: localRegion,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  try {
+    const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
+    const { Item } = await dynamo.send(
+      new GetCommand({
+        TableName: dynamodb.tables.PROJECTS_TABLE,
+        Key: { projectId: demoProjectId },
+      }),
+    );
+    const existing = Item as ProjectItem | undefined;
+    const keptKey = dataDir === undefined ? undefined : await readKey(dataDir);
+    if (existing && keptKey && hashSecretKey(keptKey) === existing.apiKeyHash) {
+      return card(existing.vapidPublicKey, keptKey);
+    }
+    const { project, secretKey } = await newKey(registry, existing !== undefined);
+    if (dataDir !== undefined) await keepKey(dataDir, secretKey);
+    return card(project.vapidPublicKey, secretKey);
+  } finally {
+    dynamo.destroy();
+  }
+}
+
+function newKey(registry: ProjectRegistry, exists: boolean) {
+  return exists
+    ? registry.rotateKey(demoProjectId, randomBytes)
+    : registry.create({ projectId: demoProjectId, name: 'Demo', random: randomBytes });
+}
+
+function card(applicationServerKey: string, secretApiKey: string): DemoProject {
+  return { projectId: demoProjectId, applicationServerKey, secretApiKey };
+}
+
+const keyFile = (dataDir: string) => join(dataDir, 'demo-secret-key');
+
+async function readKey(dataDir: string): Promise<string | undefined> {
+  const text = await readFile(keyFile(dataDir), 'utf8').catch(() => undefined);
+  return text?.trim();
+}
+
+async function keepKey(dataDir: string, secretKey: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(keyFile(dataDir), `${secretKey}\n`, { mode: 0o600 });
+}

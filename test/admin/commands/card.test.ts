@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { projectCard } from '../../../admin/commands/card.ts';
+
+const project = {
+  projectId: 'demo',
+  applicationServerKey: 'BPublic',
+  secretApiKey: 'carillon_sk_secret',
+};
+
+describe('projectCard', () => {
+  const card = projectCard(project, 'https://api.example');
+
+  it('states every key and the address', () => {
+    expect(card).toMatch(/Project id +demo\n/);
+    expect(card).toMatch(/Base URL +https:\/\/api\.example\n/);
+    expect(card).toMatch(/Application server key +BPublic\n/);
+    expect(card).toMatch(/Secret key +carillon_sk_secret\n/);
+    expect(card).toContain('shown this once');
+  });
+
+  it('has a script for the page that holds no secret', () => {
+    const script = card.slice(card.indexOf('<script'), card.lastIndexOf('</script>'));
+    expect(script).toContain("projectId: 'demo'");
+    expect(script).not.toContain('carillon_sk_');
+  });
+
+  it('has a curl line that a shell takes as one command', () => {
+    const command = card.slice(card.indexOf('curl '));
+    const args = execFileSync('/bin/sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
+      encoding: 'utf8',
+    }).split('\n');
+    expect(args).toEqual([
+      '-X',
+      'POST',
+      'https://api.example/api/v1/projects/demo/notifications',
+      '-H',
+      'Authorization: Bearer carillon_sk_secret',
+      '-H',
+      'Content-Type: application/json',
+      '-d',
+      '{ "title": "Hello", "body": "The first of many." }',
+      '',
+    ]);
+  });
+});

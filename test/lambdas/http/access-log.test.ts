@@ -1,0 +1,68 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
+import middy from '@middy/core';
+import { routes } from '../../../contract/routes.ts';
+import { accessLog, networkOf } from '../../../lambdas/http/access-log.ts';
+import { cors } from '../../../lambdas/http/cors.ts';
+import { errorReply } from '../../../lambdas/http/error-reply.ts';
+import { reply } from '../../../lambdas/http/reply.ts';
+
+/** Lets a request through a chain. @returns its answer's status and the lines that it logged. */
+async function run(method: string, work: () => Promise<ReturnType<typeof reply>>) {
+  const lines: object[] = [];
+  const write = (level: string) => (message: string, line: object) =>
+    lines.push({ level, message, ...line });
+  const logger = { info: write('INFO'), error: write('ERROR') } as unknown as Logger;
+  const times = [1000, 1012];
+  const handler = middy(accessLog(logger, () => new Date(times.shift()!)))
+    .use(cors(routes.subscribe))
+    .use(errorReply())
+    .handler(work);
+  const event = {
+    version: '2.0',
+    headers: {},
+    pathParameters: { projectId: 'shop' },
+    requestContext: { requestId: 'r', http: { method, sourceIp: '203.0.113.7' } },
+  };
+  const { statusCode } = await handler(event as never, {} as never);
+  return { statusCode, lines };
+}
+
+const line = (method: string, status: number, more: object = {}) => ({
+  message: 'request',
+  request_id: 'r',
+  method,
+  project_id: 'shop',
+  network: '203.0.113.0/24',
+  status,
+  ms: 12,
+  ...more,
+});
+
+test('a request is one line', async () => {
+  const { lines } = await run('POST', async () => reply(201, {}));
+  expect(lines).toEqual([line('POST', 201, { level: 'INFO' })]);
+});
+
+test('a preflight, which no handler sees, is one line', async () => {
+  const { statusCode, lines } = await run('OPTIONS', () => Promise.reject(new Error('seen')));
+  expect(statusCode).toBe(204);
+  expect(lines).toEqual([line('OPTIONS', 204, { level: 'INFO' })]);
+});
+
+test('a request that fails unforeseen is one line, with the error', async () => {
+  const error = new Error('boom');
+  const { lines } = await run('POST', () => Promise.reject(error));
+  expect(lines).toEqual([line('POST', 500, { level: 'ERROR', code: 'internal_error', error })]);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.0/24'],
+  ['::ffff:203.0.113.7', '203.0.113.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:DB8:0001::9', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+  ['no address', undefined],
+])('of the address %s the network %s is logged', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});

@@ -1,0 +1,219 @@
+import fc from 'fast-check';
+import { isPublicAddress } from '../../../../lambdas/push/transport/public-address.ts';
+
+/** A range and its neighbours: the first and last address inside, the ones next to it outside. */
+interface Range {
+  readonly name: string;
+  readonly inside: readonly string[];
+  readonly outside: readonly string[];
+}
+
+const closedIpv4: readonly Range[] = [
+  { name: 'this network', inside: ['0.0.0.0', '0.255.255.255'], outside: ['1.0.0.0'] },
+  {
+    name: 'private 10',
+    inside: ['10.0.0.0', '10.255.255.255'],
+    outside: ['9.255.255.255', '11.0.0.0'],
+  },
+  {
+    name: 'shared by carriers',
+    inside: ['100.64.0.0', '100.127.255.255'],
+    outside: ['100.63.255.255', '100.128.0.0'],
+  },
+  {
+    name: 'loopback',
+    inside: ['127.0.0.0', '127.0.0.1', '127.255.255.255'],
+    outside: ['126.255.255.255', '128.0.0.0'],
+  },
+  {
+    name: 'link-local',
+    inside: ['169.254.0.0', '169.254.169.254', '169.254.170.2', '169.254.255.255'],
+    outside: ['169.253.255.255', '169.255.0.0'],
+  },
+  {
+    name: 'private 172.16',
+    inside: ['172.16.0.0', '172.31.255.255'],
+    outside: ['172.15.255.255', '172.32.0.0'],
+  },
+  {
+    name: 'protocol assignments',
+    inside: ['192.0.0.0', '192.0.0.255'],
+    outside: ['191.255.255.255', '192.0.1.0'],
+  },
+  {
+    name: 'documentation 1',
+    inside: ['192.0.2.0', '192.0.2.255'],
+    outside: ['192.0.1.255', '192.0.3.0'],
+  },
+  {
+    name: 'relays of 6to4',
+    inside: ['192.88.99.0', '192.88.99.255'],
+    outside: ['192.88.98.255', '192.88.100.0'],
+  },
+  {
+    name: 'private 192.168',
+    inside: ['192.168.0.0', '192.168.255.255'],
+    outside: ['192.167.255.255', '192.169.0.0'],
+  },
+  {
+    name: 'benchmarks',
+    inside: ['198.18.0.0', '198.19.255.255'],
+    outside: ['198.17.255.255', '198.20.0.0'],
+  },
+  {
+    name: 'documentation 2',
+    inside: ['198.51.100.0', '198.51.100.255'],
+    outside: ['198.51.99.255', '198.51.101.0'],
+  },
+  {
+    name: 'documentation 3',
+    inside: ['203.0.113.0', '203.0.113.255'],
+    outside: ['203.0.112.255', '203.0.114.0'],
+  },
+  {
+    name: 'multicast, reserved and broadcast',
+    inside: ['224.0.0.0', '239.255.255.255', '240.0.0.0', '255.255.255.255'],
+    outside: ['223.255.255.255'],
+  },
+];
+
+const closedIpv6: readonly Range[] = [
+  { name: 'unspecified', inside: ['::', '0:0:0:0:0:0:0:0'], outside: [] },
+  { name: 'loopback', inside: ['::1', '0:0:0:0:0:0:0:1', '0000::0001'], outside: [] },
+  { name: 'IPv4-compatible', inside: ['::8.8.8.8', '::127.0.0.1', '::808:808'], outside: [] },
+  { name: 'translated by another prefix', inside: ['::ffff:0:8.8.8.8'], outside: [] },
+  { name: 'NAT64 of a local prefix', inside: ['64:ff9b:1::8.8.8.8', '64:ff9b:1::'], outside: [] },
+  { name: 'discard', inside: ['100::', '100::1', '100:0:0:1::'], outside: [] },
+  {
+    name: 'protocol assignments',
+    inside: ['2001::', '2001:0:4136:e378::', '2001:20::1', '2001:1ff:ffff::'],
+    outside: ['2001:200::', '2000:ffff::'],
+  },
+  {
+    name: 'documentation 1',
+    inside: ['2001:db8::', '2001:DB8:ffff:ffff:ffff:ffff:ffff:ffff'],
+    outside: ['2001:db7:ffff::', '2001:db9::'],
+  },
+  {
+    name: 'documentation 2',
+    inside: ['3fff::', '3fff:fff:ffff::'],
+    outside: ['3ffe:ffff::', '3fff:1000::'],
+  },
+  {
+    name: 'outside of global unicast',
+    inside: ['1fff:ffff::', '4000::', '5f00::1', '8000::', 'e000::'],
+    outside: ['2000::', '3ffe::'],
+  },
+  {
+    name: 'unique local',
+    inside: ['fc00::', 'fd00:ec2::254', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    outside: [],
+  },
+  { name: 'link-local', inside: ['fe80::', 'fe80::1', 'febf:ffff::'], outside: [] },
+  { name: 'site-local', inside: ['fec0::1'], outside: [] },
+  { name: 'multicast', inside: ['ff00::', 'ff02::1', 'ffff:ffff::'], outside: [] },
+];
+
+describe.each([...closedIpv4, ...closedIpv6])('$name', ({ inside, outside }) => {
+  test.each(inside)('%s is not public', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  if (outside.length === 0) return;
+  test.each(outside)('%s next to it is', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+});
+
+test.each([
+  '8.8.8.8',
+  '142.250.1.188',
+  '52.223.46.12',
+  '17.57.146.20',
+  '2a00:1450:4001:82b::200a',
+  '2620:149:a44::1',
+  '2600:1f18::',
+])('%s of a push service is public', (address) => {
+  expect(isPublicAddress(address)).toBe(true);
+});
+
+/** Spellings of IPv6 addresses that lead to an IPv4 one. */
+const carriers: readonly [string, (dotted: string) => string][] = [
+  ['mapped', (dotted) => `::ffff:${dotted}`],
+  ['mapped, in capitals', (dotted) => `::FFFF:${dotted}`],
+  ['mapped, in full', (dotted) => `0:0:0:0:0:ffff:${dotted}`],
+  ['mapped, in hexadecimal', (dotted) => `::ffff:${hexadecimal(dotted)}`],
+  ['NAT64', (dotted) => `64:ff9b::${dotted}`],
+  ['NAT64, in hexadecimal', (dotted) => `0064:ff9b:0:0:0:0:${hexadecimal(dotted)}`],
+  ['6to4', (dotted) => `2002:${hexadecimal(dotted)}::1`],
+  ['6to4, in full', (dotted) => `2002:${hexadecimal(dotted)}:1:2:3:4:5`],
+];
+
+function hexadecimal(dotted: string): string {
+  const bytes = dotted.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
+  return `${bytes[0]}${bytes[1]}:${bytes[2]}${bytes[3]}`;
+}
+
+describe.each(carriers)('an IPv4 address that is %s', (_, spell) => {
+  test.each(closedIpv4.flatMap(({ inside }) => inside))('and %s is not public', (dotted) => {
+    expect(isPublicAddress(spell(dotted))).toBe(false);
+  });
+
+  test('and public is public', () => {
+    expect(isPublicAddress(spell('8.8.8.8'))).toBe(true);
+  });
+
+  test('is judged as by itself, whichever it is', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (dotted) => {
+        expect(isPublicAddress(spell(dotted))).toBe(isPublicAddress(dotted));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test.each([
+  '',
+  ' ',
+  'localhost',
+  'fcm.googleapis.com',
+  '127.1',
+  '0x7f.0.0.1',
+  '0177.0.0.1',
+  '2130706433',
+  '8.8.8.8 ',
+  '8.8.8',
+  '8.8.8.8.8',
+  '8.8.8.256',
+  '08.8.8.8',
+  '[::1]',
+  '[2a00:1450::1]',
+  '2a00:1450::1%eth0',
+  'fe80::1%1',
+  '2a00::1450::1',
+  '2a00:1450',
+  '2a00:1450::1/64',
+  '::ffff:8.8.8',
+])('"%s" is no address, and so not public', (text) => {
+  expect(isPublicAddress(text)).toBe(false);
+});
+
+test('of any text it says something', () => {
+  const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.ipV6(), fc.ipV4Extended());
+  fc.assert(fc.property(texts, (text) => typeof isPublicAddress(text) === 'boolean'));
+});
+
+test('no address outside of 2000::/3 is public, save one that leads to IPv4', () => {
+  const group = fc.integer({ min: 0, max: 0xffff });
+  const outside = fc
+    .tuple(group, fc.array(group, { minLength: 7, maxLength: 7 }))
+    .filter(([first]) => first >> 13 !== 1 && first !== 0 && first !== 0x64);
+  fc.assert(
+    fc.property(outside, ([first, rest]) => {
+      const address = [first, ...rest].map((one) => one.toString(16)).join(':');
+      expect(isPublicAddress(address)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});

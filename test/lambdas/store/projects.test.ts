@@ -1,0 +1,109 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectItem } from '../../../lambdas/store/items.ts';
+import { projectStore, signingProjectStore } from '../../../lambdas/store/projects.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+
+let database: Database;
+let now: Date;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  now = new Date('2026-11-20T12:00:00Z');
+});
+
+const store = () => projectStore(database.dynamo, database.tables.PROJECTS_TABLE, () => now);
+
+async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Promise<void> {
+  const Item: ProjectItem = {
+    projectId,
+    name: 'A project',
+    apiKeyHash: 'ab'.repeat(32),
+    vapidPublicKey: 'public',
+    plan: {},
+    createdAt: '2026-11-20T12:00:00.000Z',
+    ...overrides,
+  };
+  await database.dynamo.send(new PutCommand({ TableName: database.tables.PROJECTS_TABLE, Item }));
+}
+
+test('finds a project as the functions know it', async () => {
+  await put('found', { plan: { subscriberCap: null, monthlySendCap: 5 } });
+  expect(await store().find('found')).toEqual({
+    projectId: 'found',
+    apiKeyHash: 'ab'.repeat(32),
+    plan: { subscriberCap: null, monthlySendCap: 5 },
+  });
+});
+
+test('finds a project with its VAPID pair in one call', async () => {
+  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  const Item = { projectId: 'signed', privateKey: 'private' };
+  await put('signed');
+  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  const before = database.calls();
+  expect(await signing.find('signed')).toEqual({
+    ...(await store().find('signed')),
+    vapid: { publicKey: 'public', privateKey: 'private' },
+  });
+  expect(database.calls()).toBe(before + 2);
+  expect(await signing.find('unsigned')).toBeUndefined();
+});
+
+test('a change is seen after 30 seconds, and not read for before', async () => {
+  await put('changed');
+  const one = store();
+  await one.find('changed');
+  await put('changed', { apiKeyHash: 'cd'.repeat(32) });
+  now = new Date('2026-11-20T12:00:29.999Z');
+  const before = database.calls();
+  expect((await one.find('changed'))?.apiKeyHash).toBe('ab'.repeat(32));
+  expect(database.calls()).toBe(before);
+  now = new Date('2026-11-20T12:00:30Z');
+  expect((await one.find('changed'))?.apiKeyHash).toBe('cd'.repeat(32));
+});
+
+test('a project made after it was asked for is seen after 5 seconds', async () => {
+  const one = store();
+  expect(await one.find('made-later')).toBeUndefined();
+  await put('made-later');
+  expect(await one.find('made-later')).toBeUndefined();
+  now = new Date('2026-11-20T12:00:05Z');
+  expect(await one.find('made-later')).toBeDefined();
+});
+
+test('ids without a project displace no project', async () => {
+  await put('real');
+  const one = store();
+  await one.find('real');
+  for (let index = 0; index < 1001; index += 1) await one.find(`invented-${index}`);
+  const before = database.calls();
+  expect(await one.find('real')).toBeDefined();
+  expect(database.calls()).toBe(before);
+  // The first of them has made room.
+  expect([one.remembers('invented-0'), one.remembers('invented-1')]).toEqual([false, true]);
+});
+
+test('the project used least recently makes room for another', async () => {
+  const ids = Array.from({ length: 1001 }, (_, index) => `used-${index}`);
+  await Promise.all(ids.map((id) => put(id)));
+  const one = store();
+  for (const id of ids.slice(0, 1000)) await one.find(id);
+  await one.find('used-0');
+  await one.find('used-1000');
+  expect(['used-0', 'used-1', 'used-2'].map(one.remembers)).toEqual([true, false, true]);
+});
+
+test('remembers for as long as it uses what it read', async () => {
+  await put('remembered');
+  const one = store();
+  expect(one.remembers('remembered')).toBe(false);
+  await one.find('remembered');
+  now = new Date('2026-11-20T12:00:29.999Z');
+  expect(one.remembers('remembered')).toBe(true);
+  now = new Date('2026-11-20T12:00:30Z');
+  expect(one.remembers('remembered')).toBe(false);
+});

@@ -1,0 +1,90 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { rateLimitStore } from '../../../lambdas/store/rate-limits.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+
+// Far ahead: DynamoDB Local deletes within seconds what its TTL says is over.
+let database: Database;
+let now: Date;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  now = new Date('2126-11-20T12:00:45Z');
+});
+
+const store = () => rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now);
+
+function request(address: string, action: 'subscribe' | 'track' = 'subscribe', projectId = 'p') {
+  return { projectId, action, address };
+}
+
+async function bucket(name: string) {
+  const { Item } = await database.dynamo.send(
+    new GetCommand({ TableName: database.tables.RATE_LIMITS_TABLE, Key: { bucket: name } }),
+  );
+  return Item;
+}
+
+test('the 61st request of a minute is the first refused, whichever functions count them', async () => {
+  const stores = [store(), store(), store()];
+  for (let hit = 1; hit <= 60; hit += 1) {
+    expect(await stores[hit % 3]!.count(request('198.51.100.1'), 60)).toBe(0);
+  }
+  for (const one of stores) expect(await one.count(request('198.51.100.1'), 60)).toBe(15);
+});
+
+test('of 200 requests at once the limit passes, and the count stays there', async () => {
+  const one = store();
+  const hits = Array.from({ length: 200 }, () => one.count(request('198.51.100.2'), 60));
+  const admitted = (await Promise.all(hits)).filter((retryAfter) => retryAfter === 0);
+  expect(admitted).toHaveLength(60);
+  const minute = Date.parse('2126-11-20T12:00:00Z') / 60_000;
+  expect(await bucket(`p#subscribe#198.51.100.2#${minute}`)).toMatchObject({
+    hits: 60,
+    expiresAt: Date.parse('2126-11-20T12:02:00Z') / 1000,
+  });
+});
+
+test('addresses, projects and actions are counted apart', async () => {
+  const one = store();
+  await one.count(request('198.51.100.3'), 1);
+  expect(await one.count(request('198.51.100.3'), 1)).toBe(15);
+  expect(await one.count(request('198.51.100.4'), 1)).toBe(0);
+  expect(await one.count(request('198.51.100.3', 'track'), 1)).toBe(0);
+  expect(await one.count(request('198.51.100.3', 'subscribe', 'q'), 1)).toBe(0);
+});
+
+test('the next minute begins anew', async () => {
+  const one = store();
+  await one.count(request('198.51.100.5'), 1);
+  now = new Date('2126-11-20T12:00:59.999Z');
+  expect(await one.count(request('198.51.100.5'), 1)).toBe(1);
+  now = new Date('2126-11-20T12:01:00Z');
+  expect(await one.count(request('198.51.100.5'), 1)).toBe(0);
+});
+
+test('a function that knows an address to be over its limit asks the database no more', async () => {
+  const one = store();
+  await one.count(request('198.51.100.6'), 1);
+  await one.count(request('198.51.100.6'), 1);
+  const before = database.calls();
+  expect(await one.count(request('198.51.100.6'), 1)).toBe(15);
+  expect(database.calls()).toBe(before);
+});
+
+test('what was refused is known without a call until the minute ends', async () => {
+  const one = store();
+  const limited = request('198.51.100.9');
+  expect(one.refused(limited)).toBe(0);
+  await one.count(limited, 1);
+  expect(one.refused(limited)).toBe(0);
+  await one.count(limited, 1);
+  const before = database.calls();
+  expect(one.refused(limited)).toBe(15);
+  expect(one.refused(request('198.51.100.9', 'track'))).toBe(0);
+  expect(database.calls()).toBe(before);
+  now = new Date('2126-11-20T12:01:00Z');
+  expect(one.refused(limited)).toBe(0);
+});

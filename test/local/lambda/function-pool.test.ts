@@ -1,0 +1,221 @@
+import type { FunctionLog } from '../../../local/lambda/function-instance.ts';
+import { FunctionPool, type FunctionPoolOptions } from '../../../local/lambda/function-pool.ts';
+import type { FunctionDefinition } from '../../../local/template/functions.ts';
+import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+
+let folder: Folder;
+let pool: FunctionPool;
+let logs: FunctionLog[];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  logs = [];
+});
+afterEach(async () => {
+  await pool.stop();
+  folder.remove();
+});
+
+/** A pool of a function with this source; its export is `handler`. */
+function poolOf(
+  source: string,
+  settings: Partial<FunctionDefinition> = {},
+  options: FunctionPoolOptions = {},
+): FunctionPool {
+  folder.write('index.mjs', source);
+  pool = new FunctionPool(
+    {
+      logicalId: 'Test',
+      name: 'Test',
+      arn: 'arn:aws:lambda:us-east-1:000000000000:function:Test',
+      assetPath: folder.path,
+      handler: 'index.handler',
+      environment: {},
+      timeout: 20_000,
+      memory: 128,
+      ...settings,
+    },
+    { onLog: (line) => logs.push(line), ...options },
+  );
+  return pool;
+}
+
+async function invoke(event: unknown = {}, requestId = 'request-1'): Promise<unknown> {
+  return JSON.parse(await pool.invoke(JSON.stringify(event), requestId));
+}
+
+test('a function gets the event and answers with its result', async () => {
+  poolOf('export const handler = async (event) => ({ twice: event.number * 2 });');
+  expect(await invoke({ number: 21 })).toEqual({ twice: 42 });
+});
+
+test('a function finds exactly its own environment', async () => {
+  const environment = { TABLE: 'Projects', AWS_REGION: 'us-east-1' };
+  poolOf('export const handler = async () => process.env;', { environment });
+  expect(await invoke()).toEqual(environment);
+});
+
+test('a function gets Lambda’s context', async () => {
+  poolOf(
+    `export const handler = async (_event, context) =>
+      ({ ...context, remaining: context.getRemainingTimeInMillis() });`,
+    { timeout: 9000, memory: 256 },
+  );
+  const context = (await invoke({}, 'request-7')) as { remaining: number };
+  expect(context).toMatchObject({
+    awsRequestId: 'request-7',
+    functionName: 'Test',
+    functionVersion: '$LATEST',
+    invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:Test',
+    memoryLimitInMB: '256',
+  });
+  expect(context.remaining).toBeGreaterThan(0);
+  expect(context.remaining).toBeLessThanOrEqual(9000);
+});
+
+test('a CommonJS bundle runs, too', async () => {
+  folder.write('main.cjs', 'exports.run = async () => "ran";');
+  poolOf('', { handler: 'main.run' });
+  expect(await invoke()).toBe('ran');
+});
+
+test('an instance serves one request at a time', async () => {
+  poolOf(
+    `let active = 0;
+     export const handler = async () => {
+       active += 1;
+       for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+       const seen = active;
+       active -= 1;
+       return seen;
+     };`,
+    {},
+    { size: 2 },
+  );
+  expect(await Promise.all(Array.from({ length: 10 }, () => invoke()))).toEqual(Array(10).fill(1));
+});
+
+test('instances are kept between requests, and grow with them up to the bound', async () => {
+  poolOf(
+    `let served = 0;
+     export const handler = async () => ++served;`,
+    {},
+    { size: 3 },
+  );
+  expect(pool.instances).toBe(0);
+  await invoke();
+  expect(await invoke()).toBe(2);
+  expect(pool.instances).toBe(1);
+  await Promise.all(Array.from({ length: 12 }, () => invoke()));
+  expect(pool.instances).toBe(3);
+});
+
+test('what a function writes is heard before its answer, with its name', async () => {
+  poolOf(`export const handler = async () => {
+    console.log(JSON.stringify({ level: 'INFO' }));
+    console.error('a', 1);
+    process.stdout.write(new TextEncoder().encode('bytes'));
+  };`);
+  expect(await invoke()).toBeNull();
+  expect(logs).toEqual([
+    { function: 'Test', text: '{"level":"INFO"}' },
+    { function: 'Test', text: 'a 1' },
+    { function: 'Test', text: 'bytes' },
+  ]);
+});
+
+test('a thrown error fails the request, is logged, and leaves the instance as it is', async () => {
+  poolOf(`let served = 0;
+    export const handler = async (event) => {
+      served += 1;
+      if (event.fail) throw new RangeError('too far');
+      return served;
+    };`);
+  await expect(invoke({ fail: true })).rejects.toMatchObject({
+    name: 'FunctionError',
+    errorType: 'RangeError',
+    message: 'too far',
+  });
+  expect(logs[0]?.text).toMatch(/^RangeError: too far\n {4}at handler/);
+  expect(await invoke()).toBe(2);
+});
+
+test.each([
+  [
+    'an uncaught exception',
+    'setImmediate(() => { throw new Error("boom"); })',
+    'Runtime.UnhandledError',
+  ],
+  ['process.exit', 'process.exit(3)', 'Runtime.ExitError'],
+  [
+    'its memory’s end',
+    'const all = []; for (;;) all.push(new Array(1e5).fill({}))',
+    'Runtime.UnhandledError',
+  ],
+])('%s ends the instance, and the next request gets another', async (_, statement, errorType) => {
+  poolOf(
+    `let served = 0;
+     export const handler = async (event) => {
+       served += 1;
+       if (!event.crash) return served;
+       ${statement};
+       await new Promise(() => {});
+     };`,
+    { memory: 32 },
+  );
+  expect(await invoke()).toBe(1);
+  await expect(invoke({ crash: true })).rejects.toMatchObject({ errorType });
+  expect(await invoke()).toBe(1);
+  expect(pool.instances).toBe(1);
+});
+
+test('a request past the time-out fails and ends its instance', async () => {
+  poolOf(
+    `let served = 0;
+     export const handler = (event) => {
+       served += 1;
+       if (event.spin) for (;;);
+       return event.hang ? new Promise(() => {}) : Promise.resolve(served);
+     };`,
+    { timeout: 300 },
+  );
+  for (const event of [{ hang: true }, { spin: true }]) {
+    await expect(invoke(event, 'slow')).rejects.toMatchObject({
+      errorType: 'Sandbox.Timedout',
+      message: 'Task timed out after 0.30 seconds',
+    });
+  }
+  expect(logs.map(({ text }) => text)).toEqual(
+    Array(2).fill('slow Task timed out after 0.30 seconds'),
+  );
+  expect(await invoke()).toBe(1);
+});
+
+test('a bundle that fails to load fails the request and says why in the log', async () => {
+  poolOf('throw new Error("The function’s environment is incomplete.");');
+  await expect(invoke()).rejects.toMatchObject({ errorType: 'Runtime.UnhandledError' });
+  expect(logs[0]?.text).toContain('Error: The function’s environment is incomplete.');
+});
+
+test('a bundle without the handler’s export is told', async () => {
+  poolOf('export const other = 1;');
+  await expect(invoke()).rejects.toThrow('exports no function "handler"');
+});
+
+test('a bundle without the handler’s file is refused at once', () => {
+  poolOf('');
+  expect(() => poolOf('', { handler: 'missing.handler' })).toThrow(
+    'The bundle of "Test" has no file "missing".',
+  );
+});
+
+test('stopping fails what is under way and what waits', async () => {
+  poolOf('export const handler = () => new Promise(() => {});', {}, { size: 1 });
+  const requests = [invoke(), invoke()];
+  const outcomes = Promise.allSettled(requests);
+  await pool.stop();
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { errorType: 'Runtime.Stopped' } });
+  }
+  await expect(invoke()).rejects.toMatchObject({ errorType: 'Runtime.Stopped' });
+});

@@ -1,0 +1,35 @@
+import { readStartOptions } from '../../../local/start/options.ts';
+
+test('has defaults for all that is absent or empty', () => {
+  const defaults = {
+    port: 4000,
+    dataDir: undefined,
+    extraPushOrigins: undefined,
+    engine: undefined,
+  };
+  expect(readStartOptions({})).toEqual(defaults);
+  expect(
+    readStartOptions({ PORT: '', DATA_DIR: '', EXTRA_PUSH_ORIGINS: '', DDB_ENGINE: '' }),
+  ).toEqual(defaults);
+});
+
+test('reads every setting', () => {
+  const env = {
+    PORT: '8080',
+    DATA_DIR: 'data',
+    EXTRA_PUSH_ORIGINS: 'https://push.example.com',
+    DDB_ENGINE: 'dynamodb-local',
+  };
+  expect(readStartOptions(env)).toEqual({
+    port: 8080,
+    dataDir: 'data',
+    extraPushOrigins: 'https://push.example.com',
+    engine: 'dynamodb-local',
+  });
+});
+
+test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('refuses PORT=%p', (PORT) => {
+  expect(() => readStartOptions({ PORT })).toThrow(
+    new Error(`PORT must be a whole number from 1 to 65534; it is "${PORT}".`),
+  );
+});

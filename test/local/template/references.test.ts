@@ -1,0 +1,99 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders are CloudFormation's.
+import { createResolver, textResolver } from '../../../local/template/references.ts';
+import type { Template } from '../../../local/template/template.ts';
+
+const template: Template = {
+  Parameters: { Greeting: { Default: 'hello' }, Unset: {} },
+  Resources: {
+    Projects: { Type: 'AWS::DynamoDB::Table' },
+    Named: { Type: 'AWS::DynamoDB::GlobalTable', Properties: { TableName: 'given' } },
+    Send: { Type: 'AWS::Lambda::Function' },
+    Integration: { Type: 'AWS::ApiGatewayV2::Integration' },
+  },
+};
+const resolve = createResolver(template);
+
+test.each([
+  ['a plain value', 'text', 'text'],
+  ['a number', 3, 3],
+  ['a table without a name', { Ref: 'Projects' }, 'Projects'],
+  ['a table with a name', { Ref: 'Named' }, 'given'],
+  ['a function', { Ref: 'Send' }, 'Send'],
+  ['a parameter', { Ref: 'Greeting' }, 'hello'],
+  ['the region', { Ref: 'AWS::Region' }, 'us-east-1'],
+  [
+    'a table’s ARN',
+    { 'Fn::GetAtt': ['Named', 'Arn'] },
+    'arn:aws:dynamodb:us-east-1:000000000000:table/given',
+  ],
+  [
+    'a function’s ARN in short form',
+    { 'Fn::GetAtt': 'Send.Arn' },
+    'arn:aws:lambda:us-east-1:000000000000:function:Send',
+  ],
+  [
+    'joined parts',
+    { 'Fn::Join': ['/', ['integrations', { Ref: 'Integration' }]] },
+    'integrations/Integration',
+  ],
+  [
+    'a substitution',
+    { 'Fn::Sub': '${Greeting}-${AWS::Region}-${!Literal}' },
+    'hello-us-east-1-${Literal}',
+  ],
+  [
+    'a substitution with variables',
+    { 'Fn::Sub': ['${Name}!', { Name: { Ref: 'Send' } }] },
+    'Send!',
+  ],
+  [
+    'a substitution of an attribute',
+    { 'Fn::Sub': 'at ${Send.Arn}' },
+    'at arn:aws:lambda:us-east-1:000000000000:function:Send',
+  ],
+  [
+    'nested values',
+    { a: [{ Ref: 'Send' }], b: { c: { Ref: 'Greeting' } } },
+    { a: ['Send'], b: { c: 'hello' } },
+  ],
+])('resolves %s', (_, value, expected) => {
+  expect(resolve(value, 'X')).toEqual(expected);
+});
+
+test.each([
+  [
+    'an unknown name',
+    { Ref: 'Nobody' },
+    'X refers to "Nobody", which the template does not define.',
+  ],
+  [
+    'a parameter without a default',
+    { Ref: 'Unset' },
+    'X refers to "Unset", which the template does not define.',
+  ],
+  [
+    'an unknown resource’s attribute',
+    { 'Fn::GetAtt': ['Nobody', 'Arn'] },
+    'X refers to "Nobody", which the template does not define.',
+  ],
+  [
+    'an unknown attribute',
+    { 'Fn::GetAtt': ['Projects', 'StreamArn'] },
+    'X uses StreamArn of "Projects" (AWS::DynamoDB::Table), which the local stack does not know.',
+  ],
+  [
+    'an unknown function',
+    { 'Fn::Select': [0, []] },
+    'X uses Fn::Select, which the local stack does not know.',
+  ],
+])('refuses %s by one clear sentence', (_, value, message) => {
+  expect(() => resolve(value, 'X')).toThrow(new Error(message));
+});
+
+test('a text resolver refuses what is no text', () => {
+  const text = textResolver(resolve);
+  expect(text({ Ref: 'Send' }, 'X')).toBe('Send');
+  expect(text(7, 'X')).toBe('7');
+  expect(() => text({ a: 1 }, 'X')).toThrow(new Error('X is not text.'));
+  expect(() => text(undefined, 'X')).toThrow(new Error('X is not text.'));
+});

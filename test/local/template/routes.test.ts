@@ -1,0 +1,96 @@
+import { routes as contractRoutes } from '../../../contract/routes.ts';
+import { readFunctions } from '../../../local/template/functions.ts';
+import { createResolver } from '../../../local/template/references.ts';
+import { readRoutes } from '../../../local/template/routes.ts';
+import { type Resource, readAssembly, type Template } from '../../../local/template/template.ts';
+import { sharedAssembly } from '../../fixtures/assembly.ts';
+
+function templateOf(
+  routeKeys: readonly string[],
+  integration: object = {},
+  stage: Readonly<Record<string, unknown>> = {},
+): Template {
+  const routes = routeKeys.map((RouteKey, index): [string, Resource] => [
+    `Route${index}`,
+    {
+      Type: 'AWS::ApiGatewayV2::Route',
+      Properties: { RouteKey, Target: { 'Fn::Join': ['', ['integrations/', { Ref: 'Calls' }]] } },
+    },
+  ]);
+  return {
+    Resources: {
+      Function: {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Handler: 'index.handler' },
+        Metadata: { 'aws:asset:path': 'asset' },
+      },
+      Calls: {
+        Type: 'AWS::ApiGatewayV2::Integration',
+        Properties: {
+          IntegrationType: 'AWS_PROXY',
+          IntegrationUri: { 'Fn::GetAtt': ['Function', 'Arn'] },
+          PayloadFormatVersion: '2.0',
+          ...integration,
+        },
+      },
+      Stage: { Type: 'AWS::ApiGatewayV2::Stage', Properties: stage },
+      ...Object.fromEntries(routes),
+    },
+  };
+}
+
+function read(template: Template) {
+  const resolve = createResolver(template);
+  const assembly = { directory: '/assembly', stackName: 'Test', template };
+  return readRoutes(template, readFunctions(assembly, resolve), resolve);
+}
+
+test('reads the route, its function and the gateway’s patience', () => {
+  expect(read(templateOf(['POST /things/{id}'], { TimeoutInMillis: 5000 }))).toEqual([
+    {
+      routeKey: 'POST /things/{id}',
+      method: 'POST',
+      segments: ['things', '{id}'],
+      functionName: 'Function',
+      timeout: 5000,
+      throttle: { ratePerSecond: 10_000, burst: 5000 },
+    },
+  ]);
+});
+
+test('a route is throttled by its own settings, else by the stage’s, else by the account’s quota', () => {
+  const stage = {
+    RouteSettings: { 'GET /a': { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 8 } },
+    DefaultRouteSettings: { ThrottlingRateLimit: 9 },
+  };
+  const throttles = read(templateOf(['GET /a', 'GET /b'], {}, stage)).map((one) => one.throttle);
+  expect(throttles).toEqual([
+    { ratePerSecond: 7, burst: 8 },
+    { ratePerSecond: 9, burst: 5000 },
+  ]);
+});
+
+test('finds every route of the contract in the synthesized stack', () => {
+  const { template } = readAssembly(sharedAssembly());
+  const found = read(template).map(({ routeKey }) => routeKey);
+  const expected = Object.values(contractRoutes).map(({ method, path }) => `${method} ${path}`);
+  expect(found).toEqual(expect.arrayContaining(expected));
+});
+
+test.each(['ANY /things', '$default', 'GET /{proxy+}'])('refuses the route %s', (routeKey) => {
+  expect(() => read(templateOf([routeKey]))).toThrow(
+    new Error(`The local gateway does not know routes such as "${routeKey}".`),
+  );
+});
+
+test.each([
+  ['payload format 1.0', { PayloadFormatVersion: '1.0' }, 'has no Lambda integration'],
+  ['another kind of integration', { IntegrationType: 'HTTP_PROXY' }, 'has no Lambda integration'],
+  [
+    'a foreign function',
+    { IntegrationUri: 'arn:aws:lambda:x:1:function:y' },
+    'leads to no function',
+  ],
+])('refuses %s', (_, integration, message) => {
+  expect(() => read(templateOf(['GET /things'], integration))).toThrow(message);
+});

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { synthesize } from '../../../local/template/synthesize.ts';
+import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** Runs a made-up app in place of the CDK app. */
+const run = (source: string, options: { signal?: AbortSignal } = {}) =>
+  synthesize({
+    directory: join(folder.path, 'out'),
+    context: { stage: 'dev' },
+    app: folder.write('app.mjs', source),
+    ...options,
+  });
+
+const writing = `
+  import { mkdirSync, writeFileSync } from 'node:fs';
+  const out = process.env.CDK_OUTDIR;
+  mkdirSync(out);
+  const properties = { templateFile: 'T.json' };
+  const artifacts = { Made: { type: 'aws:cloudformation:stack', properties } };
+  writeFileSync(out + '/manifest.json', JSON.stringify({ artifacts }));
+  const Metadata = JSON.parse(process.env.CDK_CONTEXT_JSON);
+  writeFileSync(out + '/T.json', JSON.stringify({ Resources: { A: { Type: 'X', Metadata } } }));
+`;
+
+test('gives the app its directory and context, and reads what it wrote', async () => {
+  const { stackName, template } = await run(writing);
+  expect(stackName).toBe('Made');
+  expect(template.Resources.A?.Metadata).toEqual({
+    stage: 'dev',
+    vapidSubject: 'mailto:operator@example.com',
+    'aws:cdk:enable-asset-metadata': true,
+  });
+});
+
+test('the app sees nothing of the environment that could change the assembly', async () => {
+  process.env.CARILLON_TEST_SETTING = 'x';
+  const { template } = await run(
+    writing.replace('process.env.CDK_CONTEXT_JSON', `JSON.stringify(Object.keys(process.env))`),
+  );
+  delete process.env.CARILLON_TEST_SETTING;
+  const names = Object.values(template.Resources.A!.Metadata!);
+  expect(names).toContain('CDK_OUTDIR');
+  expect(names).not.toContain('CARILLON_TEST_SETTING');
+});
+
+test.each([
+  ['says', `console.error('carillon: setting x is wrong'); process.exit(1)`, 'setting x is wrong'],
+  ['throws', `console.error('noise'); throw new TypeError('x is not y')`, 'x is not y'],
+])('a failing app’s message is what it %s', async (_, source, message) => {
+  await expect(run(source)).rejects.toThrow(new Error(`The CDK app failed: ${message}`));
+});
+
+test('an app that writes nothing leaves a broken assembly', async () => {
+  await expect(run('')).rejects.toThrow('The assembly is broken: ENOENT');
+});
+
+test('can be broken off', async () => {
+  const breaking = new AbortController();
+  const running = run('setInterval(() => {}, 1000);', { signal: breaking.signal });
+  breaking.abort();
+  await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+  expect(existsSync(join(folder.path, 'out'))).toBe(false);
+});

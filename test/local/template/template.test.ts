@@ -1,0 +1,120 @@
+import { projectTables, tableNames } from '../../../local/dynamodb/table-names.ts';
+import { readFunctions } from '../../../local/template/functions.ts';
+import { createResolver } from '../../../local/template/references.ts';
+import { type Resource, readAssembly } from '../../../local/template/template.ts';
+import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const stack = (name: string) => ({
+  type: 'aws:cloudformation:stack',
+  properties: { templateFile: `${name}.json`, stackName: name },
+});
+
+test('reads the one stack of an assembly', () => {
+  folder.write(
+    'manifest.json',
+    JSON.stringify({ artifacts: { A: stack('One'), Tree: { type: 'cdk:tree' } } }),
+  );
+  folder.write('One.json', JSON.stringify({ Resources: {} }));
+  expect(readAssembly(folder.path)).toEqual({
+    directory: folder.path,
+    stackName: 'One',
+    template: { Resources: {} },
+  });
+});
+
+test('refuses an assembly of several stacks', () => {
+  folder.write(
+    'manifest.json',
+    JSON.stringify({ artifacts: { A: stack('One'), B: stack('Two') } }),
+  );
+  expect(() => readAssembly(folder.path)).toThrow('The assembly has 2 stacks');
+});
+
+test('says of a broken assembly that it is broken', () => {
+  expect(() => readAssembly(folder.path)).toThrow('The assembly is broken: ENOENT');
+  folder.write('manifest.json', '{');
+  expect(() => readAssembly(folder.path)).toThrow('The assembly is broken:');
+});
+
+function functionsOf(resource: Partial<Resource>) {
+  const template = {
+    Resources: {
+      Send: {
+        Type: 'AWS::Lambda::Function',
+        Metadata: { 'aws:asset:path': 'asset.1' },
+        ...resource,
+      },
+      Projects: { Type: 'AWS::DynamoDB::Table' },
+    },
+  };
+  const assembly = { directory: '/assembly', stackName: 'Test', template };
+  return readFunctions(assembly, createResolver(template));
+}
+
+test('reads a function with its references resolved and its units converted', () => {
+  const properties = {
+    Handler: 'index.handler',
+    Timeout: 29,
+    MemorySize: 512,
+    Environment: { Variables: { TABLE: { Ref: 'Projects' }, CAP: 5 } },
+  };
+  expect(functionsOf({ Properties: properties })).toEqual([
+    {
+      logicalId: 'Send',
+      name: 'Send',
+      arn: 'arn:aws:lambda:us-east-1:000000000000:function:Send',
+      assetPath: '/assembly/asset.1',
+      handler: 'index.handler',
+      environment: { TABLE: 'Projects', CAP: '5' },
+      timeout: 29_000,
+      memory: 512,
+    },
+  ]);
+});
+
+test('gives a function CloudFormation’s defaults', () => {
+  const [read] = functionsOf({ Properties: { Handler: 'index.handler' } });
+  expect(read).toMatchObject({ timeout: 3000, memory: 128, environment: {} });
+});
+
+test('refuses a function whose code is no local asset', () => {
+  const properties = { Handler: 'index.handler' };
+  expect(() => functionsOf({ Properties: properties, Metadata: {} })).toThrow(
+    'The template does not say where the code of "Send" lies.',
+  );
+});
+
+test('gathers the tables’ names from the functions that know them', () => {
+  const variables = (Variables: object) =>
+    functionsOf({ Properties: { Handler: 'index.handler', Environment: { Variables } } });
+  const functions = [
+    ...variables({ PROJECTS_TABLE: 'a', SUBSCRIPTIONS_TABLE: 'b', USAGE_TABLE: 'c' }),
+    ...variables({ VAPID_KEYS_TABLE: 'f' }),
+    ...variables({ PROJECTS_TABLE: 'a', NOTIFICATIONS_TABLE: 'd', RATE_LIMITS_TABLE: 'e' }),
+  ];
+  const names = tableNames(functions);
+  expect(names).toEqual({
+    PROJECTS_TABLE: 'a',
+    SUBSCRIPTIONS_TABLE: 'b',
+    USAGE_TABLE: 'c',
+    NOTIFICATIONS_TABLE: 'd',
+    RATE_LIMITS_TABLE: 'e',
+    VAPID_KEYS_TABLE: 'f',
+  });
+  expect(projectTables(names)).toEqual({
+    projects: 'a',
+    vapidKeys: 'f',
+    subscriptions: 'b',
+    usage: 'c',
+    notifications: 'd',
+  });
+  expect(() => tableNames(functions.slice(0, 2))).toThrow(
+    'No function of the template has NOTIFICATIONS_TABLE, RATE_LIMITS_TABLE.',
+  );
+});

@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { routes } from '../../contract/routes.ts';
+import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
+import { addressee, countingAudience } from '../fixtures/audience.ts';
+import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
+import { belongingsOf } from './fixtures/owned-tables.ts';
+import { deliver, skipWaits } from './fixtures/real-delivery.ts';
+import { record } from './report/record.ts';
+
+const browserKeys = createBrowserKeys();
+const keys = {
+  p256dh: browserKeys.publicKey.toString('base64url'),
+  auth: browserKeys.authSecret.toString('base64url'),
+};
+
+let service: Service;
+let project: OwnedProject;
+/** A server on this machine that no push may reach, on every address that it has. */
+let trap: Server;
+let trapped = 0;
+
+beforeAll(async () => {
+  trap = createServer((socket) => {
+    trapped += 1;
+    socket.destroy();
+  });
+  trap.listen(0, '::');
+  await once(trap, 'listening');
+  service = await startService({ concurrency: 2 });
+  project = await service.createProject({ rateLimitPerMinute: null });
+});
+afterAll(async () => {
+  await service.stop();
+  await once(trap.close(), 'close');
+});
+
+const trapPort = () => (trap.address() as AddressInfo).port;
+
+// The port is not known yet where the table of tests is made.
+const names = hostileUrls(1).map(({ name }) => name);
+const urlOf = (wanted: string) =>
+  [...hostileUrls(trapPort()), ...malformedUrls].find(({ name }) => name === wanted)!.url;
+
+const subscriptions = async () =>
+  (await belongingsOf(service.dynamo, service.stack.dynamodb.tables, project.projectId))
+    .subscriptions;
+
+describe('an endpoint that is none of an admitted push service is refused at subscribe and stored nowhere', () => {
+  test.each([...names, ...malformedUrls.map(({ name }) => name)])('%s', async (name) => {
+    const before = await subscriptions();
+    const { status, body } = await service.call(routes.subscribe, {
+      parameters: { projectId: project.projectId },
+      body: { endpoint: urlOf(name), keys },
+    });
+    expect(status).toBe(400);
+    expect(body.error.code).toBe('invalid_request');
+    expect(body.error.issues?.map(({ path }) => path)).toEqual(['endpoint']);
+    expect(await subscriptions()).toEqual(before);
+    record('URLs refused', 1);
+  });
+});
+
+describe('an endpoint that lies in the table all the same is not connected to at send', () => {
+  test.each(names)('%s', async (name) => {
+    const endpoint = urlOf(name);
+    const pushed: string[] = [];
+    const report = await deliver(
+      { audience: countingAudience([{ endpoint, keys }]) },
+      {
+        transport: async ({ origin, path }) => {
+          pushed.push(origin + path);
+          return { status: 201, headers: {}, body: '' };
+        },
+      },
+    );
+    expect(pushed).toEqual([]);
+    expect(report).toMatchObject({ attempted: 1, failed: 1, failures: { unsendable: 1 } });
+    record('URLs not connected to', 1);
+  });
+
+  test('nor by the whole service, all of them in one broadcast', async () => {
+    const victim = await service.createProject();
+    const { SUBSCRIPTIONS_TABLE } = service.stack.dynamodb.tables;
+    const endpoints = hostileUrls(trapPort()).map(({ url }) => url);
+    expect(new Set(endpoints).size).toBe(endpoints.length);
+    for (const endpoint of endpoints) {
+      const now = new Date().toISOString();
+      const item: SubscriptionItem = {
+        projectId: victim.projectId,
+        ...addressee({ endpoint, keys }),
+        createdAt: now,
+        updatedAt: now,
+      };
+      await service.dynamo.send(new PutCommand({ TableName: SUBSCRIPTIONS_TABLE, Item: item }));
+    }
+    const good = await service.subscribe(victim);
+    const { status, body } = await service.send(victim, { title: 'T' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ delivered: 1, removed: 0, failed: endpoints.length });
+    expect(good.messages).toHaveLength(1);
+    expect(trapped).toBe(0);
+  });
+});
+
+describe('a redirect of a push service is not followed, wherever it leads', () => {
+  const targets = ['http://127.0.0.1:', 'http://localhost:', '//127.0.0.1:', 'https://[::1]:'];
+
+  test.each([300, 301, 302, 303, 305, 307, 308])('%i', async (status) => {
+    const owner = await service.createProject();
+    const browsers = await Promise.all(targets.map(() => service.subscribe(owner)));
+    for (const [index, browser] of browsers.entries()) {
+      browser.behave({ status, headers: { location: `${targets[index]}${trapPort()}/` } });
+    }
+    const requests = service.stack.pushService.stats().requests;
+    const { body } = await service.send(owner, { title: 'T' });
+    expect(body).toMatchObject({ attempted: 4, delivered: 0, removed: 0, failed: 4 });
+    expect(service.stack.pushService.stats().requests - requests).toBe(4);
+    expect(trapped).toBe(0);
+    record('redirects not followed', targets.length);
+  });
+});
+
+describe('a path that lies in the table cannot add to the request, nor lead it elsewhere', () => {
+  test.each([
+    ['a header', '/push/x HTTP/1.1\r\nX-Injected: yes\r\n\r\n'],
+    ['a header behind a bare line break', '/push/x\nX-Injected: yes'],
+    [
+      'another request',
+      '/push/x HTTP/1.1\r\nHost: a\r\n\r\nPOST /injected HTTP/1.1\r\nHost: a\r\n\r\n',
+    ],
+    ['a host', '/@127.0.0.1:1/injected'],
+    ['another URL', '//127.0.0.1:1/injected'],
+    ['a way up', '/../../injected'],
+    ['a NUL', '/push/\u0000injected'],
+    ['beyond ASCII', '/push/€'],
+    ['beyond Latin', '/push/\u010d\u010a'],
+  ])('%s', async (_, path) => {
+    const requests: [string | undefined, string[]][] = [];
+    const server = createHttpServer((request, response) => {
+      requests.push([request.url, Object.keys(request.headers)]);
+      response.writeHead(201).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const audience = countingAudience([{ endpoint: origin + path, keys }]);
+    const { attempted } = await deliver({ audience }, { extraOrigins: [origin], sleep: skipWaits });
+    server.closeAllConnections();
+    await once(server.close(), 'close');
+    expect(attempted).toBe(1);
+    expect(requests.length).toBeLessThanOrEqual(1);
+    for (const [url, headers] of requests) {
+      expect(url).toMatch(/^\/[!-~]*$/);
+      expect(new Set(headers)).toEqual(pushHeaders);
+    }
+    record('injections that came to nothing', 1);
+  });
+});
+
+/** All the headers that a push has. */
+const pushHeaders = new Set([
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+  'ttl',
+]);
