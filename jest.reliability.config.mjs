@@ -1,13 +1,14 @@
 import base from './jest.config.mjs';
 
 /**
- * The tests that trust rests on: longer than all others together, so run apart, by
- * `npm run test:reliability`. No more files at once than keep a small machine busy: each has a service.
+ * Tests of exactness, faults, floods and hostile input. They take minutes, so they run apart, by
+ * `npm run test:reliability`. Each file starts a stack: two at once keep a small machine responsive.
  * @type {import('jest').Config}
  */
 export default {
   ...base,
   roots: ['<rootDir>/test/reliability'],
+  globalSetup: '<rootDir>/test/reliability/global-setup.ts',
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 2,
   testTimeout: 300_000,

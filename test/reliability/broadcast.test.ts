@@ -11,8 +11,7 @@ import {
   startHoldingPushService,
 } from './fixtures/holding-push-service.ts';
 import { belongingsOf } from './fixtures/owned-tables.ts';
-import { record } from './report/record.ts';
-import { cases } from './report/seed.ts';
+import { cases } from './fixtures/seed.ts';
 
 const rounds = 3;
 
@@ -148,9 +147,6 @@ test('every subscriber there before a broadcast and untouched during it gets exa
       expect(report).toMatchObject({ removed: gone.length, failed: 0 });
       const remaining = [...untouched, ...changers, ...newcomers].map(({ endpoint }) => endpoint);
       expect(await endpointsOf(project)).toEqual(new Set([...remaining, ...held]));
-      record('broadcasts', 1);
-      record('untouched subscribers with one push each', untouched.length);
-      record('changes during a broadcast', coming + leaving + changing);
     },
   );
   await fc.assert(property, cases(rounds, { endOnFailure: true }));
@@ -181,7 +177,6 @@ test('a push service left behind and read again gets exactly one push for each s
   expect((await endpointsOf(project)).size).toBe(900 + 700 + 40);
   // The audience has two pages: a third call is that of another reading.
   expect(queries - queriesBefore).toBeGreaterThan(2);
-  record('untouched subscribers with one push each', healthy.length + held.length);
 });
 
 test('accepted sends at once are as many as the month has left, and the counter says so', async () => {
@@ -194,5 +189,4 @@ test('accepted sends at once are as many as the month has left, and the counter 
   expect(statuses).toEqual([...Array(25).fill(201), ...Array(35).fill(429)]);
   expect(browser!.messages).toHaveLength(25);
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 25 });
-  record('sends at once', answers.length);
 });

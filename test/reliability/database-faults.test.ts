@@ -5,7 +5,6 @@ import type { DynamoDbCall, DynamoDbFault, DynamoDbHook } from '../../local/dyna
 import { cancelledTransaction, errorAnswer } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
-import { record } from './report/record.ts';
 
 /** What one request meets at the database; undefined lets a call through. */
 let hook: DynamoDbHook | undefined;
@@ -16,7 +15,6 @@ beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
 });
 afterAll(() => service.stop());
-afterEach(() => record('faults survived', 1));
 beforeEach(async () => {
   hook = undefined;
   project = await service.createProject();

@@ -9,7 +9,6 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { record } from './report/record.ts';
 
 let service: Service;
 let project: OwnedProject;
@@ -62,7 +61,6 @@ async function flood(times: number, request: (index: number) => Promise<Answer>)
     }
   };
   await Promise.all(Array.from({ length: concurrency }, one));
-  record('requests in floods', times);
   return statuses;
 }
 
@@ -199,6 +197,5 @@ describe('a beacon for a notification that is not the project’s costs at most 
     expect(made).toEqual(Array(20 * (1 + conditional)).fill('UpdateItem'));
     const after = await service.dynamo.send(new ScanCommand({ TableName }));
     expect(after.Items).toEqual(before.Items);
-    record('foreign beacons', 20);
   });
 });

@@ -17,8 +17,7 @@ import {
   sendBytes,
   sendRaw,
 } from './fixtures/raw-request.ts';
-import { record } from './report/record.ts';
-import { seed } from './report/seed.ts';
+import { seed } from './fixtures/seed.ts';
 
 /** Each has a project of its own and sends one request after the other. */
 const clients = 4;
@@ -103,9 +102,7 @@ async function fuzz(_: unknown, client: number): Promise<ProjectModel> {
       );
     }
     if (answer.status < 300) accepted += 1;
-    record(`fuzzed requests answered ${Math.floor(answer.status / 100)}xx`, 1);
   }
-  record('requests fuzzed', requestsEach);
   // Or the model would have had nothing to predict.
   expect(accepted).toBeGreaterThan(requestsEach / 10);
   return model;
@@ -277,12 +274,10 @@ test('no bytes on a connection are answered by a 5xx, and none change a table', 
       const wrong = statuses.filter((status) => status >= 500);
       if (wrong.length > 0)
         throw new Error(`${wrong} to ${JSON.stringify(bytes.toString('latin1'))}`);
-      record(statuses.length > 0 ? 'damaged requests answered' : 'damaged requests cut off', 1);
     }
   };
   await Promise.all(Array.from({ length: clients }, one));
   expect(await contents()).toEqual(before);
-  record('requests fuzzed', rawRequests);
 });
 
 /** Requests of which none, accepted or not, changes anything. */

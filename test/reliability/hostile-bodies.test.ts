@@ -10,7 +10,6 @@ import {
   startService,
 } from '../fixtures/service.ts';
 import { belongingsOf } from './fixtures/owned-tables.ts';
-import { record } from './report/record.ts';
 
 let service: Service;
 let project: OwnedProject;
@@ -207,7 +206,6 @@ describe('a body that is none for its route is refused and changes nothing', () 
     const isTooLong = Buffer.byteLength(bytes) > limits.bodyBytes[name] && status === 400;
     expect(answer.status).toBe(isTooLong ? 413 : status);
     expect(await contents()).toEqual(before);
-    record('hostile bodies refused', 1);
   }
 
   describe.each(Object.entries(refused))('%s', (_, make) => {
@@ -235,7 +233,6 @@ describe('a body with more than its route asks for is taken as one without', () 
       states.push(await stateOf(owner.projectId));
     }
     expect(states[1]).toEqual(states[0]);
-    record('hostile bodies taken for what they say', 1);
   }
 
   describe.each(Object.entries(equivalent))('%s', (_, make) => {
@@ -352,7 +349,6 @@ describe('a line break in a field reaches no header, neither of an answer nor of
       expect(Object.values(pushed).join()).not.toMatch(/injected/i);
     }
     expect(listener.messages.length).toBeGreaterThan(0);
-    record('injections that came to nothing', 1);
   });
 });
 

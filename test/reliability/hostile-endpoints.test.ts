@@ -11,7 +11,6 @@ import { type OwnedProject, type Service, startService } from '../fixtures/servi
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { belongingsOf } from './fixtures/owned-tables.ts';
 import { deliver, skipWaits } from './fixtures/real-delivery.ts';
-import { record } from './report/record.ts';
 
 const browserKeys = createBrowserKeys();
 const keys = {
@@ -62,7 +61,6 @@ describe('an endpoint that is none of an admitted push service is refused at sub
     expect(body.error.code).toBe('invalid_request');
     expect(body.error.issues?.map(({ path }) => path)).toEqual(['endpoint']);
     expect(await subscriptions()).toEqual(before);
-    record('URLs refused', 1);
   });
 });
 
@@ -81,7 +79,6 @@ describe('an endpoint that lies in the table all the same is not connected to at
     );
     expect(pushed).toEqual([]);
     expect(report).toMatchObject({ attempted: 1, failed: 1, failures: { unsendable: 1 } });
-    record('URLs not connected to', 1);
   });
 
   test('nor by the whole service, all of them in one broadcast', async () => {
@@ -122,7 +119,6 @@ describe('a redirect of a push service is not followed, wherever it leads', () =
     expect(body).toMatchObject({ attempted: 4, delivered: 0, removed: 0, failed: 4 });
     expect(service.stack.pushService.stats().requests - requests).toBe(4);
     expect(trapped).toBe(0);
-    record('redirects not followed', targets.length);
   });
 });
 
@@ -158,7 +154,6 @@ describe('a path that lies in the table cannot add to the request, nor lead it e
       expect(url).toMatch(/^\/[!-~]*$/);
       expect(new Set(headers)).toEqual(pushHeaders);
     }
-    record('injections that came to nothing', 1);
   });
 });
 

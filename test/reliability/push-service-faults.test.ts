@@ -5,7 +5,6 @@ import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';
-import { record } from './report/record.ts';
 
 /** A push service that treats connections as no HTTP server would. */
 let misbehaving: Server;
@@ -28,7 +27,6 @@ afterAll(async () => {
   await service.stop();
   misbehaving.close();
 });
-afterEach(() => record('faults survived', 1));
 beforeEach(async () => {
   project = await service.createProject();
 });

@@ -16,8 +16,7 @@ import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
 import { type Belongings, belongingsOf } from './fixtures/owned-tables.ts';
-import { record } from './report/record.ts';
-import { cases } from './report/seed.ts';
+import { cases } from './fixtures/seed.ts';
 
 const interleavings = 200;
 const races = 40;
@@ -265,10 +264,8 @@ test('the month’s counter equals the accepted sends, no idempotency key notifi
       expect(counted).toEqual(story.beacons);
       for (const [, times] of story.deliveries) expect(times).toBe(1);
     }
-    record('interleavings tried', 1);
   });
   await fc.assert(property, cases(interleavings));
-  record('calls checked', interleaving.calls);
 });
 
 test('a month’s cap is never passed by one and never refuses below: so many sends at once, as many as are left', async () => {
@@ -296,8 +293,6 @@ test('a month’s cap is never passed by one and never refuses below: so many se
     const { months, notifications } = await read(projectId);
     const right = first.length - returned.length + Math.min(more, left);
     expect([months.get('2126-11'), notifications.size]).toEqual([right, right]);
-    record('races for the last sends', 1);
-    record('sends accepted or refused', sent + more);
   });
   await fc.assert(property, cases(races, { endOnFailure: true }));
 });

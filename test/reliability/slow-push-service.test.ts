@@ -4,7 +4,6 @@ import { countingAudience } from '../fixtures/audience.ts';
 import { keyPair } from '../fixtures/subscription.ts';
 import { deliver } from './fixtures/real-delivery.ts';
 import { VirtualTime } from './fixtures/virtual-time.ts';
-import { record } from './report/record.ts';
 
 /** Of each. What a push service at fault costs is some tenths of a second, however many there are. */
 const subscribers = 6000;
@@ -88,7 +87,6 @@ describe('a push service that is slow, silent, throttling or down slows the othe
     ['refusing connections', () => ({ after: 1 })],
   ])('%s', async (_, third) => {
     expect(await timeUntilServed(third)).toBeLessThanOrEqual(1.1 * alone);
-    record('push services at fault beside others', 1);
   });
 });
 

@@ -6,7 +6,6 @@ import {
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { localClient } from '../../local/dynamodb/tables.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
-import { record } from './report/record.ts';
 
 let hook: DynamoDbHook | undefined;
 let service: Service;
@@ -16,7 +15,6 @@ beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
 });
 afterAll(() => service.stop());
-afterEach(() => record('faults survived', 1));
 beforeEach(async () => {
   hook = undefined;
   project = await service.createProject();

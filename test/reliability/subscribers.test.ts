@@ -10,8 +10,7 @@ import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
 import { type Belongings, belongingsOf } from './fixtures/owned-tables.ts';
-import { record } from './report/record.ts';
-import { cases } from './report/seed.ts';
+import { cases } from './fixtures/seed.ts';
 
 let database: Database;
 let scheduled: ReturnType<typeof connect>;
@@ -214,11 +213,9 @@ test('the counter of subscribers equals the subscriptions after every single cal
           before = after;
         },
       );
-      record('interleavings tried', 1);
     },
   );
   await fc.assert(property, cases(interleavings));
-  record('calls checked', interleaving.calls);
 });
 
 test('the counter of subscribers equals the subscriptions after any mix of subscribe, update, unsubscribe, gone at send, cap change and deletion at once', async () => {
@@ -228,8 +225,6 @@ test('the counter of subscribers equals the subscriptions after any mix of subsc
     const parts = partsOn(database.dynamo);
     await Promise.all(operations.map((one) => perform(parts, projectId, one, new Map())));
     expectExact(await read(projectId));
-    record('mixes', 1);
-    record('operations at once', operations.length);
   });
   // A failure may not come again: there is nothing to gain from shrinking it.
   await fc.assert(property, cases(mixesAtOnce, { endOnFailure: true }));
@@ -258,8 +253,6 @@ test('a cap is never passed by one and never refuses below: so many at once, as 
         subscribers: first + room,
         items: first + room,
       });
-      record('races for the last places', 1);
-      record('subscribers admitted or refused', newcomers);
     },
   );
   await fc.assert(property, cases(races, { endOnFailure: true }));
