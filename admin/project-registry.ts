@@ -1,120 +1,72 @@
 import {
-  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
-  QueryCommand,
   ScanCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Plan, VapidKeys } from '../contract/project.ts';
+import { utcMonth } from '../lambdas/store/calendar.ts';
 import {
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
 import {
-  type ClosedCounterItem,
   type ProjectItem,
   subscribersPeriod,
   type UsageItem,
   type VapidKeyItem,
 } from '../lambdas/store/items.ts';
-import { utcMonth } from '../lambdas/store/notifications.ts';
+import { ProjectExists, ProjectHalfRemoved, ProjectNotFound } from './project-errors.ts';
+import { type RemovedItems, removeProject } from './project-removal.ts';
+import type { ProjectTables } from './project-tables.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
-/** A project as its operator may see it: without the hashes of its keys. */
+/** A project as the operator may see it: without the hashes of its keys. */
 export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'previousKeyHash'>;
 
-/** The project, and its secret key this once: no later call can tell it. */
+/** The project with its secret key, which no later call can return: only its hash is stored. */
 export interface NewKey {
   readonly project: RegisteredProject;
   readonly secretKey: string;
 }
 
 export interface NewProject {
-  /** Of the form `projectIdPattern`. */
+  /** Matches `projectIdPattern`. */
   readonly projectId: string;
-  /** The id, where absent. */
+  /** Default: the id. */
   readonly name?: string;
   readonly plan?: Plan;
-  /** A pair made elsewhere; a new one where absent. */
+  /** An existing key pair. Default: a new one. */
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
 }
 
-/** Limits to change: a number, null for none, or `default` for what the deployment says. */
+/** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
 export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
 
 export interface ProjectUsage {
   readonly subscribers: number;
-  /** The UTC month counted, such as `2026-11`. */
+  /** The UTC month of `sends`, such as `2026-11`. */
   readonly month: string;
   readonly sends: number;
 }
 
-/** Items that a removal has taken out, by table; the project's own is not among them. */
-export type Removal = Readonly<Record<BelongingKind, number>>;
-type BelongingKind = 'subscriptions' | 'notifications' | 'usage';
-
-export class ProjectExists extends Error {
-  override readonly name = 'ProjectExists';
-  readonly code = 'project_exists';
-  constructor(projectId: string) {
-    super(`There is a project "${projectId}" already.`);
-  }
-}
-
-export class ProjectNotFound extends Error {
-  override readonly name = 'ProjectNotFound';
-  readonly code = 'project_not_found';
-  constructor(projectId: string) {
-    super(`There is no project "${projectId}".`);
-  }
-}
-
-/** The removal of an earlier project of this id is under way or broke off. */
-export class ProjectHalfRemoved extends Error {
-  override readonly name = 'ProjectHalfRemoved';
-  readonly code = 'project_half_removed';
-  constructor(projectId: string) {
-    super(`An earlier project "${projectId}" is not removed entirely yet; delete it again.`);
-  }
-}
-
-/** Names of the tables that a project's items lie in. */
-export interface ProjectTables {
-  readonly projects: string;
-  readonly vapidKeys: string;
-  readonly subscriptions: string;
-  readonly usage: string;
-  readonly notifications: string;
-}
-
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
-
-/** Items deleted at once: a transaction takes 100, of which one checks the removal. */
-const removalPage = 99;
 
 const publicFields = {
   ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt, previousKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
-/** The operator's side of the tables: what makes, changes and removes projects. */
+/** Creates, changes and removes projects. */
 export function projectRegistry(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   clock: () => Date,
 ) {
-  /** Where a project's items lie besides its own, in the order they are removed in. */
-  const belongings: readonly Belonging[] = [
-    { kind: 'subscriptions', table: tables.subscriptions, sortKey: 'endpointHash' },
-    { kind: 'notifications', table: tables.notifications, sortKey: 'notificationId' },
-    { kind: 'usage', table: tables.usage, sortKey: 'period' },
-  ];
-
   async function find(projectId: string): Promise<RegisteredProject | undefined> {
     const { Item } = await dynamo.send(
       new GetCommand({
@@ -145,109 +97,11 @@ export function projectRegistry(
     }
   }
 
-  const counterKey = (projectId: string) => ({ projectId, period: subscribersPeriod });
-
-  /**
-   * Deletes the project and its key, and closes its counter, unless that has been done already.
-   * @throws {ProjectNotFound}
-   */
-  async function close(projectId: string, removal: string): Promise<void> {
-    try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { Delete: { TableName: tables.projects, Key: { projectId } } },
-            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
-            {
-              Update: {
-                TableName: tables.usage,
-                Key: counterKey(projectId),
-                UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE tally',
-                ConditionExpression: 'attribute_exists(projectId)',
-                ExpressionAttributeValues: { ':removal': removal },
-              },
-            },
-          ],
-        }),
-      );
-    } catch (error) {
-      const absent = cancellationReasons(error).some(conditionFailed);
-      throw absent ? new ProjectNotFound(projectId) : error;
-    }
-  }
-
-  /** The removal that is under way for a project id. */
-  async function removalOf(projectId: string): Promise<string | undefined> {
-    const { Item } = await dynamo.send(
-      new GetCommand({ TableName: tables.usage, Key: counterKey(projectId), ConsistentRead: true }),
-    );
-    return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
-  }
-
-  /** The keys of a project's items in one table, page by page, but for its counter's. */
-  async function* keysIn(belonging: Belonging, projectId: string): AsyncGenerator<readonly Key[]> {
-    let from: Record<string, unknown> | undefined;
-    do {
-      const page = await dynamo.send(
-        new QueryCommand({
-          ...query(belonging, projectId),
-          ...(from && { ExclusiveStartKey: from }),
-        }),
-      );
-      const keys = (page.Items ?? []) as Key[];
-      yield keys.filter(({ period }) => period !== subscribersPeriod);
-      from = page.LastEvaluatedKey;
-    } while (from);
-  }
-
-  /** Deletes items while their removal is under way, and none once it has ended elsewhere. */
-  async function deleteDuring(
-    removal: string,
-    table: string,
-    keys: readonly Key[],
-  ): Promise<boolean> {
-    if (keys.length === 0) return true;
-    const check = {
-      TableName: tables.usage,
-      Key: counterKey(keys[0]!.projectId),
-      ...isUnderWay(removal),
-    };
-    try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { ConditionCheck: check },
-            ...keys.map((Key) => ({ Delete: { TableName: table, Key } })),
-          ],
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (conditionFailed(cancellationReasons(error)[0])) return false;
-      throw error;
-    }
-  }
-
-  /** Deletes the closed counter, unless another call for the same removal has done so. */
-  async function endRemoval(projectId: string, removal: string): Promise<void> {
-    try {
-      await dynamo.send(
-        new DeleteCommand({
-          TableName: tables.usage,
-          Key: counterKey(projectId),
-          ...isUnderWay(removal),
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
-  }
-
   return {
     /**
-     * Makes a project, its VAPID key and its counter of subscribers in one transaction.
+     * Creates a project, its VAPID key and its subscriber counter in one transaction.
      * @throws {ProjectExists}
-     * @throws {ProjectHalfRemoved} because a counter that starts at 0 must find no subscription.
+     * @throws {ProjectHalfRemoved} because the counter starts at 0 and subscriptions may be left.
      */
     async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
@@ -283,7 +137,7 @@ export function projectRegistry(
 
     find,
 
-    /** Every project, in no order. */
+    /** Every project, in no particular order. */
     async *list(): AsyncGenerator<RegisteredProject> {
       let from: Record<string, unknown> | undefined;
       do {
@@ -308,18 +162,18 @@ export function projectRegistry(
     },
 
     /**
-     * Replaces the secret key. The old one ends once its grace is over and the functions' caches
-     * of the project are; one that was in its own grace ends at once.
-     * @param grace milliseconds for which the old key is as good as the new one.
+     * Replaces the secret key. The old key ends after the grace period and the functions' cache
+     * time; a key from the rotation before ends at once.
+     * @param graceMs for how long the old key stays valid.
      * @throws {ProjectNotFound}
      */
-    async rotateKey(projectId: string, random: RandomSource, grace = 0): Promise<NewKey> {
+    async rotateKey(projectId: string, random: RandomSource, graceMs = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
       const hash = { ':hash': hashSecretKey(secretKey) };
-      const until = new Date(clock().getTime() + grace).toISOString();
+      const until = new Date(clock().getTime() + graceMs).toISOString();
       const project = await update(
         projectId,
-        grace === 0
+        graceMs === 0
           ? {
               UpdateExpression: 'SET apiKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
               ExpressionAttributeValues: hash,
@@ -333,35 +187,16 @@ export function projectRegistry(
       return { project, secretKey };
     },
 
-    /**
-     * Removes a project with all that belongs to it. First, in one transaction, the project and its
-     * key are deleted and its counter is closed, after which no subscription can be added; then the
-     * rest is deleted, page by page, and the closed counter last. While it is there, no project of
-     * this id can be made, and a call for it goes on with the same removal.
-     * @throws {ProjectNotFound}
-     */
-    async remove(
+    /** See {@link removeProject}. @throws {ProjectNotFound} */
+    remove(
       projectId: string,
       random: RandomSource,
-      onProgress: (soFar: Removal) => void = () => {},
-    ): Promise<Removal> {
-      await close(projectId, random(16).toString('hex'));
-      const removed = { subscriptions: 0, notifications: 0, usage: 0 };
-      const removal = await removalOf(projectId);
-      if (removal === undefined) return removed;
-
-      for (const belonging of belongings) {
-        for await (const keys of keysIn(belonging, projectId)) {
-          if (!(await deleteDuring(removal, belonging.table, keys))) return removed;
-          removed[belonging.kind] += keys.length;
-          onProgress({ ...removed });
-        }
-      }
-      await endRemoval(projectId, removal);
-      return removed;
+      onProgress?: (soFar: RemovedItems) => void,
+    ): Promise<RemovedItems> {
+      return removeProject(dynamo, tables, projectId, random, onProgress);
     },
 
-    /** Subscribers now and notifications of this UTC month. */
+    /** Subscribers now, and notifications sent in this UTC month. */
     async usage(projectId: string): Promise<ProjectUsage> {
       const tallyOf = async (period: string): Promise<number> => {
         const { Item } = await dynamo.send(
@@ -376,17 +211,6 @@ export function projectRegistry(
   };
 }
 
-interface Key {
-  readonly projectId: string;
-  readonly [sortKey: string]: string;
-}
-
-interface Belonging {
-  readonly kind: BelongingKind;
-  readonly table: string;
-  readonly sortKey: string;
-}
-
 interface Change {
   readonly UpdateExpression: string;
   readonly ExpressionAttributeNames?: Record<string, string>;
@@ -396,27 +220,6 @@ interface Change {
 function publicPart(item: ProjectItem): RegisteredProject {
   const { apiKeyHash, previousKeyHash, ...project } = item;
   return project;
-}
-
-/** The condition on a counter that it is closed by this very removal. */
-function isUnderWay(removal: string) {
-  return {
-    ConditionExpression: 'removal = :removal',
-    ExpressionAttributeValues: { ':removal': removal },
-  };
-}
-
-/** Reads the keys of a project's items in one table. */
-function query({ table, sortKey }: Belonging, projectId: string) {
-  return {
-    TableName: table,
-    KeyConditionExpression: 'projectId = :projectId',
-    ExpressionAttributeValues: { ':projectId': projectId },
-    ProjectionExpression: 'projectId, #sortKey',
-    ExpressionAttributeNames: { '#sortKey': sortKey },
-    ConsistentRead: true,
-    Limit: removalPage,
-  };
 }
 
 function planUpdate(changes: PlanChange): Change {

@@ -4,7 +4,8 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { environment } from '../../contract/environment.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import { type ProjectRegistry, type ProjectTables, projectRegistry } from '../project-registry.ts';
+import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
+import type { ProjectTables } from '../project-tables.ts';
 
 /** Where projects are looked for: a local stack, by its state file, or a deployed one. */
 export type Place =

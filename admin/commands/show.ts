@@ -1,4 +1,4 @@
-import { ProjectNotFound } from '../project-registry.ts';
+import { ProjectNotFound } from '../project-errors.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { type Command, projectJson } from './command.ts';
 import { projectText } from './project-text.ts';

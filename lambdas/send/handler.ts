@@ -19,9 +19,9 @@ import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
 import { documentClient } from '../store/dynamo.ts';
-import { sendStore } from '../store/notifications.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
+import { sendStore } from '../store/sends.ts';
 import { observation } from './observation.ts';
 import { type SendParts, send } from './send.ts';
 

@@ -7,11 +7,9 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import type { SendRequest, SendResult } from '../../contract/schemas.ts';
 import type { Deliver, DeliveryReport } from '../push/delivery/delivery.ts';
 import type { AudienceStore } from '../store/audience.ts';
-import {
-  type NewNotification,
-  type SendStore,
-  secondsToNextMonth,
-} from '../store/notifications.ts';
+import { secondsToNextMonth } from '../store/calendar.ts';
+import type { NewNotification } from '../store/send-writes.ts';
+import type { SendStore } from '../store/sends.ts';
 
 export interface SendParts {
   readonly sends: SendStore;

@@ -12,7 +12,7 @@ import { jsonBody } from '../http/read-input.ts';
 import { reply } from '../http/reply.ts';
 import { serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
-import { beaconStore } from '../store/notifications.ts';
+import { beaconStore } from '../store/events.ts';
 import { projectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
 import { track } from './track.ts';

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import { type BeaconType, notificationIdSchema } from '../../contract/schemas.ts';
-import type { BeaconStore } from '../store/notifications.ts';
+import type { BeaconStore } from '../store/events.ts';
 
 /** Counts a beacon of one of the project's notifications. */
 export async function track(

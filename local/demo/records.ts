@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProjectTables } from '../../admin/project-registry.ts';
+import type { ProjectTables } from '../../admin/project-tables.ts';
 import type { NotificationItem } from '../../lambdas/store/items.ts';
 
 /** What the tables hold of one project, read past the service. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { type ProjectTables, projectRegistry } from '../../admin/project-registry.ts';
+import { projectRegistry } from '../../admin/project-registry.ts';
+import type { ProjectTables } from '../../admin/project-tables.ts';
 import type { PushMessage } from '../../contract/message.ts';
 import type { SendRequest } from '../../contract/schemas.ts';
 import type { PushService } from '../push-service/push-service.ts';

@@ -1,4 +1,4 @@
-import type { ProjectTables } from '../../admin/project-registry.ts';
+import type { ProjectTables } from '../../admin/project-tables.ts';
 import { type EnvironmentName, environment } from '../../contract/environment.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 

@@ -1,14 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  type ProjectRegistry,
-  type ProjectTables,
-  projectRegistry,
-} from '../../admin/project-registry.ts';
+import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import type { ProjectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
-import { sendStore } from '../../lambdas/store/notifications.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';

@@ -1,17 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { ProjectNotFound, projectRegistry } from '../../admin/project-registry.ts';
+import { ProjectNotFound } from '../../admin/project-errors.ts';
+import { projectRegistry } from '../../admin/project-registry.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
 import { type SendParts, send } from '../../lambdas/send/send.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
-import {
-  beaconStore,
-  type NewNotification,
-  sendStore,
-  utcMonth,
-} from '../../lambdas/store/notifications.ts';
+import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { beaconStore } from '../../lambdas/store/events.ts';
 import { signingProjectStore } from '../../lambdas/store/projects.ts';
+import type { NewNotification } from '../../lambdas/store/send-writes.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';

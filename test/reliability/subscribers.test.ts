@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { ProjectNotFound, projectRegistry } from '../../admin/project-registry.ts';
+import { ProjectNotFound } from '../../admin/project-errors.ts';
+import { projectRegistry } from '../../admin/project-registry.ts';
 import { limitOf } from '../../contract/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
-import {
-  beaconStore,
-  type NewNotification,
-  secondsToNextMonth,
-  sendStore,
-} from '../../../lambdas/store/notifications.ts';
+import { beaconStore } from '../../../lambdas/store/events.ts';
+import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
+import { sendStore } from '../../../lambdas/store/sends.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
@@ -91,14 +88,6 @@ test('the count begins anew at midnight UTC of the 1st', async () => {
   expect(await sends().begin(notification(projectId, '2126-12-01T00:00:00Z'), 1)).toBe('begun');
   expect(await database.usage(projectId, '2126-11')).toBe(1);
   expect(await database.usage(projectId, '2126-12')).toBe(1);
-});
-
-test.each([
-  ['2126-11-30T23:59:59.500Z', 1],
-  ['2126-12-31T23:00:00Z', 3600],
-  ['2028-02-01T00:00:00Z', 29 * 24 * 60 * 60],
-])('from %s the next month is %i seconds away', (now, seconds) => {
-  expect(secondsToNextMonth(new Date(now))).toBe(seconds);
 });
 
 test('a unit returned can be taken again, and is returned once', async () => {
@@ -264,22 +253,4 @@ test('a send that reached everyone leaves no word of unreached ones', async () =
   await sends().finish(projectId, { id: begun.id, ...counts, unreached: undefined });
   expect(await record(projectId, begun.id)).toMatchObject(counts);
   expect(await record(projectId, begun.id)).not.toHaveProperty('unreached');
-});
-
-test('beacons are counted by type, at once and exactly', async () => {
-  const projectId = await database.createProject();
-  const begun = notification(projectId);
-  await sends().begin(begun, null);
-  const shown = Array.from({ length: 40 }, () => beacons().count(projectId, begun.id, 'shown'));
-  const clicked = Array.from({ length: 15 }, () => beacons().count(projectId, begun.id, 'clicked'));
-  await Promise.all([...shown, ...clicked]);
-  expect(await record(projectId, begun.id)).toMatchObject({ shown: 40, clicked: 15 });
-});
-
-test('a beacon of an unknown notification, or of another project’s, leaves nothing', async () => {
-  const [projectId, other] = [await database.createProject(), await database.createProject()];
-  const begun = notification(projectId);
-  await sends().begin(begun, null);
-  expect(await beacons().count(other, begun.id, 'shown')).toBe(false);
-  expect(await record(other, begun.id)).toBeUndefined();
 });

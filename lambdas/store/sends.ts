@@ -5,15 +5,23 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../../contract/limits.ts';
-import type { BeaconType, NotificationContent, SendResult } from '../../contract/schemas.ts';
+import type { SendResult } from '../../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import type { BarredItem, NotificationItem, RepetitionItem } from './items.ts';
 import {
-  type BarredItem,
-  type NotificationItem,
-  type RepetitionItem,
-  repetitionId,
-} from './items.ts';
+  claimableBy,
+  type NewNotification,
+  newRecord,
+  newRepetition,
+  projectExists,
+  type RecordKey,
+  recordExists,
+  repetitionKey,
+  resultOf,
+  returnUnit,
+  type SendTables,
+  takeUnit,
+} from './send-writes.ts';
 
 export interface SendStore {
   /**
@@ -62,22 +70,6 @@ export interface SendStore {
   ): Promise<EarlierSend | undefined>;
 }
 
-export interface NewNotification {
-  readonly projectId: string;
-  readonly id: string;
-  readonly content: NotificationContent;
-  readonly sentAt: Date;
-  readonly idempotency?: Idempotency | undefined;
-}
-
-/** A caller's name for a request and its repetitions, and what tells them from others. */
-export interface Idempotency {
-  /** SHA-256 of the caller's key, hex. */
-  readonly keyHash: string;
-  /** SHA-256 of the request, hex. */
-  readonly requestHash: string;
-}
-
 export interface EarlierSend {
   /** Of its notification. */
   readonly id: string;
@@ -87,12 +79,6 @@ export interface EarlierSend {
   readonly claimedAt?: Date | undefined;
   /** Its response; absent while it is under way, and where it broke off. */
   readonly result?: SendResult | undefined;
-}
-
-interface SendTables {
-  readonly projects: string;
-  readonly notifications: string;
-  readonly usage: string;
 }
 
 export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): SendStore {
@@ -266,130 +252,4 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     );
     return Item;
   }
-}
-
-type RecordKey = Pick<NotificationItem, 'projectId' | 'notificationId'>;
-
-const recordExists = 'attribute_exists(notificationId)';
-const claimableBy = '(attribute_not_exists(claimedBy) OR claimedBy = :requestId)';
-
-function takeUnit(
-  { usage }: SendTables,
-  { projectId, sentAt }: NewNotification,
-  cap: number | null,
-) {
-  return {
-    TableName: usage,
-    Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD tally :one',
-    ConditionExpression: cap === null ? undefined : 'attribute_not_exists(tally) OR tally < :cap',
-    ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
-  };
-}
-
-function returnUnit({ usage }: SendTables, { projectId, sentAt }: NewNotification) {
-  return {
-    TableName: usage,
-    Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD tally :minusOne',
-    ExpressionAttributeValues: { ':minusOne': -1 },
-  };
-}
-
-function newRecord({ notifications }: SendTables, notification: NewNotification) {
-  return {
-    TableName: notifications,
-    Item: newItem(notification),
-    ConditionExpression: 'attribute_not_exists(notificationId)',
-  };
-}
-
-function projectExists({ projects }: SendTables, { projectId }: NewNotification) {
-  const ConditionExpression = 'attribute_exists(projectId)';
-  return { TableName: projects, Key: { projectId }, ConditionExpression };
-}
-
-function newRepetition(
-  { notifications }: SendTables,
-  { projectId, id, sentAt }: NewNotification,
-  { keyHash, requestHash }: Idempotency,
-) {
-  const now = Math.floor(sentAt.getTime() / 1000);
-  const item: RepetitionItem = {
-    ...repetitionKey(projectId, keyHash),
-    requestHash,
-    sendId: id,
-    sentAt: sentAt.toISOString(),
-    expiresAt: now + limits.idempotencyHours * 60 * 60,
-  };
-  return {
-    TableName: notifications,
-    Item: item,
-    // TTL deletes late: compare the time.
-    ConditionExpression: 'attribute_not_exists(notificationId) OR expiresAt <= :now',
-    ExpressionAttributeValues: { ':now': now },
-  };
-}
-
-function repetitionKey(projectId: string, keyHash: string) {
-  return { projectId, notificationId: repetitionId(keyHash) };
-}
-
-/** What a send answered, where it came to an end. */
-function resultOf(record: NotificationItem): SendResult | undefined {
-  const { notificationId: id, attempted, delivered, removed, failed, unreached } = record;
-  const counts = { attempted, delivered, removed, failed };
-  return attempted === undefined ? undefined : ({ id, ...counts, unreached } as SendResult);
-}
-
-export interface BeaconStore {
-  /** Counts one beacon. @returns whether there is such a notification. */
-  count(projectId: string, notificationId: string, type: BeaconType): Promise<boolean>;
-}
-
-export function beaconStore(dynamo: DynamoDBDocumentClient, table: string): BeaconStore {
-  return {
-    async count(projectId, notificationId, type) {
-      try {
-        await dynamo.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { projectId, notificationId },
-            UpdateExpression: 'ADD #type :one',
-            ConditionExpression: recordExists,
-            ExpressionAttributeNames: { '#type': type },
-            ExpressionAttributeValues: { ':one': 1 },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (isConditionFailure(error)) return false;
-        throw error;
-      }
-    },
-  };
-}
-
-function newItem({ projectId, id, content, sentAt }: NewNotification): NotificationItem {
-  const day = 24 * 60 * 60;
-  return {
-    projectId,
-    notificationId: id,
-    ...content,
-    sentAt: sentAt.toISOString(),
-    expiresAt: Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * day,
-    shown: 0,
-    clicked: 0,
-  };
-}
-
-/** `2026-11`: the period that a send at this time counts against. */
-export function utcMonth(time: Date): string {
-  return time.toISOString().slice(0, 7);
-}
-
-/** Seconds until the next UTC month begins. */
-export function secondsToNextMonth(now: Date): number {
-  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
-  return Math.ceil((next - now.getTime()) / 1000);
 }
