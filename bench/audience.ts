@@ -1,11 +1,11 @@
-import type { Addressee, Audience } from '../lambdas/push/delivery/delivery.ts';
+import type { Audience, Recipient } from '../lambdas/push/delivery/delivery.ts';
 
 /**
  * An audience in memory.
  * @param addressees in the order of their endpoint hashes.
  * @param pageSize subscriptions per page, as `send` reads them.
  */
-export function audienceOf(addressees: readonly Addressee[], pageSize = 1000): Audience {
+export function audienceOf(addressees: readonly Recipient[], pageSize = 1000): Audience {
   return {
     ordered: true,
     async *pages({ from = '' } = {}) {

@@ -134,7 +134,7 @@ export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
 export type SendRequest = z.infer<typeof sendSchema>;
 /** What a person will see: a send request without its recipients. */
 export type NotificationContent = Omit<SendRequest, 'userIds'>;
-export type BeaconType = z.infer<typeof trackSchema>['type'];
+export type EventType = z.infer<typeof trackSchema>['type'];
 
 const count = z.int().check(z.nonnegative());
 

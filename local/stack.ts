@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EnvironmentName, environment } from '../contract/environment.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
-import { type DynamoDbHook, startDynamoDbGate } from './dynamodb/proxy.ts';
+import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { type AccessLine, type Pages, startGateway } from './gateway/gateway.ts';
@@ -118,7 +118,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     onStep('Creating the tables');
     await createTables(assembly.template, dynamodb.endpoint, resolve);
-    const gate = await startDynamoDbGate({
+    const gate = await startDynamoDbProxy({
       target: dynamodb.endpoint,
       grants: readGrants(assembly.template, resolve),
       onCall: options.onDynamoDbCall,

@@ -8,7 +8,7 @@ import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
 
 /** Where projects are looked for: a local stack, by its state file, or a deployed one. */
-export type Place =
+export type StackLocation =
   | { readonly kind: 'local'; readonly stateFile: string }
   | { readonly kind: 'deployed'; readonly stack: string; readonly region: string | undefined };
 
@@ -25,7 +25,7 @@ export class ConnectionError extends Error {
 }
 
 /** @throws {ConnectionError} */
-export function connect(place: Place): Promise<Connection> {
+export function connect(place: StackLocation): Promise<Connection> {
   return place.kind === 'local'
     ? connectLocal(place.stateFile)
     : connectDeployed(place.stack, place.region);

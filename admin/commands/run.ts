@@ -10,7 +10,7 @@ import {
 import { printable, printableJson } from '../terminal/printable.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { type Command, call } from './command.ts';
-import { connect, type Place } from './connection.ts';
+import { connect, type StackLocation } from './connection.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { list } from './list.ts';
@@ -127,7 +127,7 @@ function readProjectId({ takesProject }: Command, operands: readonly string[]): 
   return projectId;
 }
 
-function readPlace({ local, stack, region }: CommonFlags, stateFile: string): Place {
+function readPlace({ local, stack, region }: CommonFlags, stateFile: string): StackLocation {
   if (!local) return { kind: 'deployed', stack: stack ?? 'Carillon', region };
   if (stack !== undefined || region !== undefined) {
     throw new UsageError('--local names a place already: leave --stack and --region out.');

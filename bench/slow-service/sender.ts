@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { type Addressee, delivery, inFlight } from '../../lambdas/push/delivery/delivery.ts';
+import { delivery, inFlight, type Recipient } from '../../lambdas/push/delivery/delivery.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import { audienceOf } from '../audience.ts';
@@ -90,7 +90,7 @@ async function broadcast(origins: readonly string[], each: number): Promise<void
   });
 }
 
-function addresseesAt(origins: readonly string[], each: number): Addressee[] {
+function addresseesAt(origins: readonly string[], each: number): Recipient[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
   const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
   const addressees = origins.flatMap((origin) =>

@@ -2,44 +2,45 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
 import type { Project } from '../../contract/project.ts';
-import { projectIdSchema } from '../../contract/schemas.ts';
 import type { FindProject } from './find-project.ts';
-import type { Step } from './reply.ts';
+import type { PathIds } from './path-ids.ts';
+import type { Middleware } from './response.ts';
 
-/** The hash of no key. */
-const noHash = Buffer.alloc(32);
+/** Dummy digest, so that an unknown project takes the same comparison. */
+const dummyDigest = Buffer.alloc(32);
 
 /**
- * Finds the project whose secret key the request bears (RFC 6750 §2.1). It does not answer yet:
- * {@link requireKey} does, once the request is counted.
+ * Finds the project that the path names, if the request carries its secret key (RFC 6750 §2.1).
+ * {@link requireKey} refuses the request otherwise, after it has been counted.
  */
 export function authenticate<Found extends Project>(
   find: FindProject<Found>,
   clock: () => Date,
-): Step<{ project?: Found }> {
+): Middleware<{ ids: PathIds; project?: Found }> {
   return {
     before: async ({ event }) => {
-      const projectId = event.pathParameters?.projectId ?? '';
+      const { projectId } = event.ids;
       const key = bearerToken(event.headers.authorization);
-      if (key === undefined || !projectIdSchema.safeParse(projectId).success) return;
+      if (key === undefined || projectId === undefined) return;
       const project = await find(projectId);
-      const hash = createHash('sha256').update(key).digest();
+      const digest = createHash('sha256').update(key).digest();
       const { apiKeyHash, previousKey } = project ?? {};
-      const isPresent = isHash(hash, apiKeyHash);
-      const isPrevious = isHash(hash, previousKey?.hash);
-      const inGrace = previousKey !== undefined && clock() < previousKey.until;
-      if (isPresent || (isPrevious && inGrace)) event.project = project;
+      const isCurrent = matches(digest, apiKeyHash);
+      const isPrevious = matches(digest, previousKey?.hash);
+      const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
+      if (isCurrent || (isPrevious && isInGracePeriod)) event.project = project;
     },
   };
 }
 
-/** Compares in a time that tells nothing of either, nor of whether there is one to compare with. */
-function isHash(hash: Buffer, stored: string | undefined): boolean {
-  return timingSafeEqual(hash, stored === undefined ? noHash : Buffer.from(stored, 'hex'));
+/** Compares in constant time, also where there is no stored hash. */
+function matches(digest: Buffer, storedHash: string | undefined): boolean {
+  const stored = storedHash === undefined ? dummyDigest : Buffer.from(storedHash, 'hex');
+  return timingSafeEqual(digest, stored);
 }
 
-/** Answers 401 where no project was found; an unknown one and a wrong key look the same. */
-export function requireKey(): Step<{ project: Project }> {
+/** Refuses a request without a project: 401, the same for an unknown project and a wrong key. */
+export function requireKey(): Middleware<{ project: Project }> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;

@@ -1,11 +1,47 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
+import type { Route } from '../../contract/routes.ts';
+import { accessLog } from './access-log.ts';
+import { cors } from './cors.ts';
+import { errorResponses } from './error-responses.ts';
+import { type FindProject, findProject, requireProject } from './find-project.ts';
+import { pathIds } from './path-ids.ts';
+import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
 
 /**
- * Starts the chain of a function. middy's own time-out is switched off: a few milliseconds before
- * Lambda's it would answer 500, so that Lambda counts no error, no alarm fires, and the abandoned
- * work goes on in the next invocation. After Lambda's own time-out the environment is gone, and
- * the metric `Errors` counts it.
+ * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
+ * milliseconds before Lambda's time-out. Lambda would count no error, no alarm would fire, and the
+ * abandoned work would continue in the next invocation. Lambda's own time-out ends the environment
+ * and counts in the metric `Errors`.
  */
 export function chain(plugin?: middy.PluginObject) {
   return middy({ ...plugin, timeoutEarlyInMillis: 0 });
+}
+
+export interface BrowserChainSettings {
+  readonly route: Route & Required<Pick<Route, 'corsMethods'>>;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+  readonly projects: { readonly find: FindProject; remembers(projectId: string): boolean };
+  readonly rateLimits: RequestCounter;
+  /** Requests per minute where a project's plan sets no limit. */
+  readonly perMinute: number;
+}
+
+/**
+ * The chain of the routes that browsers call without credentials. Its order is security policy:
+ * CORS headers come with every response, errors included; an address over its limit costs no read;
+ * every request for a project is counted, also if the project does not exist; and nothing of the
+ * body is parsed before that.
+ */
+export function browserChain(settings: BrowserChainSettings) {
+  const { route, logger, clock, projects, rateLimits, perMinute } = settings;
+  return chain(accessLog(logger, clock))
+    .use(cors(route))
+    .use(errorResponses())
+    .use(pathIds())
+    .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
+    .use(findProject(projects.find))
+    .use(rateLimit(route.name, perMinute, rateLimits))
+    .use(requireProject());
 }

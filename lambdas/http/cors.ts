@@ -1,13 +1,13 @@
 import httpCors from '@middy/http-cors';
 import { limits } from '../../contract/limits.ts';
 import type { Route } from '../../contract/routes.ts';
-import type { Step } from './reply.ts';
+import type { Middleware } from './response.ts';
 
 /**
- * Lets pages of any origin use the route, and answers its preflight. Any origin will do, since no
- * cookie or other ambient authority is involved.
+ * Lets pages of any origin call the route, and answers its preflight. Every origin is allowed,
+ * because requests carry no cookies or other ambient credentials.
  */
-export function cors({ corsMethods }: Required<Pick<Route, 'corsMethods'>>): Step {
+export function cors({ corsMethods }: Required<Pick<Route, 'corsMethods'>>): Middleware {
   return httpCors({
     origin: '*',
     methods: corsMethods.join(', '),

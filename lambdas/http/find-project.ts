@@ -1,26 +1,28 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import { projectIdSchema } from '../../contract/schemas.ts';
-import type { Step } from './reply.ts';
+import type { PathIds } from './path-ids.ts';
+import type { Middleware } from './response.ts';
 
 export type FindProject<Found extends Project = Project> = (
   projectId: string,
 ) => Promise<Found | undefined>;
 
-/** Finds the project that the path names. It does not answer yet: {@link requireProject} does. */
-export function findProject(find: FindProject): Step<{ project?: Project }> {
+/**
+ * Finds the project that the path names. {@link requireProject} refuses the request if there is
+ * none, after it has been counted.
+ */
+export function findProject(find: FindProject): Middleware<{ ids: PathIds; project?: Project }> {
   return {
     before: async ({ event }) => {
-      const projectId = event.pathParameters?.projectId ?? '';
-      if (!projectIdSchema.safeParse(projectId).success) return;
-      const project = await find(projectId);
+      const { projectId } = event.ids;
+      const project = projectId === undefined ? undefined : await find(projectId);
       if (project !== undefined) event.project = project;
     },
   };
 }
 
-/** Answers 404 where no project was found, once the request is counted. */
-export function requireProject(): Step<{ project: Project }> {
+/** Refuses a request without a project: 404. */
+export function requireProject(): Middleware<{ project: Project }> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;

@@ -1,15 +1,15 @@
-import { isIPv6 } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
-import { projectIdSchema } from '../../contract/schemas.ts';
-import type { Step } from './reply.ts';
+import { countedAddress } from './client-address.ts';
+import type { PathIds } from './path-ids.ts';
+import type { Middleware } from './response.ts';
 
 /** Counts requests by address, project and action. */
 export interface RequestCounter {
-  /** @returns 0 where the request is within the limit, else the seconds until one will be. */
+  /** @returns 0 if the request is within the limit, else the seconds until the next minute. */
   count(request: CountedRequest, limit: number): Promise<number>;
-  /** The same of what is known without a call: 0 where nothing is. */
+  /** The same from what this function knows without a call; 0 if it knows nothing. */
   refused(request: CountedRequest): number;
 }
 
@@ -19,22 +19,23 @@ interface CountedRequest {
   readonly address: string;
 }
 
-/** Stands for every project that a caller names without belonging to it; no project has this id. */
+/** Counts requests that name a project without belonging to it. No project has this id. */
 const unproven = '-';
 
 /**
- * Refuses an address that has used up its requests for projects that are not there or not its own,
- * before another of them is read. A project that needs no reading is left to {@link rateLimit}.
+ * Refuses an address that has used up its requests for projects that do not exist or are not its
+ * own, before another project is read. If the project needs no read, {@link rateLimit} decides.
  */
 export function refuseBeforeReading(
   action: RouteName,
   perMinute: number,
   counter: RequestCounter,
   projects: { remembers(projectId: string): boolean },
-): Step {
+): Middleware<{ ids: PathIds }> {
   return {
     before: ({ event }) => {
-      if (projects.remembers(event.pathParameters?.projectId ?? '')) return;
+      const { projectId } = event.ids;
+      if (projectId !== undefined && projects.remembers(projectId)) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
       expectWithin(perMinute, counter.refused({ projectId: unproven, action, address }));
     },
@@ -42,21 +43,21 @@ export function refuseBeforeReading(
 }
 
 /**
- * Counts the request against its address, project and action. A plan speaks only for those who
- * proved to belong to the project. Anyone else is held to the deployment's limit, over all the
- * projects they name: inventing some must not cost a write for each.
- * @param perMinute requests a minute, where the project's plan says nothing else.
+ * Counts the request against its address, project and action. Only a caller that belongs to the
+ * project gets the limit of its plan. All others share the deployment's limit over all the projects
+ * they name, so that invented ids do not cost a write each.
+ * @param perMinute requests per minute where the plan sets no limit.
  */
 export function rateLimit(
   action: RouteName,
   perMinute: number,
   counter: RequestCounter,
-): Step<{ project?: Project }> {
+): Middleware<{ ids: PathIds; project?: Project }> {
   return {
     before: async ({ event }) => {
-      const projectId = event.pathParameters?.projectId ?? '';
-      // An id that no project can have is refused after this without a call to the database.
-      if (!projectIdSchema.safeParse(projectId).success) return;
+      const { projectId } = event.ids;
+      // Without a valid id the request is refused later without any call.
+      if (projectId === undefined) return;
       const limit = limitOf(event.project?.plan.rateLimitPerMinute, perMinute);
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
@@ -66,7 +67,7 @@ export function rateLimit(
   };
 }
 
-/** @param retryAfter seconds; 0 where the request is within the limit. */
+/** @param retryAfter seconds; 0 if the request is within the limit. */
 function expectWithin(limit: number, retryAfter: number): void {
   if (retryAfter === 0) return;
   throw new ServiceError(
@@ -74,20 +75,4 @@ function expectWithin(limit: number, retryAfter: number): void {
     `More than ${limit} requests came from this address within a minute; wait for the next.`,
     { retryAfter },
   );
-}
-
-/**
- * The address a caller is counted by. An IPv6 one stands for its /64, the least that a network
- * hands out: its holder has 2⁶⁴ addresses to rotate through.
- */
-export function countedAddress(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  const [head = '', tail] = address.split('::');
-  const before = head.split(':').filter(Boolean);
-  const after = tail?.split(':').filter(Boolean) ?? [];
-  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
-  const groups = [...before, ...zeros, ...after].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }

@@ -3,41 +3,41 @@ import * as z from 'zod/mini';
 import { ServiceError } from '../../contract/errors.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import { idempotencyKeySchema } from '../../contract/schemas.ts';
-import type { Step } from './reply.ts';
+import type { Middleware } from './response.ts';
 
 /**
- * Reads and checks the JSON body; the rest of the chain finds it as `input`.
- * @param limitBytes length above which a body is refused without being parsed.
+ * Parses and validates the JSON body; the rest of the chain finds it as `input`.
+ * @param limitBytes a longer body is refused without being parsed.
  */
 export function jsonBody<Schema extends z.ZodMiniType>(
   schema: Schema,
   limitBytes: number,
-): Step<{ input: z.infer<Schema> }> {
+): Middleware<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
-      event.input = check(schema, parseJson(event, limitBytes));
+      event.input = validate(schema, parseJson(event, limitBytes));
     },
   };
 }
 
-/** Checks the query parameters; the rest of the chain finds them as `input`. */
+/** Validates the query parameters; the rest of the chain finds them as `input`. */
 export function query<Schema extends z.ZodMiniType>(
   schema: Schema,
-): Step<{ input: z.infer<Schema> }> {
+): Middleware<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
-      event.input = check(schema, event.queryStringParameters ?? {});
+      event.input = validate(schema, event.queryStringParameters ?? {});
     },
   };
 }
 
-/** Checks the header `Idempotency-Key`, which may be left out. */
-export function idempotencyKey(): Step<{ idempotencyKey?: string }> {
+/** Validates the optional header `Idempotency-Key`. */
+export function idempotencyKey(): Middleware<{ idempotencyKey?: string }> {
   return {
     before: ({ event }) => {
       const headers = z.object({ 'Idempotency-Key': idempotencyKeySchema });
       const given = { 'Idempotency-Key': event.headers['idempotency-key'] };
-      event.idempotencyKey = check(headers, given)['Idempotency-Key'];
+      event.idempotencyKey = validate(headers, given)['Idempotency-Key'];
     },
   };
 }
@@ -67,7 +67,7 @@ function parseJson(event: APIGatewayProxyEventV2, limitBytes: number): unknown {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
+function validate<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error, schema);

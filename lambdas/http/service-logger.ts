@@ -1,21 +1,21 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { RouteName } from '../../contract/routes.ts';
 
-/** The log of one function: lines of JSON that no secret reaches by way of an error. */
+/** The log of one function, as lines of JSON. No error brings a secret into it. */
 export function serviceLogger(serviceName: RouteName): Logger {
   return new Logger({
     serviceName,
-    jsonReplacerFn: (_key, value) => (value instanceof Error ? errorFacts(value) : value),
+    jsonReplacerFn: (_key, value) => (value instanceof Error ? loggedError(value) : value),
   });
 }
 
 /**
- * What of an error is logged. The logger by itself would write every property of it, and there
- * Node keeps the URL that it could not read, and the SDK the items that a transaction ran into.
+ * What is logged of an error. By default the logger writes every property: Node's errors keep the
+ * URL that could not be parsed, and the SDK's keep the items of a cancelled transaction.
  */
-function errorFacts(error: Error): object {
+function loggedError(error: Error): object {
   const { name, message, stack, cause } = error;
-  const { code, $metadata, CancellationReasons } = error as Partial<KnownDetail>;
+  const { code, $metadata, CancellationReasons } = error as Partial<LoggedDetail>;
   return {
     name,
     message,
@@ -24,11 +24,11 @@ function errorFacts(error: Error): object {
     aws_request_id: $metadata?.requestId,
     attempts: $metadata?.attempts,
     cancellation: CancellationReasons?.map(({ Code }) => Code),
-    cause: cause instanceof Error ? errorFacts(cause) : undefined,
+    cause: cause instanceof Error ? loggedError(cause) : undefined,
   };
 }
 
-interface KnownDetail {
+interface LoggedDetail {
   /** Node's own, such as `ECONNRESET`. */
   readonly code: string;
   readonly $metadata: { readonly requestId?: string; readonly attempts?: number };

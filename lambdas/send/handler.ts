@@ -8,10 +8,11 @@ import { sendSchema } from '../../contract/schemas.ts';
 import { accessLog } from '../http/access-log.ts';
 import { authenticate, requireKey } from '../http/authenticate.ts';
 import { chain } from '../http/chain.ts';
-import { errorReply } from '../http/error-reply.ts';
+import { errorResponses } from '../http/error-responses.ts';
+import { pathIds } from '../http/path-ids.ts';
 import { rateLimit, refuseBeforeReading } from '../http/rate-limit.ts';
 import { idempotencyKey, jsonBody } from '../http/read-input.ts';
-import { reply } from '../http/reply.ts';
+import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { delivery, inFlight } from '../push/delivery/delivery.ts';
@@ -89,7 +90,8 @@ const parts: SendParts = {
 };
 
 export const handler = chain(accessLog(logger, clock))
-  .use(errorReply())
+  .use(errorResponses())
+  .use(pathIds())
   .use(refuseBeforeReading('send', perMinute, rateLimits, projects))
   .use(authenticate(projects.find, clock))
   .use(rateLimit('send', perMinute, rateLimits))
@@ -102,5 +104,5 @@ export const handler = chain(accessLog(logger, clock))
     // The gateway's clock may be ahead of this one's.
     const startedAt = new Date(Math.min(timeEpoch, Date.now()));
     const call = { request, idempotencyKey, baseUrl, requestId, startedAt };
-    return reply(201, await send(parts, project, call));
+    return respond(201, await send(parts, project, call));
   });

@@ -1,13 +1,13 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { BeaconType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas.ts';
 import { isConditionFailure } from './dynamo.ts';
 
-export interface BeaconStore {
+export interface EventStore {
   /** Counts one beacon. @returns whether there is such a notification. */
-  count(projectId: string, notificationId: string, type: BeaconType): Promise<boolean>;
+  count(projectId: string, notificationId: string, type: EventType): Promise<boolean>;
 }
 
-export function beaconStore(dynamo: DynamoDBDocumentClient, table: string): BeaconStore {
+export function eventStore(dynamo: DynamoDBDocumentClient, table: string): EventStore {
   return {
     async count(projectId, notificationId, type) {
       try {

@@ -93,7 +93,7 @@ export interface NotificationItem {
 }
 
 /** Takes the key of a notification in Notifications whose send was cancelled. */
-export interface BarredItem {
+export interface CancelledItem {
   readonly projectId: string;
   readonly notificationId: string;
   readonly barred: true;
@@ -102,10 +102,10 @@ export interface BarredItem {
 }
 
 /**
- * Lies in Notifications as well, under {@link repetitionId}: the request that an `Idempotency-Key`
+ * Lies in Notifications as well, under {@link idempotencyId}: the request that an `Idempotency-Key`
  * stands for.
  */
-export interface RepetitionItem {
+export interface IdempotencyItem {
   readonly projectId: string;
   readonly notificationId: string;
   readonly requestHash: string;
@@ -117,7 +117,7 @@ export interface RepetitionItem {
 }
 
 /** No UUID, so that it is no notification's. @param keyHash SHA-256 of the key, hex. */
-export function repetitionId(keyHash: string): string {
+export function idempotencyId(keyHash: string): string {
   return `key#${keyHash}`;
 }
 

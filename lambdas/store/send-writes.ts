@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts';
 import type { NotificationContent, SendResult } from '../../contract/schemas.ts';
 import { utcMonth } from './calendar.ts';
-import { type NotificationItem, type RepetitionItem, repetitionId } from './items.ts';
+import { type IdempotencyItem, idempotencyId, type NotificationItem } from './items.ts';
 
 /** The single writes that the transactions of a send are made of. */
 
@@ -68,14 +68,14 @@ export function projectExists({ projects }: SendTables, { projectId }: NewNotifi
   return { TableName: projects, Key: { projectId }, ConditionExpression };
 }
 
-export function newRepetition(
+export function newIdempotencyItem(
   { notifications }: SendTables,
   { projectId, id, sentAt }: NewNotification,
   { keyHash, requestHash }: Idempotency,
 ) {
   const now = Math.floor(sentAt.getTime() / 1000);
-  const item: RepetitionItem = {
-    ...repetitionKey(projectId, keyHash),
+  const item: IdempotencyItem = {
+    ...idempotencyItemKey(projectId, keyHash),
     requestHash,
     sendId: id,
     sentAt: sentAt.toISOString(),
@@ -90,8 +90,8 @@ export function newRepetition(
   };
 }
 
-export function repetitionKey(projectId: string, keyHash: string) {
-  return { projectId, notificationId: repetitionId(keyHash) };
+export function idempotencyItemKey(projectId: string, keyHash: string) {
+  return { projectId, notificationId: idempotencyId(keyHash) };
 }
 
 /** What a send answered, where it came to an end. */

@@ -7,16 +7,16 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { SendResult } from '../../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import type { BarredItem, NotificationItem, RepetitionItem } from './items.ts';
+import type { CancelledItem, IdempotencyItem, NotificationItem } from './items.ts';
 import {
   claimableBy,
+  idempotencyItemKey,
   type NewNotification,
+  newIdempotencyItem,
   newRecord,
-  newRepetition,
   projectExists,
   type RecordKey,
   recordExists,
-  repetitionKey,
   resultOf,
   returnUnit,
   type SendTables,
@@ -94,7 +94,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
               { ConditionCheck: projectExists(tables, notification) },
               { Put: newRecord(tables, notification) },
               ...(notification.idempotency
-                ? [{ Put: newRepetition(tables, notification, notification.idempotency) }]
+                ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
                 : []),
             ],
           }),
@@ -139,7 +139,14 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
               },
               { Update: returnUnit(tables, notification) },
               ...(idempotency
-                ? [{ Delete: { ...record, Key: repetitionKey(projectId, idempotency.keyHash) } }]
+                ? [
+                    {
+                      Delete: {
+                        ...record,
+                        Key: idempotencyItemKey(projectId, idempotency.keyHash),
+                      },
+                    },
+                  ]
                 : []),
             ],
           }),
@@ -160,8 +167,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     },
 
     async earlier(projectId, keyHash, signal) {
-      const repetition = (await find(repetitionKey(projectId, keyHash), signal)) as
-        | RepetitionItem
+      const repetition = (await find(idempotencyItemKey(projectId, keyHash), signal)) as
+        | IdempotencyItem
         | undefined;
       if (repetition === undefined) return undefined;
       const { requestHash, sentAt, sendId: id } = repetition;
@@ -209,7 +216,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     const { projectId, notificationId } = Item;
     // DynamoDB knows a transaction's token for 10 minutes; nothing of it can come later.
     const expiresAt = Math.floor(notification.sentAt.getTime() / 1000) + 60 * 60;
-    const barred: BarredItem = { projectId, notificationId, barred: true, expiresAt };
+    const barred: CancelledItem = { projectId, notificationId, barred: true, expiresAt };
     try {
       await dynamo.send(
         new TransactWriteCommand({

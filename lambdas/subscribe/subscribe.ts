@@ -4,8 +4,8 @@ import type { Subscription } from '../../contract/schemas.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 
 /**
- * Registers a browser's subscription with a project, or updates it.
- * @param deployedCap most subscribers of a project whose plan says nothing else.
+ * Adds a browser's subscription to a project, or updates it.
+ * @param deployedCap most subscribers where the project's plan sets no cap.
  */
 export async function subscribe(
   subscriptions: SubscriptionStore,
@@ -22,7 +22,7 @@ export async function subscribe(
     case 'cap_reached':
       throw new ServiceError(
         'subscriber_cap_reached',
-        `The project has its ${cap} subscribers; a larger plan admits more.`,
+        `The project already has ${cap} subscribers, the most that its plan allows.`,
       );
     case 'project_gone':
       throw new ServiceError('project_not_found', 'The project has just been deleted.');

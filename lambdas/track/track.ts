@@ -1,17 +1,21 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import { type BeaconType, notificationIdSchema } from '../../contract/schemas.ts';
-import type { BeaconStore } from '../store/events.ts';
+import type { EventType } from '../../contract/schemas.ts';
+import type { EventStore } from '../store/events.ts';
 
-/** Counts a beacon of one of the project's notifications. */
+/**
+ * Counts an event of one of the project's notifications.
+ * @param notificationId undefined if the path has no valid one.
+ */
 export async function track(
-  beacons: BeaconStore,
+  events: EventStore,
   { projectId }: Project,
   notificationId: string | undefined,
-  type: BeaconType,
+  type: EventType,
 ): Promise<void> {
-  const id = notificationIdSchema.safeParse(notificationId);
-  if (id.success && (await beacons.count(projectId, id.data, type))) return;
+  const isCounted =
+    notificationId !== undefined && (await events.count(projectId, notificationId, type));
+  if (isCounted) return;
   throw new ServiceError(
     'notification_not_found',
     'This project has sent no notification with this id.',

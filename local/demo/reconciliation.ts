@@ -21,10 +21,10 @@ export const witnesses = {
   seen: 'the push service saw',
   stored: 'the tables hold',
 } as const;
-export type Witness = keyof typeof witnesses;
+export type Source = keyof typeof witnesses;
 
 /** One notification: what should have become of it, and what each witness says. */
-export interface Account extends Readonly<Record<Witness, Partial<Tally>>> {
+export interface Account extends Readonly<Record<Source, Partial<Tally>>> {
   readonly what: string;
   readonly id: string;
   readonly expected: Tally;
@@ -38,7 +38,7 @@ export interface Figure {
 }
 
 /** Whether a witness says otherwise than expected; one that does not speak of it does not. */
-export function differs(account: Account, witness: Witness, measure: Measure): boolean {
+export function differs(account: Account, witness: Source, measure: Measure): boolean {
   const said = account[witness][measure];
   return said !== undefined && said !== account.expected[measure];
 }
@@ -46,7 +46,7 @@ export function differs(account: Account, witness: Witness, measure: Measure): b
 /** Every difference, as one sentence each. */
 export function differences(accounts: readonly Account[], figures: readonly Figure[]): string[] {
   const ofAccounts = accounts.flatMap((account) =>
-    (Object.keys(witnesses) as Witness[]).flatMap((witness) =>
+    (Object.keys(witnesses) as Source[]).flatMap((witness) =>
       measures
         .filter((measure) => differs(account, witness, measure))
         .map(

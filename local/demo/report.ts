@@ -5,12 +5,12 @@ import {
   differs,
   type Figure,
   measures,
-  type Witness,
+  type Source,
   witnesses,
 } from './reconciliation.ts';
 
 /** The accounts of all witnesses, one above the other, with what does not agree marked. */
-export function accountsText(accounts: readonly Account[], paint: Paint): string {
+export function reconciliationText(accounts: readonly Account[], paint: Paint): string {
   const columns = [
     { title: '' },
     ...measures.map((measure) => ({ title: measure, align: 'right' as const })),
@@ -19,7 +19,7 @@ export function accountsText(accounts: readonly Account[], paint: Paint): string
     [],
     [paint('bold', account.what)],
     ['  should be', ...measures.map((measure) => paint('dim', String(account.expected[measure])))],
-    ...(Object.entries(witnesses) as [Witness, string][]).map(([witness, said]) => [
+    ...(Object.entries(witnesses) as [Source, string][]).map(([witness, said]) => [
       `  ${said}`,
       ...measures.map((measure) => {
         const value = account[witness][measure];

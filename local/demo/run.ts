@@ -13,8 +13,8 @@ import { type Stack, startStack } from '../stack.ts';
 import { localRegion } from '../template/references.ts';
 import { progressLines } from './progress-lines.ts';
 import { differences } from './reconciliation.ts';
-import { accountsText, figuresText } from './report.ts';
-import { type Narrate, type Outcome, playScenario } from './scenario.ts';
+import { figuresText, reconciliationText } from './report.ts';
+import { type Outcome, runScenario, type StartProgress } from './scenario.ts';
 
 const flags = {
   subscribers: { value: '<N>', help: 'browsers to subscribe, 10 to 20000; 500 where left out' },
@@ -58,7 +58,7 @@ export async function runDemo(
       const paint = paintFor(output);
       const summary = `${subscribers} browsers and ${accounts.length} notifications in ${seconds} s.`;
       output.write(
-        `${accountsText(accounts, paint)}\n${figuresText(figures, paint)}\n${summary}\n`,
+        `${reconciliationText(accounts, paint)}\n${figuresText(figures, paint)}\n${summary}\n`,
       );
     }
     for (const difference of differing) complain(difference);
@@ -89,7 +89,7 @@ async function play(
 ): Promise<Outcome & { readonly seconds: number }> {
   const paint = paintFor(messages);
   const onStep = (step: string) => messages.write(`${paint('dim', `  ${step} …`)}\n`);
-  const narrate: Narrate = (step, total) =>
+  const narrate: StartProgress = (step, total) =>
     messages.isTTY
       ? progressBar(messages, step.padEnd(34), total)
       : progressLines(messages, step, total);
@@ -106,7 +106,11 @@ async function play(
   }
 }
 
-async function onStack(stack: Stack, subscribers: number, narrate: Narrate): Promise<Outcome> {
+async function onStack(
+  stack: Stack,
+  subscribers: number,
+  narrate: StartProgress,
+): Promise<Outcome> {
   const { endpoint, tables } = stack.dynamodb;
   const dynamo = documentClient({
     endpoint,
@@ -120,7 +124,7 @@ async function onStack(stack: Stack, subscribers: number, narrate: Narrate): Pro
       dynamo,
       tables: projectTables(tables),
     };
-    return await playScenario(stage, subscribers, narrate);
+    return await runScenario(stage, subscribers, narrate);
   } finally {
     dynamo.destroy();
   }

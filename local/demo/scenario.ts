@@ -9,7 +9,12 @@ import { apiClient } from './api-client.ts';
 import { inParallel } from './in-parallel.ts';
 import type { Account, Figure, Tally } from './reconciliation.ts';
 import { type Records, records } from './records.ts';
-import { castPlayers, type Player, playRoles, subscriptionOf } from './simulated-users.ts';
+import {
+  applyRoles,
+  createSimulatedUsers,
+  type SimulatedUser,
+  subscriptionOf,
+} from './simulated-users.ts';
 
 /** The running stack that the scenario is played on. */
 export interface Stage {
@@ -20,7 +25,7 @@ export interface Stage {
 }
 
 /** Hears how far a step of the scenario has come. */
-export type Narrate = (step: string, total: number) => Progress;
+export type StartProgress = (step: string, total: number) => Progress;
 
 export interface Progress {
   update(done: number): void;
@@ -41,10 +46,10 @@ const projectId = 'demo-run';
  * The service's main job, from end to end: browsers subscribe, the owner sends to all, some
  * browsers become difficult, the owner sends to all and to some users, and people look and click.
  */
-export async function playScenario(
+export async function runScenario(
   stage: Stage,
   subscribers: number,
-  narrate: Narrate,
+  narrate: StartProgress,
 ): Promise<Outcome> {
   const registry = projectRegistry(stage.dynamo, stage.tables, () => new Date());
   const { project, secretKey } = await registry.create({
@@ -56,7 +61,7 @@ export async function playScenario(
   });
   const api = apiClient(stage.baseUrl, projectId, secretKey);
   const kept = records(stage.dynamo, stage.tables, projectId);
-  const players = castPlayers(subscribers, stage.pushService, project.vapidPublicKey);
+  const players = createSimulatedUsers(subscribers, stage.pushService, project.vapidPublicKey);
 
   await narrated(narrate('Subscribing', players.length), async (progress) => {
     let subscribed = 0;
@@ -101,7 +106,7 @@ export async function playScenario(
     expectedTally(players.map((player) => ({ ...player, role: 'well' }))),
   );
 
-  playRoles(players);
+  applyRoles(players);
   const broadcast = await send(
     'To everyone, some of whom left',
     { title: 'Good evening', body: 'Some have gone home.' },
@@ -170,7 +175,7 @@ async function polling<Result>(
   }
 }
 
-function hasReceived({ browser }: Player, id: string, title: string): boolean {
+function hasReceived({ browser }: SimulatedUser, id: string, title: string): boolean {
   const last = browser.messages.at(-1);
   if (last === undefined) return false;
   const { notification } = JSON.parse(last.text) as PushMessage;
@@ -178,7 +183,7 @@ function hasReceived({ browser }: Player, id: string, title: string): boolean {
 }
 
 /** Plays the people: who looks and who clicks. @returns the beacons posted. */
-async function react(receivers: readonly Player[], narrate: Narrate) {
+async function react(receivers: readonly SimulatedUser[], narrate: StartProgress) {
   const beacons = receivers.flatMap(({ browser, shows, clicks }) => [
     ...(shows ? [{ type: 'shown' as const, post: () => browser.show() }] : []),
     ...(clicks ? [{ type: 'clicked' as const, post: () => browser.click() }] : []),
@@ -196,8 +201,8 @@ async function react(receivers: readonly Player[], narrate: Narrate) {
 }
 
 /** What should become of a notification to these players. */
-function expectedTally(audience: readonly Player[]): Tally {
-  const having = (role: Player['role']) => audience.filter((player) => player.role === role);
+function expectedTally(audience: readonly SimulatedUser[]): Tally {
+  const having = (role: SimulatedUser['role']) => audience.filter((player) => player.role === role);
   const receivers = [...having('well'), ...having('falters')];
   return {
     attempted: audience.length,
@@ -222,7 +227,7 @@ async function storedTally(kept: Records, id: string): Promise<Partial<Tally>> {
   return { attempted, delivered, removed, failed, shown, clicked };
 }
 
-function signedInUsers(players: readonly Player[]): string[] {
+function signedInUsers(players: readonly SimulatedUser[]): string[] {
   const userIds = players.map(({ userId }) => userId);
   return [...new Set(userIds.filter((userId) => userId !== undefined))];
 }

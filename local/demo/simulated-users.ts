@@ -8,7 +8,7 @@ import type { SimulatedBrowser } from '../push-service/simulated-browser.ts';
  */
 export type Role = 'well' | 'leaves' | 'refuses' | 'falters';
 
-export interface Player {
+export interface SimulatedUser {
   readonly browser: SimulatedBrowser;
   readonly userId: string | undefined;
   readonly role: Role;
@@ -23,11 +23,11 @@ const roles: Readonly<Record<number, Role>> = { 1: 'leaves', 2: 'refuses', 3: 'f
  * Subscribes so many browsers to the push service. One in twenty has each of the difficult roles;
  * the first half are signed in, as users with two browsers each.
  */
-export function castPlayers(
+export function createSimulatedUsers(
   count: number,
   pushService: PushService,
   applicationServerKey: string,
-): readonly Player[] {
+): readonly SimulatedUser[] {
   return Array.from({ length: count }, (_, index) => ({
     browser: pushService.subscribe({ applicationServerKey }),
     userId: index < count / 2 ? `user-${Math.floor(index / 2)}` : undefined,
@@ -38,7 +38,7 @@ export function castPlayers(
 }
 
 /** Lets every browser begin to behave as its role says. */
-export function playRoles(players: readonly Player[]): void {
+export function applyRoles(players: readonly SimulatedUser[]): void {
   for (const { browser, role } of players) {
     if (role === 'leaves') browser.unsubscribe();
     if (role === 'refuses') browser.behave({ status: 403 });
@@ -47,6 +47,6 @@ export function playRoles(players: readonly Player[]): void {
 }
 
 /** The body of subscribe that a player's page would post. */
-export function subscriptionOf({ browser, userId }: Player): Subscription {
+export function subscriptionOf({ browser, userId }: SimulatedUser): Subscription {
   return { ...browser.toJSON(), ...(userId !== undefined && { userId }) };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Grant, Grants } from '../template/iam-policy.ts';
 import { type DynamoDbParameters, neededGrants } from './request.ts';
-import { type DynamoDbAnswer, errorAnswer } from './response.ts';
+import { type DynamoDbResponse, errorResponse } from './response.ts';
 
 /** One call of a function to DynamoDB. */
 export interface DynamoDbCall {
@@ -20,7 +20,7 @@ export interface DynamoDbCall {
 /** What becomes of a call that does not simply reach the database and come back. */
 export type DynamoDbFault =
   /** The database never hears of it, and the caller hears this. */
-  | DynamoDbAnswer
+  | DynamoDbResponse
   /** The connection breaks before the database hears of it. */
   | 'lost call'
   /** The database does it, and the connection breaks before the caller hears so. */
@@ -36,7 +36,7 @@ export type DynamoDbHook = (
   call: DynamoDbCall,
 ) => DynamoDbFault | undefined | Promise<DynamoDbFault | undefined>;
 
-export interface DynamoDbGateOptions {
+export interface DynamoDbProxyOptions {
   /** Where the database is. */
   readonly target: string;
   /** What the functions may do; all else is refused as DynamoDB refuses it. */
@@ -44,13 +44,13 @@ export interface DynamoDbGateOptions {
   readonly onCall?: DynamoDbHook | undefined;
 }
 
-export interface DynamoDbGate {
+export interface DynamoDbProxy {
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
 /** Stands between the functions and the local DynamoDB, as IAM does in AWS, and sees every call. */
-export async function startDynamoDbGate(options: DynamoDbGateOptions): Promise<DynamoDbGate> {
+export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<DynamoDbProxy> {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((message, response) => {
     answer(options, agent, message, response).catch(() => response.destroy());
@@ -72,7 +72,7 @@ export async function startDynamoDbGate(options: DynamoDbGateOptions): Promise<D
 }
 
 async function answer(
-  { target, grants, onCall }: DynamoDbGateOptions,
+  { target, grants, onCall }: DynamoDbProxyOptions,
   agent: Agent,
   message: IncomingMessage,
   response: ServerResponse,
@@ -119,8 +119,8 @@ function firstRefused({ caller, needs }: DynamoDbCall, grants: Grants): Grant | 
   );
 }
 
-function accessDenied({ caller }: DynamoDbCall, { action, resource }: Grant): DynamoDbAnswer {
-  return errorAnswer(
+function accessDenied({ caller }: DynamoDbCall, { action, resource }: Grant): DynamoDbResponse {
+  return errorResponse(
     'AccessDeniedException',
     `${caller} is not authorized to perform: ${action} on resource: ${resource} ` +
       `because no identity-based policy allows the ${action} action`,

@@ -1,5 +1,5 @@
 /** An answer of DynamoDB. */
-export interface DynamoDbAnswer {
+export interface DynamoDbResponse {
   readonly status: number;
   /** What it says in JSON. */
   readonly body: object;
@@ -17,7 +17,11 @@ const namespaces: Readonly<Record<string, string>> = {
  * @param name such as `ProvisionedThroughputExceededException`.
  * @param detail further members, such as the `CancellationReasons` of a transaction.
  */
-export function errorAnswer(name: string, message: string, detail: object = {}): DynamoDbAnswer {
+export function errorResponse(
+  name: string,
+  message: string,
+  detail: object = {},
+): DynamoDbResponse {
   const __type = `${namespaces[name] ?? ownErrors}#${name}`;
   const status = name === 'InternalServerError' ? 500 : 400;
   return { status, body: { __type, message, Message: message, ...detail } };
@@ -27,8 +31,8 @@ export function errorAnswer(name: string, message: string, detail: object = {}):
  * A transaction that was cancelled.
  * @param codes one for each of its items, `None` for those that were not at fault.
  */
-export function cancelledTransaction(codes: readonly string[]): DynamoDbAnswer {
-  return errorAnswer(
+export function cancelledTransaction(codes: readonly string[]): DynamoDbResponse {
+  return errorResponse(
     'TransactionCanceledException',
     'Transaction cancelled, please refer cancellation reasons for specific reasons ' +
       `[${codes.join(', ')}]`,

@@ -6,7 +6,7 @@ import { FunctionError } from '../lambda/function-instance.ts';
 import type { GatewayRoute } from '../template/routes.ts';
 import { gatewayEvent, sourceAddress } from './event.ts';
 import { matchRoute, type RouteMatch } from './match-route.ts';
-import { type GatewayResponse, gatewayAnswers, gatewayResponse } from './response.ts';
+import { type GatewayResponse, gatewayResponse, gatewayResponses } from './response.ts';
 import { startingResponse } from './starting.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -103,7 +103,7 @@ export async function startGateway({
       // A client that hung up in the middle of its body gets no answer.
       if (!message.complete) return;
       onFailure(error);
-      write(response, gatewayAnswers.failed, requestId);
+      write(response, gatewayResponses.failed, requestId);
     }
   });
   server.listen(port, '127.0.0.1');
@@ -165,15 +165,15 @@ async function answer(
 ): Promise<GatewayResponse> {
   const time = new Date();
   const body = await readBody(message);
-  if (path === undefined) return gatewayAnswers.badRequest;
-  if (match === undefined) return (await pages(message)) ?? gatewayAnswers.notFound;
-  if (!admits(match.route)) return gatewayAnswers.throttled;
-  if (body === undefined) return gatewayAnswers.tooLarge;
+  if (path === undefined) return gatewayResponses.badRequest;
+  if (match === undefined) return (await pages(message)) ?? gatewayResponses.notFound;
+  if (!admits(match.route)) return gatewayResponses.throttled;
+  if (body === undefined) return gatewayResponses.tooLarge;
   const sourceIp = sourceAddress(message, trustForwardedFor);
   const event = JSON.stringify(
     gatewayEvent({ message, body, path, query, sourceIp, requestId, time }, match),
   );
-  if (Buffer.byteLength(event) > eventLimit) return gatewayAnswers.tooLarge;
+  if (Buffer.byteLength(event) > eventLimit) return gatewayResponses.tooLarge;
   const { functionName, timeout } = match.route;
   return within(timeout, answerOf(invoke(functionName, event, requestId)));
 }
@@ -182,7 +182,7 @@ async function answerOf(invocation: Promise<string>): Promise<GatewayResponse> {
   try {
     return gatewayResponse(await invocation);
   } catch (error) {
-    if (error instanceof FunctionError) return gatewayAnswers.failed;
+    if (error instanceof FunctionError) return gatewayResponses.failed;
     throw error;
   }
 }
@@ -194,7 +194,7 @@ async function within(
 ): Promise<GatewayResponse> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<GatewayResponse>((resolve) => {
-    timer = setTimeout(() => resolve(gatewayAnswers.timedOut), timeout);
+    timer = setTimeout(() => resolve(gatewayResponses.timedOut), timeout);
   });
   try {
     return await Promise.race([answering, late]);

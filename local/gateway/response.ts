@@ -8,7 +8,7 @@ export interface GatewayResponse {
 const jsonType = { 'content-type': 'application/json' };
 
 /** The gateway's own answers, in its own words. */
-export const gatewayAnswers = {
+export const gatewayResponses = {
   badRequest: ownAnswer(400, 'Bad Request'),
   notFound: ownAnswer(404, 'Not Found'),
   tooLarge: ownAnswer(413, 'Request Entity Too Large'),
@@ -31,7 +31,7 @@ export function gatewayResponse(payload: string): GatewayResponse {
   const { statusCode, headers = {}, body = '', cookies = [], isBase64Encoded } = result as Result;
   const status = Number(statusCode);
   if (!Number.isInteger(status) || status < 100 || status > 599 || typeof body !== 'string') {
-    return gatewayAnswers.failed;
+    return gatewayResponses.failed;
   }
   return {
     status,

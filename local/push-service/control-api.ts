@@ -33,7 +33,7 @@ const subscribeSchema = z.strictObject({ applicationServerKey: z.string().option
  *
  * @throws {Refusal} for anything else.
  */
-export async function answerControl(
+export async function handleControl(
   request: IncomingMessage,
   response: ServerResponse,
   service: Controlled,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { delay } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import { DecryptionError } from './decrypt.ts';
-import type { Exchange, PushTallies } from './push-tallies.ts';
+import type { Exchange, PushCounter } from './push-counter.ts';
 import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
 import type { VapidVerifier } from './vapid.ts';
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly origin: string;
   readonly channels: Channels;
   readonly vapid: VapidVerifier;
-  readonly tallies: PushTallies;
+  readonly tallies: PushCounter;
   /** Called for each message handed to its channel. */
   readonly onAccepted: () => void;
 }

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { type BrowserKeys, createBrowserKeys } from './browser-keys.ts';
 import { Channels } from './channels.ts';
-import { answerControl } from './control-api.ts';
+import { handleControl } from './control-api.ts';
 import { type Endpoint, receivePush } from './endpoint.ts';
-import { type PushCounts, PushTallies } from './push-tallies.ts';
+import { PushCounter, type PushCounts } from './push-counter.ts';
 import { admitRealBrowsers, type RealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { SimulatedBrowser } from './simulated-browser.ts';
@@ -79,7 +79,7 @@ export async function startPushService({
   const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${chosenPort}`;
 
   const channels = new Channels();
-  const tallies = new PushTallies();
+  const tallies = new PushCounter();
   const vapid = new VapidVerifier({ origin, now });
   const realBrowsers = admitRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
@@ -132,7 +132,7 @@ async function answer(
 ): Promise<void> {
   try {
     const [, id] = endpointPath.exec(request.url!) ?? [];
-    if (id === undefined) await answerControl(request, response, service);
+    if (id === undefined) await handleControl(request, response, service);
     else await receivePush(request, endpoint.tallies.begin(response), id, endpoint);
   } catch (error) {
     // A sender that hung up in the middle of its request gets no answer.

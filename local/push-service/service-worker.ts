@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { PushMessage } from '../../contract/message.ts';
-import type { BeaconType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas.ts';
 
 /** The part of a message that beacons depend on. */
 interface Reportable {
@@ -25,7 +25,7 @@ export class NothingToReportError extends Error {
  * @returns the service's answer.
  * @throws {NothingToReportError} if the message is not one of Carillon's.
  */
-export function postBeacon(text: string, type: BeaconType): Promise<Response> {
+export function postBeacon(text: string, type: EventType): Promise<Response> {
   return fetch(readReportable(text).notification.data.events, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BeaconType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { BrowserKeys } from './browser-keys.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
@@ -16,7 +16,7 @@ export interface ReceivedMessage {
 }
 
 /** What all browsers of one push service share. */
-export interface Surroundings {
+export interface PushServiceContext {
   readonly origin: string;
   readonly channels: Channels;
   /** Emits a browser's id when it has received a message. */
@@ -40,10 +40,13 @@ export class SimulatedBrowser implements Channel {
   /** Oldest first. Stays empty where the push service was started not to decrypt. */
   readonly messages: ReceivedMessage[] = [];
   readonly #keys: BrowserKeys;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: PushServiceContext;
   #taken = 0;
 
-  constructor({ id, keys, applicationServerKey }: BrowserOptions, surroundings: Surroundings) {
+  constructor(
+    { id, keys, applicationServerKey }: BrowserOptions,
+    surroundings: PushServiceContext,
+  ) {
     this.id = id;
     this.applicationServerKey = applicationServerKey;
     this.#keys = keys;
@@ -103,7 +106,7 @@ export class SimulatedBrowser implements Channel {
     return this.#report('clicked');
   }
 
-  async #report(type: BeaconType): Promise<Response> {
+  async #report(type: EventType): Promise<Response> {
     const last = this.messages.at(-1);
     if (last === undefined) throw new NothingToReportError('No message has been received.');
     return postBeacon(last.text, type);

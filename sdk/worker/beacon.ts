@@ -1,4 +1,4 @@
-import type { BeaconType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas.ts';
 import { claim } from '../common/memory.ts';
 import type { NotificationData } from './message.ts';
 
@@ -7,7 +7,7 @@ import type { NotificationData } from './message.ts';
  * when the beacon is on its way: `keepalive` has the browser carry it on after the worker's end,
  * so that nothing waits for a slow network. A beacon that is lost stays lost.
  */
-export async function report(type: BeaconType, { id, events }: NotificationData): Promise<void> {
+export async function report(type: EventType, { id, events }: NotificationData): Promise<void> {
   if (id === undefined || events === undefined || !(await claim(`${type} ${id}`))) return;
   fetch(events, {
     method: 'POST',

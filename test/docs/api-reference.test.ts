@@ -4,7 +4,7 @@ import { errorTable } from '../../contract/errors.ts';
 import { freeTier, limits } from '../../contract/limits.ts';
 import { pushServiceHosts } from '../../contract/push-services.ts';
 import { routes } from '../../contract/routes.ts';
-import { gatewayAnswers } from '../../local/gateway/response.ts';
+import { gatewayResponses } from '../../local/gateway/response.ts';
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';
 
@@ -55,7 +55,7 @@ test('documents every error, and no other', () => {
 test('documents every response of the gateway, and no other', () => {
   const rows = reference.matchAll(/^\| (\d{3}) \| `(\{.*\})` \|/gm);
   const documented = [...rows].map(([, status, body]) => ({ status: Number(status), body }));
-  const answered = Object.values(gatewayAnswers).map(({ status, body }) => ({
+  const answered = Object.values(gatewayResponses).map(({ status, body }) => ({
     status,
     body: body.toString(),
   }));

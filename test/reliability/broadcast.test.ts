@@ -10,7 +10,7 @@ import {
   type HoldingPushService,
   startHoldingPushService,
 } from './fixtures/holding-push-service.ts';
-import { belongingsOf } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/owned-tables.ts';
 import { cases } from './fixtures/seed.ts';
 
 const rounds = 3;
@@ -63,7 +63,7 @@ const unlimited = { subscriberCap: null, monthlySendCap: null, rateLimitPerMinut
 /** Endpoints that the table holds; their number is that of the counter. */
 async function endpointsOf({ projectId }: OwnedProject): Promise<Set<string>> {
   const { tables } = service.stack.dynamodb;
-  const { subscriptions, subscribers } = await belongingsOf(service.dynamo, tables, projectId);
+  const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, projectId);
   expect(subscribers).toBe(subscriptions.size);
   return new Set([...subscriptions.values()].map(({ endpoint }) => endpoint));
 }

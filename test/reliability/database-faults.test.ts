@@ -2,7 +2,7 @@ import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { DynamoDbCall, DynamoDbFault, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
-import { cancelledTransaction, errorAnswer } from '../../local/dynamodb/response.ts';
+import { cancelledTransaction, errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 
@@ -20,8 +20,8 @@ beforeEach(async () => {
   project = await service.createProject();
 });
 
-const throttled = errorAnswer('ThrottlingException', 'Rate exceeded');
-const exceeded = errorAnswer('ProvisionedThroughputExceededException', 'Too fast');
+const throttled = errorResponse('ThrottlingException', 'Rate exceeded');
+const exceeded = errorResponse('ProvisionedThroughputExceededException', 'Too fast');
 
 /** Does this to the first calls of an operation, and to none after. */
 function first(times: number, operation: string, fault: DynamoDbFault): DynamoDbHook {
@@ -91,13 +91,17 @@ describe('a passing fault is not noticed by the caller', () => {
   test.each([
     ['throttling', 'UpdateItem', throttled],
     ['throttled throughput', 'UpdateItem', exceeded],
-    ['an error inside the database', 'TransactWriteItems', errorAnswer('InternalServerError', 'x')],
+    [
+      'an error inside the database',
+      'TransactWriteItems',
+      errorResponse('InternalServerError', 'x'),
+    ],
     ['a connection that breaks', 'UpdateItem', 'lost call'],
     ['a call without an answer', 'UpdateItem', 'no answer'],
     [
       'a write that met a transaction',
       'UpdateItem',
-      errorAnswer('TransactionConflictException', 'x'),
+      errorResponse('TransactionConflictException', 'x'),
     ],
   ] as const)('%s', async (_, operation, fault) => {
     hook = first(1, operation, fault);

@@ -7,7 +7,7 @@ import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { damage, type Mutation, type Plan, plan } from './fixtures/fuzzing.ts';
-import { belongingsOf } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/owned-tables.ts';
 import { ProjectModel } from './fixtures/project-model.ts';
 import {
   closeConnections,
@@ -50,7 +50,7 @@ test('no generated request is answered by a 5xx, and none changes a table otherw
   const models = await Promise.all(Array.from({ length: clients }, fuzz));
   for (const model of models) {
     const { tables } = service.stack.dynamodb;
-    model.expectMatches(await belongingsOf(service.dynamo, tables, model.owner.projectId));
+    model.expectMatches(await readProjectItems(service.dynamo, tables, model.owner.projectId));
   }
 
   // And nothing lies where no model looks.

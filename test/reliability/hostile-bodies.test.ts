@@ -9,7 +9,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { belongingsOf } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/owned-tables.ts';
 
 let service: Service;
 let project: OwnedProject;
@@ -184,7 +184,7 @@ const unknownFields: Record<string, (good: Record<string, unknown>) => string> =
 /** What there is of a project, without what differs from one to the next. */
 async function stateOf(projectId: string) {
   const { tables } = service.stack.dynamodb;
-  const all = await belongingsOf(service.dynamo, tables, projectId);
+  const all = await readProjectItems(service.dynamo, tables, projectId);
   const plain = (items: Iterable<object>) =>
     [...items].map((item) => {
       const differing = ['projectId', 'notificationId', 'sentAt', 'createdAt', 'updatedAt'];
@@ -254,7 +254,7 @@ test('no body has left anything in the prototypes of the functions', async () =>
   const { projectId, secretKey } = await service.createProject();
   const browser = service.stack.pushService.subscribe();
   await call('subscribe', { parameters: { projectId }, body: { ...browser.toJSON() } });
-  const { subscriptions } = await belongingsOf(
+  const { subscriptions } = await readProjectItems(
     service.dynamo,
     service.stack.dynamodb.tables,
     projectId,

@@ -9,7 +9,7 @@ import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { addressee, countingAudience } from '../fixtures/audience.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
-import { belongingsOf } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/owned-tables.ts';
 import { deliver, skipWaits } from './fixtures/real-delivery.ts';
 
 const browserKeys = createBrowserKeys();
@@ -47,7 +47,7 @@ const urlOf = (wanted: string) =>
   [...hostileUrls(trapPort()), ...malformedUrls].find(({ name }) => name === wanted)!.url;
 
 const subscriptions = async () =>
-  (await belongingsOf(service.dynamo, service.stack.dynamodb.tables, project.projectId))
+  (await readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.projectId))
     .subscriptions;
 
 describe('an endpoint that is none of an admitted push service is refused at subscribe and stored nowhere', () => {

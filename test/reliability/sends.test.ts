@@ -7,14 +7,14 @@ import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
 import { type SendParts, send } from '../../lambdas/send/send.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { beaconStore } from '../../lambdas/store/events.ts';
+import { eventStore } from '../../lambdas/store/events.ts';
 import { signingProjectStore } from '../../lambdas/store/projects.ts';
 import type { NewNotification } from '../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
-import { type Belongings, belongingsOf } from './fixtures/owned-tables.ts';
+import { type ProjectItems, readProjectItems } from './fixtures/owned-tables.ts';
 import { cases } from './fixtures/seed.ts';
 
 const interleavings = 200;
@@ -87,7 +87,7 @@ const doings = fc.array(fc.array(operation, { minLength: 1, maxLength: 4 }), {
 });
 
 /** What must hold of the call that something ended with, given what there was before it. */
-type Verdict = (before: Belongings) => void;
+type Verdict = (before: ProjectItems) => void;
 
 const interruption = new Error('The audience cannot be read.');
 const delivered: DeliveryReport = {
@@ -128,7 +128,7 @@ class Story {
     this.#projectId = projectId;
     this.#stores = {
       sends: sendStore(dynamo, names),
-      beacons: beaconStore(dynamo, names.notifications),
+      beacons: eventStore(dynamo, names.notifications),
       audiences: audienceStore(dynamo, names),
       registry: projectRegistry(dynamo, names, () => new Date()),
       projects: signingProjectStore(dynamo, names, () => new Date()),
@@ -214,7 +214,7 @@ class Story {
 }
 
 /** Each month's counter says how many of its notifications there are. */
-function expectExact({ subscribers, months, notifications }: Belongings): void {
+function expectExact({ subscribers, months, notifications }: ProjectItems): void {
   if (subscribers === undefined) return;
   const counted = new Map<string, number>();
   for (const { sentAt } of notifications.values()) {
@@ -225,7 +225,7 @@ function expectExact({ subscribers, months, notifications }: Belongings): void {
   expect(new Map(given)).toEqual(counted);
 }
 
-const read = (projectId: string) => belongingsOf(database.dynamo, database.tables, projectId);
+const read = (projectId: string) => readProjectItems(database.dynamo, database.tables, projectId);
 
 test('the month’s counter equals the accepted sends, no idempotency key notifies twice, and a deleted project leaves nothing, in whatever order calls interleave', async () => {
   const property = fc.asyncProperty(fc.scheduler(), doings, async (scheduler, all) => {

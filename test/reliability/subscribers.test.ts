@@ -10,7 +10,7 @@ import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
-import { type Belongings, belongingsOf } from './fixtures/owned-tables.ts';
+import { type ProjectItems, readProjectItems } from './fixtures/owned-tables.ts';
 import { cases } from './fixtures/seed.ts';
 
 let database: Database;
@@ -90,7 +90,7 @@ const doings = fc.array(fc.array(operation, { minLength: 1, maxLength: 4 }), {
 });
 
 /** What must hold of the call that an operation ended with, given what there was around it. */
-type Verdict = (before: Belongings, after: Belongings) => void;
+type Verdict = (before: ProjectItems, after: ProjectItems) => void;
 
 /** How often each endpoint was created so far, by its hash. */
 type Creations = Map<string, number>;
@@ -154,7 +154,7 @@ async function perform(
 }
 
 function rightOutcome(
-  { subscriptions, subscribers }: Belongings,
+  { subscriptions, subscribers }: ProjectItems,
   hash: string,
   limit: number | null,
 ) {
@@ -172,7 +172,7 @@ async function ignoringDeletion(change: Promise<unknown>): Promise<void> {
 }
 
 /** The counter, where there is one, says how many items there are. */
-function expectExact({ subscribers, subscriptions }: Belongings): void {
+function expectExact({ subscribers, subscriptions }: ProjectItems): void {
   if (subscribers !== undefined) expect(subscribers).toBe(subscriptions.size);
 }
 
@@ -187,7 +187,7 @@ async function projectWith(known: readonly number[]): Promise<string> {
 }
 
 const known = fc.uniqueArray(index);
-const read = (projectId: string) => belongingsOf(database.dynamo, database.tables, projectId);
+const read = (projectId: string) => readProjectItems(database.dynamo, database.tables, projectId);
 
 test('the counter of subscribers equals the subscriptions after every single call, and each answer is right at its moment, in whatever order calls interleave', async () => {
   const property = fc.asyncProperty(

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { SendResult } from '../../contract/schemas.ts';
-import { type DynamoDbHook, startDynamoDbGate } from '../../local/dynamodb/proxy.ts';
-import { errorAnswer } from '../../local/dynamodb/response.ts';
+import { type DynamoDbHook, startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
+import { errorResponse } from '../../local/dynamodb/response.ts';
 import { type Grant, readGrants } from '../../local/template/iam-policy.ts';
 import { createResolver } from '../../local/template/references.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
@@ -47,7 +47,7 @@ const journeys: Readonly<
     gone.unsubscribe();
     // A send that cannot read its audience gives its unit back.
     fail(({ operation }) =>
-      operation === 'Query' ? errorAnswer('ValidationException', 'A fault.') : undefined,
+      operation === 'Query' ? errorResponse('ValidationException', 'A fault.') : undefined,
     );
     await send(service, project);
     fail();
@@ -96,7 +96,7 @@ test('no function may use another’s grants', async () => {
   const database = createServer((_, response) => response.end('{}'));
   await new Promise<void>((listening) => database.listen(0, '127.0.0.1', listening));
   const target = `http://127.0.0.1:${(database.address() as AddressInfo).port}`;
-  const gate = await startDynamoDbGate({ target, grants });
+  const gate = await startDynamoDbProxy({ target, grants });
   try {
     const all = new Map(
       [...grants.values()].flat().map((grant) => [describeGrant('', grant), grant]),

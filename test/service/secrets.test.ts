@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
 import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
-import { type DynamoDbAnswer, errorAnswer } from '../../local/dynamodb/response.ts';
+import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { requestLine } from '../../local/start/request-line.ts';
 import { LeakWatch } from '../fixtures/leaks.ts';
@@ -125,17 +125,17 @@ test.each<[string, RouteName, object, number]>([
 });
 
 /** A transaction that met an item, as DynamoDB returns it to those who ask. */
-function metItem(): DynamoDbAnswer {
+function metItem(): DynamoDbResponse {
   const { endpoint, keys } = requestsWithSecrets().subscribe.body;
   const Item = { endpoint: { S: endpoint }, auth: { S: keys.auth }, userId: { S: userId } };
   const reasons = { CancellationReasons: [{ Code: 'ValidationError', Item }] };
-  return errorAnswer('TransactionCanceledException', 'Transaction cancelled.', reasons);
+  return errorResponse('TransactionCanceledException', 'Transaction cancelled.', reasons);
 }
 
 test.each<[string, () => DynamoDbFault, number]>([
-  ['throttles', () => errorAnswer('ProvisionedThroughputExceededException', 'Slow down.'), 503],
+  ['throttles', () => errorResponse('ProvisionedThroughputExceededException', 'Slow down.'), 503],
   ['hangs up', () => 'lost call', 503],
-  ['finds the request wrong', () => errorAnswer('ValidationException', 'Wrong.'), 500],
+  ['finds the request wrong', () => errorResponse('ValidationException', 'Wrong.'), 500],
   ['tells of items', metItem, 500],
 ])('where the database %s, every route is logged without its secrets', async (_, make, status) => {
   fault = make();

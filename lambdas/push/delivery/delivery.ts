@@ -8,14 +8,14 @@ import { type LaneBounds, Lanes } from './lanes.ts';
 import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
 
 /** One subscription to push to. */
-export interface Addressee extends SubscriptionKeys {
+export interface Recipient extends SubscriptionKeys {
   readonly endpoint: string;
   readonly endpointHash: string;
 }
 
 export interface Audience {
   /** Yields the subscriptions a page at a time. */
-  pages(options?: PageOptions): AsyncIterable<readonly Addressee[]>;
+  pages(options?: PageOptions): AsyncIterable<readonly Recipient[]>;
   /** Whether pages come in order of their endpoint hashes, so that they can be read from one on. */
   readonly ordered: boolean;
 }
@@ -130,7 +130,7 @@ interface Service {
 
 interface Push {
   readonly service: Service;
-  readonly addressee: Addressee;
+  readonly addressee: Recipient;
   readonly attempt: number;
   /** Why the attempt before failed. */
   readonly lastFailure?: FailureReason;
@@ -201,7 +201,7 @@ class Delivery {
     );
   }
 
-  async #read(pages: AsyncIterable<readonly Addressee[]>, apart?: Service): Promise<void> {
+  async #read(pages: AsyncIterable<readonly Recipient[]>, apart?: Service): Promise<void> {
     for await (const page of pages) {
       for (const addressee of page) {
         const service = this.#serviceOf(addressee.endpoint);
@@ -224,7 +224,7 @@ class Delivery {
   }
 
   /** Pages until the end, even where a page never comes. */
-  async *#pages(from?: string): AsyncGenerator<readonly Addressee[], void> {
+  async *#pages(from?: string): AsyncGenerator<readonly Recipient[], void> {
     const signal = this.#end;
     const pages = this.#broadcast.audience.pages({ from, signal })[Symbol.asyncIterator]();
     for (;;) {
@@ -354,7 +354,7 @@ class Delivery {
     return wait < this.#msLeft() ? wait : undefined;
   }
 
-  #count(outcome: Settled, { endpointHash }: Addressee): void {
+  #count(outcome: Settled, { endpointHash }: Recipient): void {
     switch (outcome.kind) {
       case 'delivered':
         this.#counts.delivered += 1;

@@ -1,4 +1,4 @@
-import type { PushAnswer } from '../transport/read-response.ts';
+import type { PushResponse } from '../transport/read-response.ts';
 
 /** What a push service's answer means for the push and its subscription. */
 export type Outcome =
@@ -29,7 +29,7 @@ export type FailureReason =
  * Reads a push service's answer. RFC 8030 §5 and §7.3 name 201 and 404; the rest is what the
  * services in use document of themselves or are seen to answer.
  */
-export function outcomeOf({ status, headers, body }: PushAnswer, now: Date): Outcome {
+export function outcomeOf({ status, headers, body }: PushResponse, now: Date): Outcome {
   if (status >= 200 && status < 300) {
     // Windows' service accepts what it then does not pass on, and says so in a header alone.
     const dropped = ['dropped', 'channelthrottled'].includes(headers['x-wns-status'] ?? '');

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { type PushAnswer, readAnswer } from './read-response.ts';
+import { type PushResponse, readResponse } from './read-response.ts';
 
 /** Bytes of an answer after which no more is waited for: its headers, a body's begin, its framing. */
 const answerLimit = 32_768;
 
 interface Waiting {
-  readonly resolve: (answer: PushAnswer) => void;
+  readonly resolve: (answer: PushResponse) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -43,7 +43,7 @@ export class Connection {
    * @param request head and body. At once, so that they travel in one TLS record.
    * @param timeout ms until there must be an answer, from now and with the time to connect.
    */
-  post(request: Buffer, timeout: number): Promise<PushAnswer> {
+  post(request: Buffer, timeout: number): Promise<PushResponse> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#end(new Error('No answer in time.')), timeout);
       this.#waiting = { resolve, reject, timer };
@@ -73,7 +73,7 @@ export class Connection {
     }
     this.#received += chunk.toString('latin1');
     try {
-      const read = readAnswer(this.#received);
+      const read = readResponse(this.#received);
       if (read?.reusable) this.#release(read.answer);
       else if (read?.complete || this.#received.length > answerLimit) this.close();
     } catch (error) {
@@ -82,7 +82,7 @@ export class Connection {
     }
   }
 
-  #release(answer: PushAnswer): void {
+  #release(answer: PushResponse): void {
     const { resolve, timer } = this.#waiting!;
     clearTimeout(timer);
     this.#waiting = undefined;
@@ -96,7 +96,7 @@ export class Connection {
     clearTimeout(timer);
     this.#waiting = undefined;
     // A body that breaks off, or that never ends, changes nothing of the status.
-    const read = this.#received === '' ? undefined : readAnswer(this.#received);
+    const read = this.#received === '' ? undefined : readResponse(this.#received);
     if (read === undefined) reject(error);
     else resolve(read.answer);
   }

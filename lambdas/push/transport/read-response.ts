@@ -1,5 +1,5 @@
 /** A push service's answer. */
-export interface PushAnswer {
+export interface PushResponse {
   readonly status: number;
   /** Names in lower case. Of a name that comes twice, the first counts. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -7,8 +7,8 @@ export interface PushAnswer {
   readonly body: string;
 }
 
-export interface ReadAnswer {
-  readonly answer: PushAnswer;
+export interface ParsedResponse {
+  readonly answer: PushResponse;
   /** Whether it is there to its end, or as much of it as is wanted. */
   readonly complete: boolean;
   /** Whether the connection may carry another push after it. */
@@ -24,7 +24,7 @@ export const bodyLimit = 4096;
  * @returns undefined until its headers are there.
  * @throws {Error} where it is no answer of HTTP/1.1.
  */
-export function readAnswer(received: string): ReadAnswer | undefined {
+export function readResponse(received: string): ParsedResponse | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;
 
@@ -34,7 +34,7 @@ export function readAnswer(received: string): ReadAnswer | undefined {
   const status = Number(code);
   const rest = received.slice(headEnd + 4);
   // What comes ahead of the answer (RFC 9110 §15.2). No other protocol was asked for.
-  if (status < 200 && status !== 101) return readAnswer(rest);
+  if (status < 200 && status !== 101) return readResponse(rest);
 
   const headers = readHeaders(lines);
   const { text, complete, excess } = readBody(status, headers, rest);

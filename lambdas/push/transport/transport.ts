@@ -1,6 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import { type ConnectionSettings, Connections } from './connections.ts';
-import type { PushAnswer } from './read-response.ts';
+import type { PushResponse } from './read-response.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
@@ -18,7 +18,7 @@ export interface PushRequest {
  * Posts one push and reads the answer. Redirects are answers like any other: none is followed.
  * @throws where there is no answer: refused, reset, timed out.
  */
-export type Transport = (request: PushRequest) => Promise<PushAnswer>;
+export type Transport = (request: PushRequest) => Promise<PushResponse>;
 
 /**
  * Pushes over HTTP/1.1 connections that stay open between broadcasts, one push at a time on each:

@@ -1,13 +1,14 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import { routes } from '../../../contract/routes.ts';
-import { accessLog, networkOf } from '../../../lambdas/http/access-log.ts';
+import { accessLog } from '../../../lambdas/http/access-log.ts';
+import { networkOf } from '../../../lambdas/http/client-address.ts';
 import { cors } from '../../../lambdas/http/cors.ts';
-import { errorReply } from '../../../lambdas/http/error-reply.ts';
-import { reply } from '../../../lambdas/http/reply.ts';
+import { errorResponses } from '../../../lambdas/http/error-responses.ts';
+import { respond } from '../../../lambdas/http/response.ts';
 
 /** Lets a request through a chain. @returns its answer's status and the lines that it logged. */
-async function run(method: string, work: () => Promise<ReturnType<typeof reply>>) {
+async function run(method: string, work: () => Promise<ReturnType<typeof respond>>) {
   const lines: object[] = [];
   const write = (level: string) => (message: string, line: object) =>
     lines.push({ level, message, ...line });
@@ -15,7 +16,7 @@ async function run(method: string, work: () => Promise<ReturnType<typeof reply>>
   const times = [1000, 1012];
   const handler = middy(accessLog(logger, () => new Date(times.shift()!)))
     .use(cors(routes.subscribe))
-    .use(errorReply())
+    .use(errorResponses())
     .handler(work);
   const event = {
     version: '2.0',
@@ -39,7 +40,7 @@ const line = (method: string, status: number, more: object = {}) => ({
 });
 
 test('a request is one line', async () => {
-  const { lines } = await run('POST', async () => reply(201, {}));
+  const { lines } = await run('POST', async () => respond(201, {}));
   expect(lines).toEqual([line('POST', 201, { level: 'INFO' })]);
 });
 

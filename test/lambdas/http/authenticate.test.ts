@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import middy from '@middy/core';
 import type { Project } from '../../../contract/project.ts';
 import { authenticate, requireKey } from '../../../lambdas/http/authenticate.ts';
-import { errorReply } from '../../../lambdas/http/error-reply.ts';
-import { reply } from '../../../lambdas/http/reply.ts';
+import { errorResponses } from '../../../lambdas/http/error-responses.ts';
+import { pathIds } from '../../../lambdas/http/path-ids.ts';
+import { respond } from '../../../lambdas/http/response.ts';
 
 const present = `carillon_sk_${'a'.repeat(43)}`;
 const former = `carillon_sk_${'b'.repeat(43)}`;
@@ -19,7 +20,8 @@ const project: Project = {
 
 async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {
   const handler = middy()
-    .use(errorReply())
+    .use(errorResponses())
+    .use(pathIds())
     .use(
       authenticate(
         async (id) => (id === 'shop' ? project : undefined),
@@ -27,7 +29,7 @@ async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = '
       ),
     )
     .use(requireKey())
-    .handler(async () => reply(200, {}));
+    .handler(async () => respond(200, {}));
   const event = {
     headers: { authorization: `Bearer ${key}` },
     pathParameters: { projectId },

@@ -1,5 +1,5 @@
 import { chain } from '../../../lambdas/http/chain.ts';
-import { reply } from '../../../lambdas/http/reply.ts';
+import { respond } from '../../../lambdas/http/response.ts';
 
 test('leaves running out of time to Lambda, which counts it as an error', async () => {
   let end: () => void = () => {};
@@ -8,7 +8,7 @@ test('leaves running out of time to Lambda, which counts it as an error', async 
   });
   const handler = chain().handler(async () => {
     await work;
-    return reply(200, {});
+    return respond(200, {});
   });
   const running = handler({}, { getRemainingTimeInMillis: () => 0 } as never);
   // A time-out of the chain's own would reject by now.

@@ -1,15 +1,15 @@
 import middy from '@middy/core';
 import * as z from 'zod';
-import { errorReply } from '../../../lambdas/http/error-reply.ts';
+import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { jsonBody } from '../../../lambdas/http/read-input.ts';
-import { reply } from '../../../lambdas/http/reply.ts';
+import { respond } from '../../../lambdas/http/response.ts';
 
 const limitBytes = 1_000_000;
 
 const handler = middy()
-  .use(errorReply())
+  .use(errorResponses())
   .use(jsonBody(z.object({ title: z.string() }), limitBytes))
-  .handler(async ({ input }) => reply(200, input));
+  .handler(async ({ input }) => respond(200, input));
 
 async function answerTo(body: Buffer | string | undefined, contentType = 'application/json') {
   const event = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
-import { beaconStore } from '../../../lambdas/store/events.ts';
+import { eventStore } from '../../../lambdas/store/events.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
@@ -25,7 +25,7 @@ function sends() {
   });
 }
 
-const beacons = () => beaconStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
+const beacons = () => eventStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
 
 function notification(projectId: string, sentAt = '2126-11-20T12:00:00Z'): NewNotification {
   made += 1;

@@ -1,6 +1,6 @@
 import { plain } from '../../../admin/terminal/terminal.ts';
 import { type Account, differences } from '../../../local/demo/reconciliation.ts';
-import { accountsText, figuresText } from '../../../local/demo/report.ts';
+import { figuresText, reconciliationText } from '../../../local/demo/report.ts';
 
 const tally = { attempted: 10, delivered: 7, removed: 2, failed: 1, shown: 6, clicked: 3 };
 const { shown, clicked, ...answered } = tally;
@@ -48,20 +48,20 @@ describe('differences', () => {
   });
 });
 
-describe('accountsText', () => {
+describe('reconciliationText', () => {
   it('sets the witnesses below each other and marks what differs', () => {
-    expect(accountsText([account({ stored: { ...tally, failed: 0 } })], plain).split('\n')).toEqual(
-      [
-        '                        attempted  delivered  removed  failed  shown  clicked',
-        '',
-        'To all',
-        '  should be                    10          7        2       1      6        3',
-        '  the service answered         10          7        2       1',
-        '  the push service saw         10          7        2       1      6        3',
-        '  the tables hold              10          7        2     ≠ 0      6        3',
-        '',
-      ],
-    );
+    expect(
+      reconciliationText([account({ stored: { ...tally, failed: 0 } })], plain).split('\n'),
+    ).toEqual([
+      '                        attempted  delivered  removed  failed  shown  clicked',
+      '',
+      'To all',
+      '  should be                    10          7        2       1      6        3',
+      '  the service answered         10          7        2       1',
+      '  the push service saw         10          7        2       1      6        3',
+      '  the tables hold              10          7        2     ≠ 0      6        3',
+      '',
+    ]);
   });
 });
 

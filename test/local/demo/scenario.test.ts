@@ -1,9 +1,9 @@
-import { type Progress, playScenario } from '../../../local/demo/scenario.ts';
+import { type Progress, runScenario } from '../../../local/demo/scenario.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { startPushService } from '../../../local/push-service/push-service.ts';
 import { startDatabase } from '../../fixtures/database.ts';
 
-describe('playScenario', () => {
+describe('runScenario', () => {
   it('ends every progress it began when the service fails', async () => {
     const database = await startDatabase();
     const pushService = await startPushService();
@@ -23,7 +23,7 @@ describe('playScenario', () => {
       return progress;
     };
     try {
-      const playing = playScenario(stage, 10, narrate);
+      const playing = runScenario(stage, 10, narrate);
       await expect(playing).rejects.toThrow('subscribe was answered by 404');
       expect(begun).toBe(1);
       // A bar left running would keep the process alive for ever.

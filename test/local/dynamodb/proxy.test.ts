@@ -8,11 +8,11 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
-  type DynamoDbGate,
   type DynamoDbHook,
-  startDynamoDbGate,
+  type DynamoDbProxy,
+  startDynamoDbProxy,
 } from '../../../local/dynamodb/proxy.ts';
-import { cancelledTransaction, errorAnswer } from '../../../local/dynamodb/response.ts';
+import { cancelledTransaction, errorResponse } from '../../../local/dynamodb/response.ts';
 import type { Grant } from '../../../local/template/iam-policy.ts';
 
 const table = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
@@ -22,7 +22,7 @@ const write: Grant = { action: 'dynamodb:PutItem', resource: table };
 let database: Server;
 /** Operations that the database was asked for. */
 let asked: string[];
-let gate: DynamoDbGate;
+let gate: DynamoDbProxy;
 let client: DynamoDBClient;
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 async function start(own: readonly Grant[], onCall?: DynamoDbHook, config?: DynamoDBClientConfig) {
-  gate = await startDynamoDbGate({
+  gate = await startDynamoDbProxy({
     target: `http://127.0.0.1:${(database.address() as AddressInfo).port}`,
     grants: new Map([['Send', own]]),
     onCall,
@@ -123,7 +123,7 @@ test('the hook hears what is allowed, and nothing else', async () => {
 });
 
 test('a fault’s answer is what the caller hears, and the database is not asked', async () => {
-  await start([read], () => errorAnswer('ThrottlingException', 'Slow down.'));
+  await start([read], () => errorResponse('ThrottlingException', 'Slow down.'));
   await expect(get()).rejects.toMatchObject({ name: 'ThrottlingException', message: 'Slow down.' });
   expect(asked).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { bodyLimit, readAnswer } from '../../../../lambdas/push/transport/read-response.ts';
+import { bodyLimit, readResponse } from '../../../../lambdas/push/transport/read-response.ts';
 
 const lines = (...text: string[]) => text.join('\r\n');
 
 const created = lines('HTTP/1.1 201 Created', 'Location: /message/1', 'Content-Length: 0', '', '');
 
 test('reads status and headers, their names in lower case', () => {
-  expect(readAnswer(created)).toEqual({
+  expect(readResponse(created)).toEqual({
     answer: {
       status: 201,
       headers: { location: '/message/1', 'content-length': '0' },
@@ -33,9 +33,9 @@ test.each([
   ],
 ])('an answer with %s is complete at its last byte and not before', (_, text, length) => {
   for (let end = 0; end < text.length; end += 1) {
-    expect(readAnswer(text.slice(0, end))?.complete ?? false).toBe(false);
+    expect(readResponse(text.slice(0, end))?.complete ?? false).toBe(false);
   }
-  const read = readAnswer(text)!;
+  const read = readResponse(text)!;
   expect(read).toMatchObject({ complete: true, reusable: true });
   expect(read.answer.body).toHaveLength(length);
 });
@@ -43,7 +43,7 @@ test.each([
 test('a body is UTF-8', () => {
   const body = Buffer.from('Schlüssel passt nicht').toString('latin1');
   const text = lines('HTTP/1.1 400 Bad Request', `Content-Length: ${body.length}`, '', body);
-  expect(readAnswer(text)!.answer.body).toBe('Schlüssel passt nicht');
+  expect(readResponse(text)!.answer.body).toBe('Schlüssel passt nicht');
 });
 
 test.each([
@@ -69,7 +69,7 @@ test.each([
     lines('HTTP/1.1 400 No', 'Transfer-Encoding: chunked', '', 'ffff', 'x'.repeat(bodyLimit)),
   ],
 ])('a connection is not used again after an answer that %s', (_, text) => {
-  const read = readAnswer(text)!;
+  const read = readResponse(text)!;
   expect(read).toMatchObject({ complete: true, reusable: false });
   expect(read.answer.body.length).toBeLessThanOrEqual(bodyLimit);
 });
@@ -78,7 +78,7 @@ test.each([
   ['no length', lines('HTTP/1.1 503 Busy', '', 'later')],
   ['a coding it does not know', lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: gzip', '', 'later')],
 ])('an answer with %s ends with its connection', (_, text) => {
-  expect(readAnswer(text)).toMatchObject({
+  expect(readResponse(text)).toMatchObject({
     answer: { status: 503, body: 'later' },
     complete: false,
   });
@@ -97,7 +97,7 @@ test.each([
     lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '1', 'ab', ''),
   ],
 ])('refuses %s', (_, text) => {
-  expect(() => readAnswer(text)).toThrow();
+  expect(() => readResponse(text)).toThrow();
 });
 
 test('throws nothing but errors of its own, whatever comes', () => {
@@ -114,7 +114,7 @@ test('throws nothing but errors of its own, whatever comes', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 20 }), (parts) => {
       try {
-        readAnswer(parts.join(''));
+        readResponse(parts.join(''));
       } catch (error) {
         expect((error as Error).message).toMatch(/ answer /);
       }

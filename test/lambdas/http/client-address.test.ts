@@ -1,4 +1,4 @@
-import { countedAddress } from '../../../lambdas/http/rate-limit.ts';
+import { countedAddress } from '../../../lambdas/http/client-address.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,12 +1,12 @@
 import { type ErrorBody, errorTable, ServiceError } from '../../contract/errors.ts';
-import { type Reply, reply, type Step } from './reply.ts';
+import { type HttpResponse, type Middleware, respond } from './response.ts';
 
-/** Answers whatever was thrown. What is not a {@link ServiceError} tells the caller nothing. */
-export function errorReply(): Step {
+/** Turns errors into responses. Only a {@link ServiceError} tells the caller what happened. */
+export function errorResponses(): Middleware {
   return {
     onError: (request) => {
       const { requestId } = request.event.requestContext;
-      request.response = replyTo(asServiceError(request.error, requestId));
+      request.response = responseOf(asServiceError(request.error, requestId));
     },
   };
 }
@@ -17,9 +17,9 @@ export function asServiceError(error: unknown, requestId: string): ServiceError 
   return new ServiceError('internal_error', message, { cause: error });
 }
 
-function replyTo({ code, message, issues, retryAfter }: ServiceError): Reply {
+function responseOf({ code, message, issues, retryAfter }: ServiceError): HttpResponse {
   const body: ErrorBody = { error: { code, message, issues } };
-  return reply(errorTable[code].status, body, {
+  return respond(errorTable[code].status, body, {
     ...(code === 'unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
     ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
   });

@@ -17,7 +17,7 @@ export interface PushCounts {
 }
 
 /** Counts pushes as they come in and are answered, so that a sender's own counts can be checked. */
-export class PushTallies {
+export class PushCounter {
   connections = 0;
   #requests = 0;
   #inFlight = 0;
