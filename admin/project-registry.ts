@@ -115,7 +115,7 @@ export function projectRegistry(
         createdAt: clock().toISOString(),
       };
       const key: VapidKeyItem = { projectId, privateKey };
-      const counter: UsageItem = { projectId, period: subscribersPeriod, tally: 0 };
+      const counter: UsageItem = { projectId, period: subscribersPeriod, used: 0 };
       const isNew = 'attribute_not_exists(projectId)';
       try {
         await dynamo.send(
@@ -202,7 +202,7 @@ export function projectRegistry(
         const { Item } = await dynamo.send(
           new GetCommand({ TableName: tables.usage, Key: { projectId, period } }),
         );
-        return (Item as UsageItem | undefined)?.tally ?? 0;
+        return (Item as UsageItem | undefined)?.used ?? 0;
       };
       const month = utcMonth(clock());
       const [subscribers, sends] = await Promise.all([tallyOf(subscribersPeriod), tallyOf(month)]);

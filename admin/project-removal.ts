@@ -81,7 +81,7 @@ export async function removeProject(
               Update: {
                 TableName: tables.usage,
                 Key: counterKey,
-                UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE tally',
+                UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE used',
                 ConditionExpression: 'attribute_exists(projectId)',
                 ExpressionAttributeValues: { ':removal': newRemovalId },
               },

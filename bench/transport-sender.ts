@@ -21,7 +21,7 @@ export function transportSender(open: (task: SenderTask) => Transport): Sender {
           path: endpoint.slice(task.origin.length),
           headers,
           body,
-          timeout: 10_000,
+          timeoutMs: 10_000,
         }),
       );
   };

@@ -20,7 +20,7 @@ export function serveDispatch({ connections, ...settings }: DispatchSettings = {
       });
       // Without this undici holds a POST back until the one before it is answered.
       const idempotent = (settings.pipelining ?? 1) > 1;
-      const transport: Transport = ({ path, headers, body, timeout }) =>
+      const transport: Transport = ({ path, headers, body, timeoutMs }) =>
         new Promise((resolve, reject) => {
           let status = 0;
           pool.dispatch(
@@ -29,7 +29,7 @@ export function serveDispatch({ connections, ...settings }: DispatchSettings = {
               path,
               headers: { ...headers },
               body,
-              headersTimeout: timeout,
+              headersTimeout: timeoutMs,
               idempotent,
             },
             {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** Names of the environment variables that the stack sets and the functions read. */
+/** Environment variables that the stack sets and the functions read. */
 export const environment = {
   projectsTable: 'PROJECTS_TABLE',
   vapidKeysTable: 'VAPID_KEYS_TABLE',
@@ -36,7 +36,7 @@ const variables = z.object({
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,
   VAPID_SUBJECT: name,
-  /** Origins, separated by commas; an empty text is none. */
+  /** Origins, separated by commas; may be empty. */
   EXTRA_PUSH_ORIGINS: z.pipe(
     text,
     z.transform((origins) => origins.split(',').filter(Boolean)),
@@ -50,9 +50,9 @@ const variables = z.object({
 export type Environment = z.infer<typeof variables>;
 
 /**
- * Reads the variables a function needs and nothing else.
- * @throws {Error} naming every variable that is absent or wrong, so that a function deployed
- *   without one fails at its start and not at its first request.
+ * Reads the variables that a function needs, and no others.
+ * @throws {Error} naming every variable that is missing or invalid. The function then fails when it
+ *   starts, and not at its first request.
  */
 export function readEnvironment<const Name extends EnvironmentName>(
   names: readonly Name[],

@@ -1,17 +1,17 @@
 /**
- * Every error a caller can meet: its status and the sentence the reference prints for it.
- * A new code is added here and nowhere else; the types then ask for it where it matters.
+ * Every error that a caller can get: its status, and its sentence in the API reference. A new code is
+ * added here only; the type checker then shows where it must be handled.
  */
 export const errorTable = {
   invalid_json: { status: 400, meaning: 'The body is not JSON.' },
-  invalid_request: { status: 400, meaning: 'A field is missing or wrong; `issues` says which.' },
+  invalid_request: { status: 400, meaning: 'A field is missing or invalid; `issues` names it.' },
   unauthorized: {
     status: 401,
     meaning: 'The secret key is missing, malformed, wrong, or of another project.',
   },
   subscriber_cap_reached: {
     status: 403,
-    meaning: 'The project has as many subscribers as its plan allows.',
+    meaning: 'The project already has as many subscribers as its plan allows.',
   },
   project_not_found: { status: 404, meaning: 'There is no project with this id.' },
   notification_not_found: {
@@ -20,12 +20,12 @@ export const errorTable = {
   },
   request_in_progress: {
     status: 409,
-    meaning: 'The first request with this `Idempotency-Key` is still under way.',
+    meaning: 'The first request with this `Idempotency-Key` is still in progress.',
   },
   send_interrupted: {
     status: 409,
     meaning:
-      'The first request with this `Idempotency-Key` broke off. Some subscribers may have been notified.',
+      'The first request with this `Idempotency-Key` was interrupted. Some subscribers may have been notified.',
   },
   payload_too_large: {
     status: 413,
@@ -44,15 +44,15 @@ export const errorTable = {
     status: 429,
     meaning: 'The project has used up its notifications for this UTC month.',
   },
-  internal_error: { status: 500, meaning: 'Something unforeseen; the log has it.' },
-  unavailable: { status: 503, meaning: 'The database is throttling or away; try again.' },
+  internal_error: { status: 500, meaning: 'An unexpected error; the log has its details.' },
+  unavailable: { status: 503, meaning: 'The database is throttling or unavailable; try again.' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What is wrong with one field of a request. */
+/** One invalid field of a request. */
 export interface Issue {
-  /** Where, in dots: `keys.p256dh`, `userIds.3`. */
+  /** The field, such as `keys.p256dh` or `userIds.3`. */
   readonly path: string;
   readonly message: string;
 }
@@ -69,12 +69,12 @@ export interface ErrorBody {
 
 interface ServiceErrorDetail {
   readonly issues?: readonly Issue[];
-  /** Seconds until another try makes sense; becomes `Retry-After`. */
+  /** Seconds until a retry can succeed: the header `Retry-After`. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
 }
 
-/** The one error a caller may see. Anything else that is thrown becomes a bare `internal_error`. */
+/** The only error that reaches a caller. Any other becomes `internal_error` without details. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;

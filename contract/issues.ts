@@ -2,13 +2,13 @@ import type * as z from 'zod/mini';
 import type { Issue } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** Unknown fields that one response names. A body may hold thousands. */
+/** Unknown fields that one response names: a body may have thousands. */
 const namedFields = 10;
 /** Characters of an unknown field's name that a response repeats. */
 const nameLength = 64;
 
 /**
- * Says field by field what a schema refused. Each unknown field is an issue of its own, with the
+ * Lists what a schema refused, field by field. Each unknown field is a separate issue, with the
  * field that was probably meant.
  */
 export function issuesOf(error: z.core.$ZodError, schema: z.ZodMiniType): readonly Issue[] {

@@ -1,52 +1,54 @@
-/** Every number a caller can run into. Lengths of text are in UTF-16 code units. */
+/** Every limit that a caller can reach. Lengths of text are in UTF-16 code units. */
 export const limits = {
-  /** Characters of an endpoint and of each URL of a notification. */
+  /** Characters of an endpoint, and of each URL in a notification. */
   urlLength: 2048,
   userIdLength: 256,
   projectNameLength: 100,
   titleLength: 256,
   bodyLength: 2000,
-  /** Entries of `userIds`, duplicates included. */
+  /** Entries in `userIds`, duplicates included. */
   userIds: 1000,
   /**
-   * Bytes of the serialised message before encryption. RFC 8030 §7.2 lets a push service refuse a
-   * body over 4,096 bytes; one aes128gcm record (RFC 8188 §2) around it takes 103: an 86-byte
-   * header with the sender's public key, a delimiter and a 16-byte tag.
+   * Bytes of the serialised message before encryption. A push service may refuse a body over 4,096
+   * bytes (RFC 8030 §7.2). Encryption adds 103 (aes128gcm, RFC 8188 §2): a header of 86 with the
+   * sender's public key, a delimiter of 1 and a tag of 16.
    */
   messageBytes: 4096 - 103,
   /**
    * Bytes of a request's body, checked before it is parsed: nested JSON takes 90 times its length
-   * in memory. Each is what the route's fields need at their longest with every character escaped
+   * in memory. Each is the length of the route's longest fields with every character escaped
    * (`\uXXXX`): subscribe 2,048 + 256 characters, track one word, send 2,256 characters, 4 URLs
    * and 1,000 user ids.
    */
   bodyBytes: { subscribe: 16_384, track: 1024, send: 2_097_152 },
-  /** Characters of an `Idempotency-Key`, and the hours for which it stands for its request. */
+  /** Characters of an `Idempotency-Key`, and hours for which a repeated one is recognised. */
   idempotencyKeyLength: 255,
   idempotencyHours: 24,
-  /** Seconds a browser may reuse a preflight's answer. Chromium honours at most two hours. */
+  /** Seconds for which a browser may reuse a preflight response. Chromium's maximum: two hours. */
   preflightMaxAge: 7200,
-  /** Seconds a push service keeps a message for a browser that is offline: four weeks. */
+  /** Subscriptions that one transaction removes: half of DynamoDB's maximum, for fewer conflicts. */
+  removalBatch: 50,
+  /** Seconds for which a push service keeps a message for an offline browser: four weeks. */
   messageTtl: 28 * 24 * 60 * 60,
-  /** Days a notification's record stays open for beacons, well past `messageTtl`. */
+  /** Days for which a notification is stored and counts events: well past `messageTtl`. */
   notificationRetentionDays: 90,
   /**
-   * A send in ms from the moment its request reached the gateway, which gives up at 30 s. What is
-   * not done by the end of a step is given up, so that the counts are never lost.
+   * The steps of a send, in ms after its request reached the gateway, which gives up after 30 s.
+   * Each step ends in time, done or not, so that the response with the counts is never lost.
    */
   send: {
     /** No push starts after this. */
     lastPushMs: 22_000,
-    /** Pushes under way and removals end by this. */
+    /** Pushes in flight and removals end by this. */
     deliveryEndMs: 25_000,
     /** Calls to the database end by this, and the response leaves. */
     endMs: 27_000,
-    /** Lambda ends a function that is still running. */
+    /** Lambda ends the function. */
     timeoutMs: 29_000,
   },
 } as const;
 
-/** The free tier: what a deployment starts with where neither it nor the project says otherwise. */
+/** The free tier: the limits where neither the deployment nor the project sets others. */
 export const freeTier = {
   subscriberCap: 1000,
   monthlySendCap: 10_000,

@@ -1,35 +1,34 @@
 import type { NotificationContent } from './schemas.ts';
 
 /**
- * What travels, encrypted, from the send function to the service worker: version 1 of the format.
- * It is a Declarative Web Push message (W3C Push API, "declarative push message") at the same
- * time, so that a browser which knows those can show it when no service worker answers.
+ * The push message that the send function encrypts and the service worker reads: version 1. It is
+ * also a declarative push message (W3C Push API), which a browser can show without a service worker.
  */
 export interface PushMessage {
-  /** Marks a declarative message; the number is that of the Web Push RFC. */
+  /** Marks a declarative push message; the number is that of the Web Push RFC. */
   readonly web_push: 8030;
   readonly notification: {
     readonly title: string;
     readonly body?: string;
     /**
-     * Opened on click, relative to the service worker's scope. A declarative message must have
-     * one; where the sender named none, it is the site's first page.
+     * Opened on click, relative to the service worker's scope. Declarative messages require it.
+     * Default: `/`, the site's first page.
      */
     readonly navigate: string;
     readonly icon?: string;
     readonly image?: string;
     readonly badge?: string;
     readonly data: {
-      /** Version of this format; tells Carillon's messages from those of other senders. */
+      /** Version of this format. Messages of other senders do not have it. */
       readonly carillon: 1;
       readonly id: string;
-      /** Where the service worker posts its beacons. */
+      /** URL to which the service worker reports events. */
       readonly events: string;
     };
-    /** The same as the outer one, where the first Safari releases with such messages look. */
+    /** As the outer one: the first Safari releases with declarative messages read it here. */
     readonly mutable: true;
   };
-  /** Lets the service worker handle the message before the browser shows it by itself. */
+  /** Lets the service worker handle the message before the browser shows it. */
   readonly mutable: true;
 }
 

@@ -1,7 +1,6 @@
 /**
- * CloudWatch metrics that the send function emits and the dashboard and alarms read. Their one
- * dimension is `service`, the stack's name: Powertools takes it from POWERTOOLS_SERVICE_NAME, so
- * `Metrics` is made without a name of its own.
+ * CloudWatch metrics that the send function emits, for the dashboard and the alarms. Their only
+ * dimension is `service`, the stack's name, which Powertools reads from POWERTOOLS_SERVICE_NAME.
  */
 export const metricNamespace = 'Carillon';
 
@@ -11,8 +10,8 @@ export const pushMetrics = {
   removed: 'PushesRemoved',
   failed: 'PushesFailed',
   /**
-   * Refusals of the project's application server key or subject (401, 403). Every push of that
-   * project will fail so until someone acts.
+   * A push service refused the project's VAPID token or subject (401, 403). Every push of that
+   * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',
 } as const;

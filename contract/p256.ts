@@ -3,8 +3,8 @@ const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
 const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 
 /**
- * Whether bytes are an uncompressed point of P-256: 0x04, then x and y of 32 bytes each.
- * A browser's key always is; an endpoint with any other could never be encrypted to.
+ * Whether bytes are an uncompressed point on P-256: 0x04, then x and y of 32 bytes each. Browsers'
+ * keys are; with any other key, a message could not be encrypted.
  */
 export function isUncompressedPoint(bytes: Uint8Array): boolean {
   if (bytes.length !== 65 || bytes[0] !== 4) return false;

@@ -1,9 +1,9 @@
 /**
- * Which URLs are endpoints of a push service. Endpoints come from strangers, and the send function
- * posts to them: whatever passes here is what the service can be made to connect to.
+ * Which URLs are accepted as endpoints. Endpoints come from strangers, and the send function connects
+ * to them: this list decides what anyone can make it connect to.
  */
 
-/** Hosts that browsers hand out endpoints on; a leading dot admits every subdomain. */
+/** Hosts of browsers' endpoints. A leading dot accepts every subdomain. */
 export const pushServiceHosts = [
   'fcm.googleapis.com', // Chrome, Brave, Opera, Samsung Internet, Edge on Android
   'jmt17.google.com', // Chromium builds without Google's keys
@@ -12,12 +12,11 @@ export const pushServiceHosts = [
   '.push.apple.com', // Safari
 ] as const;
 
-/** Why a text is not an endpoint, in words for the person who sent it. */
+/** Why a URL is refused, for the person who sent it. */
 type Refusal = { readonly refusal: string };
 
 /**
- * Reads a URL that could be an endpoint, in the one spelling it is stored under.
- * A URL with a user name or a fragment is none: browsers hand out neither.
+ * Parses a URL that could be an endpoint. Its `href` is the spelling that is stored.
  */
 export function readEndpointUrl(text: string): URL | Refusal {
   if (!URL.canParse(text)) return { refusal: 'must be an absolute URL' };
@@ -33,8 +32,8 @@ export function readEndpointUrl(text: string): URL | Refusal {
 }
 
 /**
- * Reads an endpoint of a known push service.
- * @param extraOrigins origins admitted besides {@link pushServiceHosts}, scheme and port included.
+ * Parses an endpoint of a known push service.
+ * @param extraOrigins origins accepted besides {@link pushServiceHosts}, with scheme and port.
  */
 export function readEndpoint(text: string, extraOrigins: readonly string[]): URL | Refusal {
   const url = readEndpointUrl(text);
@@ -42,13 +41,13 @@ export function readEndpoint(text: string, extraOrigins: readonly string[]): URL
   if (url.protocol !== 'https:') return { refusal: 'must be an https URL' };
   if (url.port !== '') return { refusal: 'must use the default port' };
   if (!isPushServiceHost(url.hostname)) {
-    return { refusal: `must be on a known push service; "${url.hostname}" is none` };
+    return { refusal: `must be on a known push service; "${url.hostname}" is not one` };
   }
   return url;
 }
 
-// The parsed host is compared, never a pattern over the whole text: an unanchored one would take
-// https://127.0.0.1/fcm.googleapis.com for a push service.
+// The parsed host is compared, never a pattern over the whole URL: an unanchored pattern would accept
+// https://127.0.0.1/fcm.googleapis.com.
 function isPushServiceHost(hostname: string): boolean {
   return pushServiceHosts.some((host) =>
     host.startsWith('.')
@@ -61,8 +60,8 @@ const label = '(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const labels = new RegExp(`^${label}(?:\\.${label})*$`);
 
 /**
- * Whether what stands before a domain is made of the labels that hosts have (RFC 1123 §2.1): a URL
- * may have others, such as empty ones. No push service has an internationalised one.
+ * Whether text consists of valid host labels (RFC 1123 §2.1): a URL may also have others, such as
+ * empty ones. No push service has internationalised labels.
  */
 function isSubdomain(text: string): boolean {
   return text.length <= 200 && labels.test(text);

@@ -1,6 +1,6 @@
 /**
- * The service's four routes. The stack builds the API from this table, the functions take their
- * CORS answers from it, and the local stack and the documentation name no route of their own.
+ * The routes of the service. The stack builds the API from this table, the functions take their CORS
+ * headers from it, and the SDK and the tests take their URLs from it.
  */
 
 export type RouteName = 'subscribe' | 'unsubscribe' | 'send' | 'track';
@@ -11,11 +11,11 @@ export interface Route {
   /** In API Gateway's notation: `{projectId}`, `{notificationId}`. */
   readonly path: string;
   /**
-   * Methods a browser on another origin may use on this path, or undefined where no browser may.
-   * Send has none: its secret key must not live in a browser.
+   * Methods that pages of other origins may use on this path; undefined if none. Send has none: its
+   * secret key must not be in a browser.
    */
   readonly corsMethods?: readonly string[];
-  /** Whether this route's function also answers the path's OPTIONS preflight. */
+  /** Whether this route's function also answers the path's preflight (OPTIONS). */
   readonly answersPreflight: boolean;
 }
 
@@ -34,7 +34,7 @@ export const routes = {
     method: 'DELETE',
     path: project,
     corsMethods: ['POST', 'DELETE'],
-    // One path has one preflight, and subscribe's function answers it for both methods.
+    // Subscribe's function answers the preflight of this path, for both methods.
     answersPreflight: false,
   },
   send: {
@@ -52,7 +52,7 @@ export const routes = {
   },
 } as const satisfies { readonly [Name in RouteName]: Route & { readonly name: Name } };
 
-/** A route's path with its parameters filled in, each encoded. */
+/** A route's path with its parameters filled in, percent-encoded. */
 export function pathOf({ path }: Route, parameters: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name]!));
 }

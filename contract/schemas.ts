@@ -4,13 +4,13 @@ import { limits, projectIdPattern } from './limits.ts';
 import { isUncompressedPoint } from './p256.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
 
-/** Of the type asked for, or an issue that tells an absent value from a wrong one. */
+/** The message for a value of the wrong type, or for a missing one. */
 const wrong =
   (message: string) =>
   ({ input }: { input?: unknown }) =>
     input === undefined ? 'is required' : message;
 
-/** Text of `min` to `max` characters that survives UTF-8: a lone surrogate would not. */
+/** Text of `min` to `max` characters without lone surrogates, which UTF-8 cannot encode. */
 function text(min: number, max: number) {
   const message = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
   return z.string({ error: wrong(message) }).check(
@@ -20,7 +20,7 @@ function text(min: number, max: number) {
   );
 }
 
-/** Bytes in base64, either alphabet, padded or not; comes out as base64url without padding. */
+/** Bytes in base64 or base64url, padded or not; the output is base64url without padding. */
 function bytes(isRight: (decoded: Uint8Array) => boolean, message: string) {
   const decode = z.transform((value: string, context) => {
     const decoded = decodeBase64(value);
@@ -51,7 +51,7 @@ function endpoint(read: (value: string) => URL | { refusal: string }) {
   return z.pipe(text(1, limits.urlLength), readUrl);
 }
 
-/** A character outside ASCII takes up to 12 once it is percent-encoded, which is how it is stored. */
+/** Endpoints are stored percent-encoded: a character outside ASCII then takes up to 12. */
 function lengthRefusal(normalised: string): string | undefined {
   return normalised.length > limits.urlLength
     ? `must have at most ${limits.urlLength} characters when it is percent-encoded`
@@ -66,8 +66,8 @@ export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
 export const notificationIdSchema = z.uuid();
 
 /**
- * Body of subscribe: what `PushSubscription.toJSON()` yields, and an optional `userId`. Fields
- * beyond these, such as its `expirationTime`, are ignored.
+ * Body of subscribe: the output of `PushSubscription.toJSON()` and an optional `userId`. Other
+ * fields, such as its `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -84,8 +84,8 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
 }
 
 /**
- * Query of unsubscribe. Any URL will do: one that was never subscribed is as absent as asked for,
- * and one whose push service is no longer admitted must still be removable.
+ * Query of unsubscribe. Any URL is accepted: an unknown endpoint also returns 200, and one whose
+ * push service is no longer accepted must still be removable.
  */
 export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
 
@@ -112,7 +112,7 @@ export const sendSchema = z.strictObject(
   { error: wrong('must be an object') },
 );
 
-/** Header of send: a name, chosen by the caller, for one request and its repetitions. */
+/** Header of send: the caller's name for one request and its repetitions. */
 export const idempotencyKeySchema = z.optional(
   z
     .string()
@@ -129,21 +129,21 @@ export const trackSchema = object({
   type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
 });
 
-/** A subscription as a browser states it, checked and in one spelling. */
+/** A validated subscription, its endpoint and keys in the spelling that is stored. */
 export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
 export type SendRequest = z.infer<typeof sendSchema>;
-/** What a person will see: a send request without its recipients. */
+/** The notification's content: a send request without its recipients. */
 export type NotificationContent = Omit<SendRequest, 'userIds'>;
 export type EventType = z.infer<typeof trackSchema>['type'];
 
 const count = z.int().check(z.nonnegative());
 
-/** What became of the pushes of one notification. `attempted = delivered + removed + failed`. */
+/** Outcomes of a notification's pushes. `attempted = delivered + removed + failed`. */
 export const deliveryCountsSchema = z.object({
   attempted: count,
   /** The push service accepted the message. */
   delivered: count,
-  /** The push service said that the subscription is gone; it was deleted. */
+  /** The push service reported the subscription as gone; it was deleted. */
   removed: count,
   /** Everything else. */
   failed: count,
@@ -153,7 +153,7 @@ export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
 export const okSchema = z.object({ ok: z.literal(true) });
 export const sendResultSchema = z.extend(deliveryCountsSchema, {
   id: z.uuid(),
-  /** Subscribers that the deadline left out. Present only where there are any. */
+  /** At least this many subscribers were not attempted. Present only if any. */
   unreached: z.optional(z.int().check(z.positive())),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;

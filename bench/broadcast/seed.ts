@@ -53,7 +53,7 @@ export async function seed(
       new UpdateCommand({
         TableName: tables.USAGE_TABLE!,
         Key: { projectId, period: subscribersPeriod },
-        UpdateExpression: 'SET tally = :subscribers',
+        UpdateExpression: 'SET used = :subscribers',
         ExpressionAttributeValues: { ':subscribers': subscribers },
       }),
     );

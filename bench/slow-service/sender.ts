@@ -6,8 +6,9 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
+import type { Recipient } from '../../contract/audience.ts';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery, inFlight, type Recipient } from '../../lambdas/push/delivery/delivery.ts';
+import { delivery, inFlight } from '../../lambdas/push/delivery/delivery.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import { audienceOf } from '../audience.ts';
@@ -83,21 +84,21 @@ async function broadcast(origins: readonly string[], each: number): Promise<void
   await deliver({
     message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
     vapid,
-    audience: audienceOf(addresseesAt(origins, each)),
+    audience: audienceOf(recipientsAt(origins, each)),
     lastPushAt: Date.now() + 600_000,
     endAt: Date.now() + 600_000,
     remove: async () => {},
   });
 }
 
-function addresseesAt(origins: readonly string[], each: number): Recipient[] {
+function recipientsAt(origins: readonly string[], each: number): Recipient[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
   const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
-  const addressees = origins.flatMap((origin) =>
+  const recipients = origins.flatMap((origin) =>
     Array.from({ length: each }, (_, index) => {
       const endpoint = `${origin}/push/${index}`;
       return { endpoint, endpointHash: endpointHash(endpoint), ...keys };
     }),
   );
-  return addressees.sort((one, other) => (one.endpointHash < other.endpointHash ? -1 : 1));
+  return recipients.sort((one, other) => (one.endpointHash < other.endpointHash ? -1 : 1));
 }

@@ -6,13 +6,13 @@ import { transportSender } from '../transport-sender.ts';
 serve(
   transportSender(({ ca, inFlight }) => {
     const agent = new https.Agent({ keepAlive: true, maxSockets: inFlight, ca });
-    return ({ origin, path, headers, body, timeout }) =>
+    return ({ origin, path, headers, body, timeoutMs }) =>
       new Promise((resolve, reject) => {
         const push = https.request(origin + path, {
           method: 'POST',
           agent,
           headers: { ...headers, 'content-length': body.length },
-          signal: AbortSignal.timeout(timeout),
+          signal: AbortSignal.timeout(timeoutMs),
         });
         push.once('error', reject);
         push.once('response', (answer) => {

@@ -5,13 +5,13 @@ import { transportSender } from '../transport-sender.ts';
 serve(
   transportSender(({ origin, ca, inFlight }) => {
     const pool = new Pool(origin, { connections: inFlight, connect: { ca } });
-    return async ({ path, headers, body, timeout }) => {
+    return async ({ path, headers, body, timeoutMs }) => {
       const answer = await pool.request({
         method: 'POST',
         path,
         headers,
         body,
-        headersTimeout: timeout,
+        headersTimeout: timeoutMs,
       });
       await answer.body.dump();
       return { status: answer.statusCode, headers: {}, body: '' };

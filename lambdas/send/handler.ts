@@ -47,7 +47,7 @@ const clock = () => new Date();
 const perMinute = environment.RATE_LIMIT_PER_MINUTE;
 const abortAfter = (ms: number) => AbortSignal.timeout(ms);
 const logger = serviceLogger('send');
-// The stack names the service: its stages have metrics of their own.
+// The stack sets the service's name, so that stages have separate metrics.
 const metrics = new Metrics({ namespace: metricNamespace });
 
 const dynamo = documentClient();
@@ -101,7 +101,7 @@ export const handler = chain(accessLog(logger, clock))
   .handler(async ({ project, input: request, idempotencyKey, headers, requestContext }) => {
     const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
     const { requestId, timeEpoch } = requestContext;
-    // The gateway's clock may be ahead of this one's.
+    // The gateway's clock may be ahead.
     const startedAt = new Date(Math.min(timeEpoch, Date.now()));
     const call = { request, idempotencyKey, baseUrl, requestId, startedAt };
     return respond(201, await send(parts, project, call));

@@ -4,8 +4,8 @@ import { pushMetrics } from '../../contract/metrics.ts';
 import type { SendParts } from './send.ts';
 
 /**
- * Writes deliveries to the log and, in embedded metric format, to CloudWatch. The project is a
- * property of the line and no dimension: each distinct dimension would be a metric to pay for.
+ * Logs deliveries, and reports them to CloudWatch in embedded metric format. The project is a property
+ * of the log line, not a dimension: every dimension value would be another metric to pay for.
  */
 export function observation(logger: Logger, metrics: Metrics): SendParts['observe'] {
   return {

@@ -16,12 +16,12 @@ export interface SendParts {
   readonly audiences: AudienceStore;
   readonly deliver: Deliver;
   readonly clock: () => Date;
-  /** A signal that is aborted after this many ms. */
+  /** A signal that aborts after this many ms. */
   readonly abortAfter: (ms: number) => AbortSignal;
   readonly newId: () => string;
-  /** Most notifications a month of a project whose plan says nothing else. */
+  /** Most notifications per month where the project's plan sets no cap. */
   readonly monthlyCap: number;
-  /** Told of every delivery, and of what could not be recorded after one. */
+  /** Is called after every delivery, and when something could not be stored. */
   readonly observe: {
     delivered(project: SigningProject, id: string, report: DeliveryReport): void;
     recordFailed(project: SigningProject, id: string, error: unknown): void;
@@ -30,21 +30,21 @@ export interface SendParts {
 
 export interface SendCall {
   readonly request: SendRequest;
-  /** The caller's name for this request and its repetitions, where it gave one. */
+  /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
-  /** Address of the service, for the service worker's beacons. */
+  /** Address of the service, for the events URL in the message. */
   readonly baseUrl: string;
-  /** Unlike that of any other request. */
+  /** Unique to this request. */
   readonly requestId: string;
-  /** When the request reached the gateway: what its time is counted from. */
+  /** When the request reached the gateway. All time limits count from here. */
   readonly startedAt: Date;
 }
 
 /**
- * Sends one notification and counts what became of it. It takes one unit of the month whatever the
- * size of its audience, and returns it where nothing was attempted because of a fault here. A
- * request that repeats another gets the response of that one, and sends nothing; unless nobody has
- * begun to deliver that one, because its request failed before: then this request delivers it.
+ * Sends one notification and returns its counts. It takes one unit of the month whatever the size of
+ * the audience, and returns the unit if nothing was attempted because of a fault here. A repeated
+ * request gets the response of the first one and sends nothing. Only if the first one failed before
+ * its delivery began, the repeated request delivers its notification.
  */
 export async function send(
   parts: SendParts,
@@ -79,7 +79,7 @@ export async function send(
     );
   }
   if (begun === 'repeated') return repeat();
-  // Without a key there is no repetition that could deliver it as well.
+  // Without a key, no repeated request can deliver it.
   if (idempotency && !(await claim(notification))) throw inProgress(1);
   return deliver(notification);
 
@@ -87,7 +87,7 @@ export async function send(
     return undoing(wanted, () => sends.claim(wanted, { requestId, at: sentAt }, signal));
   }
 
-  /** Undoes what a call with an unknown outcome may have done, so that another request starts anew. */
+  /** Undoes what a failed call may have done, so that a repeated request starts from the beginning. */
   async function undoing<Result>(
     undone: NewNotification,
     work: () => Promise<Result>,
@@ -103,7 +103,7 @@ export async function send(
   async function repeat(): Promise<SendResult> {
     const { keyHash, requestHash } = idempotency!;
     const earlier = await sends.earlier(projectId, keyHash, signal);
-    // The earlier request has just returned its unit.
+    // The first request has just returned its unit.
     if (earlier === undefined) throw inProgress(1);
     if (earlier.requestHash !== requestHash) {
       throw new ServiceError(
@@ -120,7 +120,7 @@ export async function send(
     }
     throw new ServiceError(
       'send_interrupted',
-      'The first request with this Idempotency-Key broke off. Some subscribers may have been ' +
+      'The first request with this Idempotency-Key was interrupted. Some subscribers may have been ' +
         'notified; use a new key to send again.',
     );
   }
@@ -144,7 +144,7 @@ export async function send(
     }
     const counts = { attempted, delivered, removed, failed, unreached: unreached || undefined };
     const result = { id: claimed.id, ...counts };
-    // The pushes are out. An error now would have the caller send them all again.
+    // The pushes have been sent. After an error the caller would send them all again.
     await sends.finish(projectId, result, signal).catch(recordFailed);
     return result;
   }
@@ -157,7 +157,7 @@ export async function send(
 function inProgress(retryAfter: number): ServiceError {
   return new ServiceError(
     'request_in_progress',
-    'The first request with this Idempotency-Key is still under way; repeat the request later for its response.',
+    'The first request with this Idempotency-Key is still in progress; repeat the request later to get its response.',
     { retryAfter },
   );
 }

@@ -4,36 +4,22 @@ import {
   type QueryCommandInput,
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import { byUserIndex, type SubscriptionItem } from './items.ts';
-import { removalBatch, removeCounted, type SubscriptionTables } from './subscriptions.ts';
-
-/** What a push needs of a subscription. */
-export type Recipient = Pick<SubscriptionItem, 'endpointHash' | 'endpoint' | 'p256dh' | 'auth'>;
-
-/** Subscriptions to push to, page by page; the next page is read while one is used. */
-export interface Audience {
-  pages(options?: PageOptions): AsyncIterable<readonly Recipient[]>;
-  readonly ordered: boolean;
-}
-
-export interface PageOptions {
-  /** Where an ordered audience starts: the endpoint hash of the first one wanted. */
-  readonly from?: string | undefined;
-  /** Gives up reading. */
-  readonly signal?: AbortSignal | undefined;
-}
+import type { Audience, Recipient } from '../../contract/audience.ts';
+import { limits } from '../../contract/limits.ts';
+import { byUserIndex } from './items.ts';
+import { removeCounted, type SubscriptionTables } from './subscriptions.ts';
 
 export interface AudienceStore {
   /** Every subscriber of a project, in the order of the endpoint hashes. */
   everyone(projectId: string): Audience;
 
   /**
-   * The subscribers with one of these user ids. Read from an index that follows the table within
-   * moments: a subscription of the last second may be missed.
+   * The subscribers with one of these user ids. The index is updated after the table: a subscription
+   * made within the last second may be missing.
    */
   users(projectId: string, userIds: readonly string[]): Audience;
 
-  /** Deletes subscriptions that their push service called gone; those already absent are passed over. */
+  /** Deletes subscriptions that their push service reported as gone. Missing ones are ignored. */
   removeGone(
     projectId: string,
     endpointHashes: readonly string[],
@@ -41,11 +27,11 @@ export interface AudienceStore {
   ): Promise<void>;
 }
 
-/** Recipients a page. DynamoDB's own bound of 1 MB would be some 3,000, unmarshalled at a stretch. */
-const pageSize = 1000;
-/** Where the hashes begin: a key is never empty, and no hexadecimal digit is below this one. */
+/** Recipients per page. DynamoDB's pages of 1 MB hold about 3,000, which would be unmarshalled at once. */
+const pageSizeItems = 1000;
+/** Not greater than any endpoint hash: keys are not empty, and this is the lowest hex digit. */
 const first = '0';
-/** Users looked up at once. */
+/** Users that are looked up at once. */
 const usersAhead = 16;
 
 export function audienceStore(
@@ -61,7 +47,7 @@ export function audienceStore(
             {
               KeyConditionExpression: 'projectId = :projectId AND endpointHash >= :from',
               ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
-              // Whoever subscribed before a broadcast is in it.
+              // A broadcast reaches everyone who subscribed before it.
               ConsistentRead: true,
             },
             signal,
@@ -74,8 +60,8 @@ export function audienceStore(
     },
 
     async removeGone(projectId, endpointHashes, signal) {
-      for (let start = 0; start < endpointHashes.length; start += removalBatch) {
-        const batch = endpointHashes.slice(start, start + removalBatch);
+      for (let start = 0; start < endpointHashes.length; start += limits.removalBatch) {
+        const batch = endpointHashes.slice(start, start + limits.removalBatch);
         await removeCounted(dynamo, tables, projectId, batch, signal);
       }
     },
@@ -126,7 +112,7 @@ export function audienceStore(
             TableName: tables.subscriptions,
             ProjectionExpression: 'endpointHash, endpoint, p256dh, #auth',
             ExpressionAttributeNames: { '#auth': 'auth' },
-            Limit: pageSize,
+            Limit: pageSizeItems,
             ExclusiveStartKey,
           }),
           { abortSignal },
@@ -146,7 +132,7 @@ interface Lookup {
   readonly first: Promise<IteratorResult<readonly Recipient[], void>>;
 }
 
-/** Marks a promise as awaited later: should it fail before, that is no unhandled rejection. */
+/** Keeps a promise that is awaited later from being an unhandled rejection. */
 function ahead<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -4,31 +4,30 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/errors.ts';
 
 /**
- * The DynamoDB client of a function. Beyond what the SDK retries by itself it tries again what
- * lost against another transaction, and whatever still fails for a passing reason reaches the
- * stores as one error, `unavailable`.
+ * The DynamoDB client of a function. It also retries calls that conflicted with another transaction,
+ * which the SDK does not. What still fails for a transient reason becomes `unavailable`.
  */
 export function documentClient(config: DynamoDBClientConfig = {}): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
-    // A database that does not answer is given up after 6 s, before the functions are: 10 s.
+    // Without a response a call fails after 6 s, before the functions' time-out of 10 s.
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: 1000,
       requestTimeout: 2000,
-      // Without it the SDK warns and goes on waiting.
+      // Otherwise the SDK only logs a warning.
       throwOnRequestTimeout: true,
     },
     ...config,
   });
   client.middlewareStack.add(
     (next) => async (args) => {
-      for (let lost = 0; ; lost += 1) {
+      for (let conflicts = 0; ; conflicts += 1) {
         try {
           return await next(args);
         } catch (error) {
-          if (lost < conflictDelays.length && lostToAnotherTransaction(error)) {
-            await sleep(Math.random() * conflictDelays[lost]!);
-          } else if (isPassing(error)) {
+          if (conflicts < conflictDelaysMs.length && isConflict(error)) {
+            await sleep(Math.random() * conflictDelaysMs[conflicts]!);
+          } else if (isTransient(error)) {
             throw new ServiceError('unavailable', 'The database is busy; try again in a second.', {
               retryAfter: 1,
               cause: error,
@@ -44,18 +43,18 @@ export function documentClient(config: DynamoDBClientConfig = {}): DynamoDBDocum
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** Upper bounds of the random waits, ms: 4 s in all at the most, half of that on average. */
-const conflictDelays = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
+/** Upper bounds of the random waits: 4 s in total at most, half of that on average. */
+const conflictDelaysMs = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
 
-/** Reasons of a cancelled transaction that say nothing about its conditions. */
-const passingReasons = new Set([
+/** Cancellation reasons that are not failed conditions. */
+const transientReasons = new Set([
   'None',
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ]);
 
-const passingErrors = new Set([
+const transientErrors = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
@@ -64,11 +63,11 @@ const passingErrors = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
   'TimeoutError',
-  // The caller's time was up.
+  // The caller's time has run out.
   'AbortError',
 ]);
 
-/** Why each item of a transaction was refused, in the order of its items; none if it was not. */
+/** Why a transaction was cancelled, one reason per item; empty if it was not. */
 export function cancellationReasons(error: unknown): readonly CancellationReason[] {
   if (!(error instanceof Error) || error.name !== 'TransactionCanceledException') return [];
   return (
@@ -78,7 +77,7 @@ export function cancellationReasons(error: unknown): readonly CancellationReason
 
 interface CancellationReason {
   readonly Code?: string;
-  /** The item as it was, where the write asked for it. */
+  /** The existing item, if the write asked for it. */
   readonly Item?: Record<string, unknown>;
 }
 
@@ -86,22 +85,21 @@ export function conditionFailed(reason: CancellationReason | undefined): boolean
   return reason?.Code === 'ConditionalCheckFailed';
 }
 
-/** Whether a single write's condition did not hold. */
+/** Whether the condition of a single write failed. */
 export function isConditionFailure(error: unknown): boolean {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';
 }
 
-function lostToAnotherTransaction(error: unknown): boolean {
-  // The SDK does not take a conflict for a transient error, whether of a transaction or of a
-  // plain write that met one.
+function isConflict(error: unknown): boolean {
+  // The SDK does not retry conflicts, neither of transactions nor of single writes.
   if (error instanceof Error && error.name === 'TransactionConflictException') return true;
   const reasons = cancellationReasons(error);
-  return reasons.length > 0 && reasons.every(({ Code }) => passingReasons.has(Code ?? 'None'));
+  return reasons.length > 0 && reasons.every(({ Code }) => transientReasons.has(Code ?? 'None'));
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { $response, code } = error as Error & { $response?: unknown; code?: string };
-  const neverAnswered = $response === undefined && code !== undefined && /^E[A-Z]+/.test(code);
-  return passingErrors.has(error.name) || neverAnswered || lostToAnotherTransaction(error);
+  const isWithoutResponse = $response === undefined && code !== undefined && /^E[A-Z]+/.test(code);
+  return transientErrors.has(error.name) || isWithoutResponse || isConflict(error);
 }

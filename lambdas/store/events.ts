@@ -3,7 +3,7 @@ import type { EventType } from '../../contract/schemas.ts';
 import { isConditionFailure } from './dynamo.ts';
 
 export interface EventStore {
-  /** Counts one beacon. @returns whether there is such a notification. */
+  /** Counts one event. @returns whether the project has this notification. */
   count(projectId: string, notificationId: string, type: EventType): Promise<boolean>;
 }
 

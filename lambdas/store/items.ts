@@ -1,20 +1,19 @@
 import type { Plan } from '../../contract/project.ts';
 
 /**
- * The tables' items, as they lie in DynamoDB, and the names the tables are read by.
- * Keys are named here so that the stack and the stores cannot disagree.
+ * The items of the tables as they are stored. The stack takes the names of keys from here.
  */
 
 /** Projects, keyed by `projectId`. */
 export interface ProjectItem {
   readonly projectId: string;
   readonly name: string;
-  /** SHA-256 of the secret key, hex. The key itself is stored nowhere. */
+  /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly apiKeyHash: string;
-  /** The hash before the last rotation, and until when it is as good: ISO 8601. */
+  /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
-  /** The application server key: public half of the VAPID pair (RFC 8292), base64url. */
+  /** The application server key: the public VAPID key (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
@@ -22,17 +21,17 @@ export interface ProjectItem {
   readonly createdAt: string;
 }
 
-/** VapidKeys, keyed by `projectId`: a table of its own, so that one function can read it alone. */
+/** VapidKeys, keyed by `projectId`: a separate table, so that only one function can read it. */
 export interface VapidKeyItem {
   readonly projectId: string;
-  /** Private half of the VAPID pair, base64url. */
+  /** The private VAPID key, base64url. */
   readonly privateKey: string;
 }
 
 /** Subscriptions, keyed by `projectId` and `endpointHash`. */
 export interface SubscriptionItem {
   readonly projectId: string;
-  /** SHA-256 of the endpoint, hex: fits the key whatever the URL's length, and spreads evenly. */
+  /** SHA-256 of the endpoint, hex: short enough for a key, and evenly distributed. */
   readonly endpointHash: string;
   readonly endpoint: string;
   readonly p256dh: string;
@@ -46,18 +45,18 @@ export interface SubscriptionItem {
 export const byUserIndex = 'byUser';
 
 /**
- * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts its accepted sends,
- * `subscribers` counts the items in Subscriptions. The latter is made with the project; without
- * its tally, no subscription can be added.
+ * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts accepted sends, and
+ * `subscribers` counts the items in Subscriptions. The latter is created with the project; without
+ * its attribute `used`, no subscription can be added.
  */
 export interface UsageItem {
   readonly projectId: string;
   readonly period: string;
-  readonly tally: number;
+  readonly used: number;
 }
 export const subscribersPeriod = 'subscribers';
 
-/** The counter of subscribers while its project is being removed: the last item to be deleted. */
+/** The subscriber counter while its project is being removed: the last item to be deleted. */
 export interface ClosedCounterItem {
   readonly projectId: string;
   readonly period: typeof subscribersPeriod;
@@ -78,7 +77,7 @@ export interface NotificationItem {
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** Id of the request that delivers it; absent until that begins. */
+  /** Id of the request that delivers it; absent before that. */
   readonly claimedBy?: string;
   readonly claimedAt?: string;
   /** Absent until the send has ended. */
@@ -87,36 +86,35 @@ export interface NotificationItem {
   readonly removed?: number;
   readonly failed?: number;
   readonly unreached?: number;
-  /** Beacons received. */
+  /** Events counted. */
   readonly shown: number;
   readonly clicked: number;
 }
 
-/** Takes the key of a notification in Notifications whose send was cancelled. */
+/** In Notifications, under the key of a notification whose send was cancelled. */
 export interface CancelledItem {
   readonly projectId: string;
   readonly notificationId: string;
-  readonly barred: true;
+  readonly cancelled: true;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
 /**
- * Lies in Notifications as well, under {@link idempotencyId}: the request that an `Idempotency-Key`
- * stands for.
+ * Also in Notifications, under {@link idempotencyId}: the request that used an `Idempotency-Key`.
  */
 export interface IdempotencyItem {
   readonly projectId: string;
   readonly notificationId: string;
   readonly requestHash: string;
-  /** The notification that the request made. */
+  /** The id of the request's notification. */
   readonly sendId: string;
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
-/** No UUID, so that it is no notification's. @param keyHash SHA-256 of the key, hex. */
+/** Not a UUID, so it cannot be a notification's id. @param keyHash SHA-256 of the key, hex. */
 export function idempotencyId(keyHash: string): string {
   return `key#${keyHash}`;
 }

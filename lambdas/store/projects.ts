@@ -2,11 +2,11 @@ import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aw
 import type { Project, SigningProject } from '../../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
-/** How long a function uses a project that it read, ms: a rotated key ends this much later. */
+/** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 const cacheTtlMs = 30_000;
-/** The same for an id without a project, so that a new project is served soon. */
+/** The same for an id without a project: short, so that a new project is found soon. */
 const negativeCacheTtlMs = 5_000;
-/** Projects that one function remembers, and as many ids without a project. */
+/** Projects that a function remembers, and as many ids without a project. */
 const capacity = 1000;
 
 export interface ProjectStore<Found extends Project = Project> {
@@ -29,14 +29,14 @@ export function projectStore(
   });
 }
 
-/** Finds a project together with its VAPID pair, whose private half lies in a table of its own. */
+/** Finds a project with its VAPID key pair. The private key is stored in a separate table. */
 export function signingProjectStore(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly projects: string; readonly vapidKeys: string },
   clock: () => Date,
 ): ProjectStore<SigningProject> {
   return remembering(clock, async (projectId) => {
-    // In a transaction the halves are of one pair, even where a project is deleted and made anew.
+    // In one transaction, both keys are of the same pair, even if a project is deleted and created again.
     const { Responses } = await dynamo.send(
       new TransactGetCommand({
         TransactItems: [
@@ -57,7 +57,7 @@ function remembering<Found extends Project>(
   read: (projectId: string) => Promise<Found | undefined>,
 ): ProjectStore<Found> {
   const present = new RecentlyUsed<Found>();
-  // Apart, so that invented ids cannot displace a project.
+  // Separate, so that invented ids cannot displace a project.
   const absent = new RecentlyUsed<true>();
   return {
     async find(projectId) {
@@ -78,7 +78,7 @@ function remembering<Found extends Project>(
   };
 }
 
-/** Values that each end at a time of their own. The least recently used one makes room for another. */
+/** A cache of values with an expiry time each. The least recently used one is dropped for a new one. */
 class RecentlyUsed<Value> {
   // In the order of their last use.
   readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>();

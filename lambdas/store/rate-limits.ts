@@ -7,14 +7,14 @@ const minute = 60_000;
 
 export interface RateLimitStore {
   /**
-   * Counts one request of an address in the present minute. Refused ones are not counted.
-   * @returns 0 where it is within the limit, else the seconds until the next minute: 1 to 60.
+   * Counts one request of an address in the current minute. Refused requests are not counted.
+   * @returns 0 if it is within the limit, else the seconds until the next minute: 1 to 60.
    */
   count(request: CountedRequest, limit: number): Promise<number>;
 
   /**
-   * What this function knows without a call.
-   * @returns the seconds until the next minute where it has refused such a request in this one, else 0.
+   * The same without a call, from what this function remembers.
+   * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
    */
   refused(request: CountedRequest): number;
 }
@@ -25,26 +25,26 @@ export interface CountedRequest {
   readonly address: string;
 }
 
-/** Windows are whole UTC minutes: the minute is in the key, so an item that TTL leaves is inert. */
+/** Counts whole UTC minutes. The minute is in the key, so items that TTL deletes late do no harm. */
 export function rateLimitStore(
   dynamo: DynamoDBDocumentClient,
   table: string,
   clock: () => Date,
 ): RateLimitStore {
-  // Buckets that this function has found at their limit, all of one minute.
+  // Buckets that have reached their limit, all of the same minute.
   const exhausted = new Set<string>();
   let exhaustedMinute = 0;
 
   function bucketOf({ projectId, action, address }: CountedRequest) {
     const time = clock().getTime();
-    const present = Math.floor(time / minute);
-    if (present !== exhaustedMinute) {
+    const currentMinute = Math.floor(time / minute);
+    if (currentMinute !== exhaustedMinute) {
       exhausted.clear();
-      exhaustedMinute = present;
+      exhaustedMinute = currentMinute;
     }
-    const bucket: RateLimitItem['bucket'] = `${projectId}#${action}#${address}#${present}`;
+    const bucket: RateLimitItem['bucket'] = `${projectId}#${action}#${address}#${currentMinute}`;
     const secondsLeft = Math.ceil((minute - (time % minute)) / 1000);
-    return { bucket, secondsLeft, expiresAt: ((present + 2) * minute) / 1000 };
+    return { bucket, secondsLeft, expiresAt: ((currentMinute + 2) * minute) / 1000 };
   }
 
   return {

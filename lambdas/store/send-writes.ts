@@ -3,7 +3,7 @@ import type { NotificationContent, SendResult } from '../../contract/schemas.ts'
 import { utcMonth } from './calendar.ts';
 import { type IdempotencyItem, idempotencyId, type NotificationItem } from './items.ts';
 
-/** The single writes that the transactions of a send are made of. */
+/** The writes in the transactions of a send. */
 
 export interface NewNotification {
   readonly projectId: string;
@@ -13,9 +13,9 @@ export interface NewNotification {
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** A caller's name for a request and its repetitions, and what tells them from others. */
+/** Identifies a request and its repetitions. */
 export interface Idempotency {
-  /** SHA-256 of the caller's key, hex. */
+  /** SHA-256 of the caller's `Idempotency-Key`, hex. */
   readonly keyHash: string;
   /** SHA-256 of the request, hex. */
   readonly requestHash: string;
@@ -40,8 +40,8 @@ export function takeUnit(
   return {
     TableName: usage,
     Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD tally :one',
-    ConditionExpression: cap === null ? undefined : 'attribute_not_exists(tally) OR tally < :cap',
+    UpdateExpression: 'ADD used :one',
+    ConditionExpression: cap === null ? undefined : 'attribute_not_exists(used) OR used < :cap',
     ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
   };
 }
@@ -50,7 +50,7 @@ export function returnUnit({ usage }: SendTables, { projectId, sentAt }: NewNoti
   return {
     TableName: usage,
     Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD tally :minusOne',
+    UpdateExpression: 'ADD used :minusOne',
     ExpressionAttributeValues: { ':minusOne': -1 },
   };
 }
@@ -94,7 +94,7 @@ export function idempotencyItemKey(projectId: string, keyHash: string) {
   return { projectId, notificationId: idempotencyId(keyHash) };
 }
 
-/** What a send answered, where it came to an end. */
+/** The response of a send, if it has ended. */
 export function resultOf(record: NotificationItem): SendResult | undefined {
   const { notificationId: id, attempted, delivered, removed, failed, unreached } = record;
   const counts = { attempted, delivered, removed, failed };

@@ -25,9 +25,9 @@ import {
 
 export interface SendStore {
   /**
-   * Takes one unit of the present UTC month and makes the notification's record, both or neither,
-   * and neither for a project that has just been deleted or a request that repeats another.
-   * @param cap most notifications the project may send this month; null for no limit.
+   * Takes one unit of the current UTC month and stores the notification: both or neither, and
+   * neither if the project has just been deleted or the request repeats another.
+   * @param cap most notifications of the project in a month; null for no limit.
    */
   begin(
     notification: NewNotification,
@@ -36,8 +36,8 @@ export interface SendStore {
   ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
 
   /**
-   * Takes a notification for delivery. One request gets true, however many ask and however often
-   * it repeats the call; only that one may push.
+   * Claims the delivery of a notification. Only one request gets true, also when it repeats the call;
+   * only that request may push.
    */
   claim(
     notification: NewNotification,
@@ -46,23 +46,22 @@ export interface SendStore {
   ): Promise<boolean>;
 
   /**
-   * Undoes {@link begin}, for a send that ended before any push was attempted: once, however often
-   * it is called, and not at all for a project deleted meanwhile or a notification that another
-   * request has claimed.
-   * @returns whether there was a notification.
+   * Undoes {@link begin} for a send that ended before any push was attempted. Does nothing the second
+   * time, for a project that was deleted meanwhile, or if another request has claimed the delivery.
+   * @returns whether the notification existed.
    */
   release(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<boolean>;
 
   /**
-   * Undoes a {@link begin} or {@link claim} whose outcome is unknown, because the database did not
-   * answer. Afterwards it has not happened, and cannot happen later either.
+   * Undoes a {@link begin} or {@link claim} whose outcome is unknown because the database did not
+   * respond. Afterwards it has not happened, and cannot happen later.
    */
   cancel(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<void>;
 
-  /** Adds a send's counts to its record, unless that went with its project meanwhile. */
+  /** Stores a send's counts. Does nothing if the project was deleted meanwhile. */
   finish(projectId: string, result: SendResult, signal?: AbortSignal): Promise<void>;
 
-  /** Finds the request that a key stands for. */
+  /** Finds the request that used an `Idempotency-Key`. */
   earlier(
     projectId: string,
     keyHash: string,
@@ -71,13 +70,13 @@ export interface SendStore {
 }
 
 export interface EarlierSend {
-  /** Of its notification. */
+  /** The notification's id. */
   readonly id: string;
   readonly requestHash: string;
   readonly sentAt: Date;
-  /** When a request began to deliver it; absent where none has. */
+  /** When a request claimed its delivery; absent before that. */
   readonly claimedAt?: Date | undefined;
-  /** Its response; absent while it is under way, and where it broke off. */
+  /** Its response; absent while it is in progress, and if it was interrupted. */
   readonly result?: SendResult | undefined;
 }
 
@@ -85,8 +84,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
   const store: SendStore = {
     async begin(notification, cap, abortSignal) {
       try {
-        // A transaction is sent again under the same token where its answer was lost: a plain
-        // counter would count such a send twice.
+        // The SDK retries a transaction under the same token: a send whose response was lost is
+        // counted once.
         await dynamo.send(
           new TransactWriteCommand({
             TransactItems: [
@@ -162,7 +161,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
 
     async cancel(notification, requestId, signal) {
       while (!(await store.release(notification, requestId, signal))) {
-        if (await bar(notification, signal)) return;
+        if (await preventBegin(notification, signal)) return;
       }
     },
 
@@ -191,7 +190,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
         { projectId, notificationId: id },
         {
           UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-          // Or an item would be left that nothing ever deletes.
+          // Otherwise it would create an item without an expiry.
           ConditionExpression: recordExists,
           ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
           ExpressionAttributeValues: Object.fromEntries(
@@ -205,24 +204,24 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
   return store;
 
   /**
-   * Takes the notification's key, so that a `begin` that is still on its way fails.
-   * @returns false where that one has happened meanwhile.
+   * Takes the notification's key, so that a `begin` that arrives later fails.
+   * @returns false if it has happened meanwhile.
    */
-  async function bar(
+  async function preventBegin(
     notification: NewNotification,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
     const { Item, ...record } = newRecord(tables, notification);
     const { projectId, notificationId } = Item;
-    // DynamoDB knows a transaction's token for 10 minutes; nothing of it can come later.
+    // Longer than the 10 minutes for which DynamoDB remembers a transaction's token.
     const expiresAt = Math.floor(notification.sentAt.getTime() / 1000) + 60 * 60;
-    const barred: CancelledItem = { projectId, notificationId, barred: true, expiresAt };
+    const cancelled: CancelledItem = { projectId, notificationId, cancelled: true, expiresAt };
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
             { ConditionCheck: projectExists(tables, notification) },
-            { Put: { ...record, Item: barred } },
+            { Put: { ...record, Item: cancelled } },
           ],
         }),
         { abortSignal },
@@ -236,7 +235,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     }
   }
 
-  /** @returns whether the condition held. */
+  /** @returns false if the condition failed. */
   async function update(
     Key: RecordKey,
     change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,

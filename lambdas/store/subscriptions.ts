@@ -16,9 +16,9 @@ export interface SubscriptionTables {
 
 export interface SubscriptionStore {
   /**
-   * Stores a subscription as stated. An endpoint that is there is updated, whatever the cap; a new
-   * one is added, and counted, only below it.
-   * @param cap most subscribers the project may have; null for no limit.
+   * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
+   * and counted only below the cap.
+   * @param cap most subscribers of the project; null for no limit.
    */
   save(
     projectId: string,
@@ -26,11 +26,11 @@ export interface SubscriptionStore {
     cap: number | null,
   ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
 
-  /** Deletes a subscription, and uncounts it, if it is there. */
+  /** Deletes a subscription and its count, if it exists. */
   remove(projectId: string, endpoint: string): Promise<'removed' | 'absent'>;
 }
 
-/** A transaction of one item and its count, so that the counter never drifts from the items. */
+/** Changes each subscription and the counter in one transaction, so that they always agree. */
 export function subscriptionStore(
   dynamo: DynamoDBDocumentClient,
   tables: SubscriptionTables,
@@ -42,7 +42,7 @@ export function subscriptionStore(
       for (;;) {
         if (await update(key, subscription)) return 'updated';
         const outcome = await create(key, subscription, cap);
-        // Another request created it meanwhile: it is there to be updated now.
+        // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
     },
@@ -105,12 +105,12 @@ export function subscriptionStore(
               Update: {
                 TableName: tables.usage,
                 Key: { projectId: key.projectId, period: subscribersPeriod },
-                UpdateExpression: 'SET tally = tally + :one',
-                // The tally is there as long as the project is.
+                UpdateExpression: 'SET used = used + :one',
+                // The attribute exists as long as the project does.
                 ConditionExpression:
                   cap === null
-                    ? 'attribute_exists(tally)'
-                    : 'attribute_exists(tally) AND tally < :cap',
+                    ? 'attribute_exists(used)'
+                    : 'attribute_exists(used) AND used < :cap',
                 ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
                 ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
               },
@@ -123,7 +123,7 @@ export function subscriptionStore(
       const [put, count] = cancellationReasons(error);
       if (conditionFailed(put)) return 'exists';
       if (conditionFailed(count)) {
-        return count?.Item?.tally === undefined ? 'project_gone' : 'cap_reached';
+        return count?.Item?.used === undefined ? 'project_gone' : 'cap_reached';
       }
       throw error;
     }
@@ -137,14 +137,9 @@ interface Key {
 
 type TransactItems = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
-/** Most subscriptions one transaction removes: half of what DynamoDB takes, so that it conflicts
- * with fewer others. */
-export const removalBatch = 50;
-
 /**
- * Deletes those of up to {@link removalBatch} subscriptions that are there, and uncounts exactly
- * as many.
- * @returns how many were there.
+ * Deletes up to `limits.removalBatch` subscriptions and their counts. Missing ones are ignored.
+ * @returns how many existed.
  */
 export async function removeCounted(
   dynamo: DynamoDBDocumentClient,
@@ -161,30 +156,30 @@ export async function removeCounted(
       ConditionExpression: 'attribute_exists(endpointHash)',
     },
   }));
-  const uncount: TransactItems[number] = {
+  const decrement: TransactItems[number] = {
     Update: {
       TableName: tables.usage,
       Key: { projectId, period: subscribersPeriod },
-      UpdateExpression: 'SET tally = tally - :removed',
-      ConditionExpression: 'attribute_exists(tally)',
+      UpdateExpression: 'SET used = used - :removed',
+      ConditionExpression: 'attribute_exists(used)',
       ExpressionAttributeValues: { ':removed': endpointHashes.length },
     },
   };
   try {
-    const TransactItems = [...deletions, uncount];
+    const TransactItems = [...deletions, decrement];
     await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
     return endpointHashes.length;
   } catch (error) {
     const reasons = cancellationReasons(error);
     if (!reasons.some(conditionFailed)) throw error;
-    // Without a tally the project is being deleted, and its subscriptions with it.
+    // Without the attribute the project is being deleted with its subscriptions.
     if (conditionFailed(reasons[endpointHashes.length])) return 0;
     const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
     return removeCounted(dynamo, tables, projectId, remaining, abortSignal);
   }
 }
 
-/** SHA-256 of an endpoint in hex: what keys it, and what logs may show of it. */
+/** SHA-256 of an endpoint, hex: its key, and what logs may contain of it. */
 export function endpointHash(endpoint: string): string {
   return createHash('sha256').update(endpoint).digest('hex');
 }

@@ -51,14 +51,17 @@ test.each([
   ['https://fcm.googleapis.com/x#y', 'must not carry a fragment'],
   [
     'https://permanently-removed.invalid/x',
-    'must be on a known push service; "permanently-removed.invalid" is none',
+    'must be on a known push service; "permanently-removed.invalid" is not one',
   ],
-  ['https://127.0.0.1/fcm.googleapis.com', 'must be on a known push service; "127.0.0.1" is none'],
+  [
+    'https://127.0.0.1/fcm.googleapis.com',
+    'must be on a known push service; "127.0.0.1" is not one',
+  ],
   [
     'https://evilpush.apple.com.example.org/x',
-    'must be on a known push service; "evilpush.apple.com.example.org" is none',
+    'must be on a known push service; "evilpush.apple.com.example.org" is not one',
   ],
-  ['https://push.apple.com/x', 'must be on a known push service; "push.apple.com" is none'],
+  ['https://push.apple.com/x', 'must be on a known push service; "push.apple.com" is not one'],
   ['http://127.0.0.1:4002/push/abc', 'must be an https URL'],
 ])('refuses the endpoint %s', (endpoint, message) => {
   expect(issuesOf(subscription({ endpoint }))).toEqual([`endpoint: ${message}`]);

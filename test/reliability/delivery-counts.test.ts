@@ -5,7 +5,7 @@ import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { addressee, countingAudience } from '../fixtures/audience.ts';
+import { countingAudience, recipient } from '../fixtures/audience.ts';
 import { deliver, skipWaits, transport, vapid } from './fixtures/real-delivery.ts';
 import { cases } from './fixtures/seed.ts';
 
@@ -139,7 +139,7 @@ function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowse
       const endpoint = request.origin + request.path;
       const left = stalls.get(endpoint)!;
       stalls.set(endpoint, left - 1);
-      return transport(left > 0 ? { ...request, timeout: stallTimeout } : request);
+      return transport(left > 0 ? { ...request, timeoutMs: stallTimeout } : request);
     },
   };
 }
@@ -172,7 +172,7 @@ test('attempted = delivered + removed + failed, and each is what the push servic
       unreached: 0,
     });
     const gone = browsers.filter((_, index) => fates[index] === 'removed');
-    const hashes = gone.map((browser) => addressee(browser.toJSON()).endpointHash);
+    const hashes = gone.map((browser) => recipient(browser.toJSON()).endpointHash);
     expect(removed.sort()).toEqual(hashes.sort());
   });
   await fc.assert(property, cases(mixtures));

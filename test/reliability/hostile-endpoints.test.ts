@@ -6,7 +6,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
-import { addressee, countingAudience } from '../fixtures/audience.ts';
+import { countingAudience, recipient } from '../fixtures/audience.ts';
 import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/owned-tables.ts';
@@ -90,7 +90,7 @@ describe('an endpoint that lies in the table all the same is not connected to at
       const now = new Date().toISOString();
       const item: SubscriptionItem = {
         projectId: victim.projectId,
-        ...addressee({ endpoint, keys }),
+        ...recipient({ endpoint, keys }),
         createdAt: now,
         updatedAt: now,
       };

@@ -46,7 +46,7 @@ async function store(endpoint: string): Promise<void> {
     new UpdateCommand({
       TableName: USAGE_TABLE,
       Key: { projectId, period: 'subscribers' },
-      UpdateExpression: 'ADD tally :one',
+      UpdateExpression: 'ADD used :one',
       ExpressionAttributeValues: { ':one': 1 },
     }),
   );

@@ -221,7 +221,7 @@ function expectExact({ subscribers, months, notifications }: ProjectItems): void
     const month = utcMonth(new Date(sentAt));
     counted.set(month, (counted.get(month) ?? 0) + 1);
   }
-  const given = [...months].filter(([, tally]) => tally !== 0);
+  const given = [...months].filter(([, used]) => used !== 0);
   expect(new Map(given)).toEqual(counted);
 }
 

@@ -20,7 +20,7 @@ const keys = { p256dh: keyPair().publicKey, auth: randomBytes(16).toString('base
 type Answer = { readonly after: number; readonly status?: number; readonly retryAfter?: string };
 
 /** ms until two push services have answered all of their pushes, beside a third or without. */
-async function timeUntilServed(third?: (timeout: number) => Answer): Promise<number> {
+async function timeUntilServed(third?: (timeoutMs: number) => Answer): Promise<number> {
   const time = new VirtualTime();
   const origins = third === undefined ? healthy : [...healthy, slow];
   let pushes = 0;
@@ -30,9 +30,9 @@ async function timeUntilServed(third?: (timeout: number) => Answer): Promise<num
     served = resolve;
   });
 
-  const answerOf = ({ origin, timeout }: PushRequest): Answer =>
+  const answerOf = ({ origin, timeoutMs }: PushRequest): Answer =>
     origin === slow
-      ? third!(timeout)
+      ? third!(timeoutMs)
       : { after: latencies[pushes++ % latencies.length]!, status: 201 };
   void deliver(
     {
@@ -76,11 +76,11 @@ beforeAll(async () => {
 });
 
 describe('a push service that is slow, silent, throttling or down slows the others by no more than a tenth', () => {
-  test.each<[string, (timeout: number) => Answer]>([
+  test.each<[string, (timeoutMs: number) => Answer]>([
     ['answering after 1.5 s', () => ({ after: 1500, status: 201 })],
     ['answering after 3 s', () => ({ after: 3000, status: 201 })],
     ['answering after 9 s', () => ({ after: 9000, status: 201 })],
-    ['never answering', (timeout) => ({ after: timeout })],
+    ['never answering', (timeoutMs) => ({ after: timeoutMs })],
     ['throttling for 5 s', () => ({ after: 60, status: 429, retryAfter: '5' })],
     ['throttling until further notice', () => ({ after: 60, status: 429 })],
     ['in trouble', () => ({ after: 60, status: 503 })],

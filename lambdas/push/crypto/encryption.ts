@@ -1,34 +1,33 @@
 import { createCipheriv, createECDH, createSecretKey, randomFillSync } from 'node:crypto';
 import { hmacSha256 } from './hmac-sha256.ts';
 
-/** The browser's half of the encryption, base64url without padding. */
+/** The browser's keys, base64url without padding. */
 export interface SubscriptionKeys {
-  /** Uncompressed point of P-256, 65 bytes. */
+  /** Uncompressed point on P-256, 65 bytes. */
   readonly p256dh: string;
   /** 16 bytes. */
   readonly auth: string;
 }
 
-/** @throws where the keys are none. */
+/** @throws {Error} if the keys are invalid. */
 export type Encrypt = (keys: SubscriptionKeys) => Buffer;
 
 const pointLength = 65;
 const saltLength = 16;
 const tagLength = 16;
-/** Salt, record size, length of the key id, key id: the sender's public key (RFC 8188 §2.1). */
+/** Salt, record size, length of the key id, and the key id: the sender's public key (RFC 8188 §2.1). */
 const headerLength = saltLength + 4 + 1 + pointLength;
-/** More than the one record there is may hold, as RFC 8291 §4 wants it. */
+/** Greater than the length of the single record, as RFC 8291 §4 requires. */
 const recordSize = 4096;
 /** Ends the last record (RFC 8188 §2). */
 const delimiter = Buffer.of(2);
 
 /**
- * Encrypts one message for many subscriptions, each time under a fresh key pair and salt (RFC 8291):
- * one aes128gcm record (RFC 8188), 103 bytes longer than the message.
+ * Encrypts one message for many subscriptions, each time with a new key pair and salt (RFC 8291): one
+ * aes128gcm record (RFC 8188), 103 bytes longer than the message.
  *
- * web-push encrypts the same and takes 117 µs for it where this takes 97 on Node 20, and 210 to 113
- * on Node 24. Key generation and agreement alone are 79 and 92. The tests have each of the two read
- * what the other writes.
+ * It takes 97 µs on Node 20 and 113 µs on Node 24, of which key generation and agreement are 79 and 92.
+ * web-push takes 117 and 210 µs. In the tests each decrypts what the other encrypts.
  */
 export function encryption(message: Buffer): Encrypt {
   const content = Buffer.concat([message, delimiter]);
@@ -46,7 +45,7 @@ export function encryption(message: Buffer): Encrypt {
     const key = hmacSha256(salt, inputKey);
     const contentKey = hmacSha256(key, contentKeyInfo).subarray(0, 16);
     const nonce = hmacSha256(key, nonceInfo).subarray(0, 12);
-    // Node 24 takes 9 µs longer for a key that comes as bytes.
+    // Node 24 takes 9 µs longer for a key as bytes.
     const cipher = createCipheriv('aes-128-gcm', createSecretKey(contentKey), nonce);
     cipher.update(content).copy(body, headerLength);
     cipher.final();
@@ -55,19 +54,19 @@ export function encryption(message: Buffer): Encrypt {
   };
 }
 
-// HKDF (RFC 5869) asks for no more than one block anywhere here: that is the info and a byte 1.
+// HKDF (RFC 5869) with an output of one block: HMAC over the info and a byte 1.
 const contentKeyInfo = Buffer.from('Content-Encoding: aes128gcm\0\x01');
 const nonceInfo = Buffer.from('Content-Encoding: nonce\0\x01');
-/** With room for the browser's and the sender's public key. Used for one agreement at a time. */
+/** Contains both public keys; overwritten for each message. */
 const agreementInfo = Buffer.from(`WebPush: info\0${'\0'.repeat(2 * pointLength)}\x01`);
 const browserKey = agreementInfo.subarray(14, 14 + pointLength);
 const senderKeyInfo = agreementInfo.subarray(14 + pointLength, -1);
 const authSecret = Buffer.alloc(16);
 
-// One object makes every key pair: making an object each time costs as much as a pair.
+// Reused: creating an object costs as much as generating a key pair.
 const ecdh = createECDH('prime256v1');
 
-/** Makes a key pair and agrees with the browser on the input key (RFC 8291 §3.3, §3.4). */
+/** Generates a key pair and derives the input key from it and the browser's keys (RFC 8291 §3.3, §3.4). */
 function agree(p256dh: string, auth: string): { senderKey: Buffer; inputKey: Buffer } {
   read(p256dh, browserKey);
   read(auth, authSecret);
@@ -77,7 +76,7 @@ function agree(p256dh: string, auth: string): { senderKey: Buffer; inputKey: Buf
   return { senderKey, inputKey: hmacSha256(agreed, agreementInfo) };
 }
 
-/** Decodes base64url into a buffer that it must fill exactly. */
+/** Decodes base64url of exactly the buffer's length into the buffer. */
 function read(text: string, target: Buffer): void {
   const characters = Math.ceil((target.length * 4) / 3);
   if (text.length !== characters || target.write(text, 'base64url') !== target.length) {
@@ -88,7 +87,7 @@ function read(text: string, target: Buffer): void {
 const salts = Buffer.alloc(256 * saltLength);
 let saltsUsed = salts.length;
 
-/** 16 random bytes, drawn many at a time. */
+/** 16 random bytes, generated 256 salts at a time. */
 function nextSalt(): Buffer {
   if (saltsUsed === salts.length) {
     randomFillSync(salts);

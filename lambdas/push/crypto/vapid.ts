@@ -1,20 +1,20 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { VapidKeys } from '../../../contract/project.ts';
 
-/** Seconds a token is valid: half of what RFC 8292 §2 allows, so that clocks may differ. */
+/** Seconds for which a token is valid: half of what RFC 8292 §2 allows, because clocks differ. */
 const validity = 12 * 60 * 60;
-/** Seconds before its end that a token is made anew. Apple asks for no more than one an hour. */
+/** Seconds before its expiry at which a token is replaced. Apple asks for at most one per hour. */
 const renewal = 2 * 60 * 60;
-/** Tokens one function remembers; past it the oldest is forgotten. */
+/** Tokens that are kept. Above it the oldest is dropped. */
 const capacity = 1000;
 
-/** Yields the `Authorization` header for pushes of one project to one origin. */
+/** Returns the `Authorization` header for a project's pushes to an origin. */
 export type VapidSigner = (keys: VapidKeys, origin: string) => string;
 
 /**
- * Signs once for each pair of keys and origin (RFC 8292 §2 lets a token serve every push to its
- * origin): a signature costs about as much as the whole rest of a push.
- * @param subject `mailto:` or `https:` address at which a push service can reach the operator.
+ * Signs one token per key pair and origin, and uses it for every push to that origin (RFC 8292 §2
+ * allows it): a signature costs about as much as the rest of a push.
+ * @param subject `mailto:` or `https:` address where push services can reach the operator.
  */
 export function vapidSigner(subject: string, clock: () => Date): VapidSigner {
   const tokens = new Map<string, { authorization: string; renewAt: number }>();
@@ -37,7 +37,7 @@ export function vapidSigner(subject: string, clock: () => Date): VapidSigner {
 
 const joseHeader = base64url('{"typ":"JWT","alg":"ES256"}');
 
-/** A JSON Web Token signed by ES256 (RFC 7515, RFC 7518 §3.4). */
+/** A JSON Web Token with an ES256 signature (RFC 7515, RFC 7518 §3.4). */
 function signed(claims: object, key: KeyObject): string {
   const content = `${joseHeader}.${base64url(JSON.stringify(claims))}`;
   const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });

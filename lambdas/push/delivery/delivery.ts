@@ -1,31 +1,13 @@
+import type { Audience, Recipient } from '../../../contract/audience.ts';
+import { limits } from '../../../contract/limits.ts';
 import type { VapidKeys } from '../../../contract/project.ts';
 import { readEndpoint } from '../../../contract/push-services.ts';
 import type { DeliveryCounts } from '../../../contract/schemas.ts';
-import { type Encrypt, encryption, type SubscriptionKeys } from '../crypto/encryption.ts';
+import { type Encrypt, encryption } from '../crypto/encryption.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest, Transport } from '../transport/transport.ts';
 import { type LaneBounds, Lanes } from './lanes.ts';
 import { type FailureReason, type Outcome, outcomeOf } from './outcome.ts';
-
-/** One subscription to push to. */
-export interface Recipient extends SubscriptionKeys {
-  readonly endpoint: string;
-  readonly endpointHash: string;
-}
-
-export interface Audience {
-  /** Yields the subscriptions a page at a time. */
-  pages(options?: PageOptions): AsyncIterable<readonly Recipient[]>;
-  /** Whether pages come in order of their endpoint hashes, so that they can be read from one on. */
-  readonly ordered: boolean;
-}
-
-export interface PageOptions {
-  /** Where an ordered audience starts again: the endpoint hash of the first one wanted. */
-  readonly from?: string | undefined;
-  /** Gives up reading. */
-  readonly signal?: AbortSignal;
-}
 
 export interface Broadcast {
   readonly message: Buffer;
@@ -33,9 +15,9 @@ export interface Broadcast {
   readonly audience: Audience;
   /** Epoch ms after which no push starts. */
   readonly lastPushAt: number;
-  /** Epoch ms by which the delivery ends, whatever is still under way. */
+  /** Epoch ms by which the delivery ends, finished or not. */
   readonly endAt: number;
-  /** Deletes subscriptions whose push service said that they are gone. */
+  /** Deletes subscriptions that their push service reported as gone. */
   readonly remove: (endpointHashes: readonly string[], signal: AbortSignal) => Promise<void>;
 }
 
@@ -44,13 +26,13 @@ export interface DeliveryReport extends DeliveryCounts {
   readonly unreached: number;
   /** Failures by their reason, adding up to `failed`. */
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>;
-  /** Why the audience could not be read to its end, where it could not. */
+  /** Why the audience could not be read to its end, if so. */
   readonly interruption?: unknown;
 }
 
 export type FailureKind =
   | FailureReason
-  /** The stored endpoint is on no push service that is admitted now, or its keys are no keys. */
+  /** The stored endpoint's push service is no longer accepted, or its keys are invalid. */
   | 'unsendable'
   /** The subscription is gone, but could not be deleted in time. */
   | 'not_removed';
@@ -59,18 +41,18 @@ export interface DeliverySettings {
   readonly transport: Transport;
   readonly sign: VapidSigner;
   readonly clock: () => Date;
-  /** Milliseconds for which the process has had nothing to do so far. */
+  /** Milliseconds for which the process has been idle so far. */
   readonly idleTime: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
   /** A signal that is aborted after this many ms. */
   readonly abortAfter: (ms: number) => AbortSignal;
   /** From 0 to below 1; spreads retries. */
   readonly random: () => number;
-  /** Origins admitted besides the known push services'. */
+  /** Origins accepted besides those of the known push services. */
   readonly extraOrigins: readonly string[];
   /** Pushes at once. */
   readonly inFlight: LaneBounds;
-  /** Seconds a push service keeps the message for a browser that is offline. */
+  /** Seconds for which a push service keeps the message for an offline browser. */
   readonly ttl: number;
 }
 
@@ -86,16 +68,13 @@ const inHand = { overall: 4000, perLane: 640 };
 const readingStep = { pushes: 32, wait: 50 };
 
 /** Milliseconds a push may take, where the end of the delivery allows it. */
-const pushTimeout = 10_000;
+const pushTimeoutMs = 10_000;
 /** Milliseconds past the last push for which subscribers left out are still counted. */
-const countingTime = 2_500;
+const countingTimeMs = 2_500;
 
 const attempts = 3;
 /** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
-const backoff = 500;
-
-/** Deletions asked for at once. */
-const removalBatch = 50;
+const backoffMs = 500;
 
 /**
  * A push service holds the others up when the reading of the audience has waited for it this long
@@ -122,15 +101,15 @@ interface Service {
   held: number;
   /** For how long (ms) the others' reading has waited for it in vain. */
   waited: number;
-  /** Whether the last push to it went well, as far as that is the push service's doing. */
-  isWell: boolean;
+  /** Whether the last push to it succeeded, or failed for a reason of its subscription. */
+  isHealthy: boolean;
   /** Whether its subscriptions have a reading of their own, so that it holds up no other's. */
   isApart: boolean;
 }
 
 interface Push {
   readonly service: Service;
-  readonly addressee: Recipient;
+  readonly recipient: Recipient;
   readonly attempt: number;
   /** Why the attempt before failed. */
   readonly lastFailure?: FailureReason;
@@ -203,8 +182,8 @@ class Delivery {
 
   async #read(pages: AsyncIterable<readonly Recipient[]>, apart?: Service): Promise<void> {
     for await (const page of pages) {
-      for (const addressee of page) {
-        const service = this.#serviceOf(addressee.endpoint);
+      for (const recipient of page) {
+        const service = this.#serviceOf(recipient.endpoint);
         if (apart === undefined ? service.isApart : service !== apart) continue;
         if (this.#msLeft() <= 0) {
           this.#unreached += 1;
@@ -213,13 +192,13 @@ class Delivery {
         } else if (this.#hasRoom(service) || (await this.#room(service))) {
           service.held += 1;
           this.#held += 1;
-          this.#lanes.enqueue(service.origin, { service, addressee, attempt: 1 });
+          this.#lanes.enqueue(service.origin, { service, recipient, attempt: 1 });
         } else {
           service.isApart = true;
-          this.#startReading(service, addressee.endpointHash);
+          this.#startReading(service, recipient.endpointHash);
         }
       }
-      if (this.#msLeft() < -countingTime) return;
+      if (this.#msLeft() < -countingTimeMs) return;
     }
   }
 
@@ -238,10 +217,10 @@ class Delivery {
     const origin = originOf(endpoint);
     let service = this.#services.get(origin);
     if (service === undefined) {
-      // Checked again: what is admitted may have changed since this endpoint was stored.
+      // Checked again: the accepted origins may have changed since this endpoint was stored.
       const admitted = isOrigin(readEndpoint(origin, this.#settings.extraOrigins), origin);
       const headers = admitted ? this.#headers(origin) : undefined;
-      service = { origin, headers, held: 0, waited: 0, isWell: true, isApart: false };
+      service = { origin, headers, held: 0, waited: 0, isHealthy: true, isApart: false };
       this.#services.set(origin, service);
     }
     return service;
@@ -265,7 +244,7 @@ class Delivery {
   async #room(service: Service): Promise<boolean> {
     while (!this.#hasRoom(service)) {
       // What the processor does for a push service that is not well is done in vain too.
-      const lost = service.isWell ? this.#settings.idleTime : () => this.#now();
+      const lost = service.isHealthy ? this.#settings.idleTime : () => this.#now();
       const before = lost();
       await this.#change();
       const inVain = !this.#lanes.isAnyWaitingBesides(service.origin);
@@ -301,55 +280,55 @@ class Delivery {
 
   #prepare(push: Push): void {
     try {
-      push.body ??= this.#encrypt(push.addressee);
+      push.body ??= this.#encrypt(push.recipient);
     } catch {
-      // Its keys are none: the push fails without a body.
+      // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
     }
   }
 
-  /** @returns whether the push service is well, for all that this push shows. */
+  /** @returns whether the push service is healthy, as far as this push shows. */
   async #run(push: Push): Promise<boolean> {
-    const { service, addressee, attempt } = push;
+    const { service, recipient, attempt } = push;
     if (this.#msLeft() <= 0) {
-      // Its turn came too late. One that was tried before has failed for good.
+      // Too late. A push that was attempted before has failed.
       if (attempt === 1) this.#unreached += 1;
       else this.#fail(push.lastFailure!);
       this.#settle(service);
       return true;
     }
     const outcome = await this.#outcome(push);
-    const wait = outcome.kind === 'passing' ? this.#retryIn(outcome, attempt) : undefined;
-    if (outcome.kind === 'passing' && wait !== undefined) {
+    const wait = outcome.kind === 'transient' ? this.#retryIn(outcome, attempt) : undefined;
+    if (outcome.kind === 'transient' && wait !== undefined) {
       const again = { ...push, attempt: attempt + 1, lastFailure: outcome.reason };
       void this.#settings.sleep(wait).then(() => this.#lanes.enqueue(service.origin, again));
     } else {
-      this.#count(outcome, addressee);
+      this.#count(outcome, recipient);
       this.#settle(service);
     }
-    service.isWell = outcome.kind !== 'passing';
-    return service.isWell;
+    service.isHealthy = outcome.kind !== 'transient';
+    return service.isHealthy;
   }
 
-  async #outcome({ service, addressee, body }: Push): Promise<Settled> {
+  async #outcome({ service, recipient, body }: Push): Promise<Settled> {
     if (body === undefined) return { kind: 'failed', reason: 'unsendable' };
     try {
-      const answer = await this.#settings.transport({
+      const response = await this.#settings.transport({
         origin: service.origin,
-        path: addressee.endpoint.slice(service.origin.length),
+        path: recipient.endpoint.slice(service.origin.length),
         headers: service.headers!,
         body,
-        timeout: Math.min(pushTimeout, this.#broadcast.endAt - this.#now()),
+        timeoutMs: Math.min(pushTimeoutMs, this.#broadcast.endAt - this.#now()),
       });
-      return outcomeOf(answer, this.#settings.clock());
+      return outcomeOf(response, this.#settings.clock());
     } catch {
-      return { kind: 'passing', reason: 'no_answer' };
+      return { kind: 'transient', reason: 'no_response' };
     }
   }
 
   /** Milliseconds until the next attempt, where one is left and begins in time. */
   #retryIn({ retryAfter = 0 }: { retryAfter?: number }, attempt: number): number | undefined {
     if (attempt === attempts) return undefined;
-    const jittered = backoff * 2 ** (attempt - 1) * (0.5 + this.#settings.random() / 2);
+    const jittered = backoffMs * 2 ** (attempt - 1) * (0.5 + this.#settings.random() / 2);
     const wait = Math.max(retryAfter, jittered);
     return wait < this.#msLeft() ? wait : undefined;
   }
@@ -361,7 +340,7 @@ class Delivery {
         return;
       case 'gone':
         this.#gone.push(endpointHash);
-        if (this.#gone.length === removalBatch) this.#removeGone();
+        if (this.#gone.length === limits.removalBatch) this.#removeGone();
         return;
       default:
         this.#fail(outcome.reason);
@@ -373,7 +352,7 @@ class Delivery {
     this.#failures[kind] = (this.#failures[kind] ?? 0) + number;
   }
 
-  /** Deletes, one batch after the other, while pushes go on. What the end cuts off stays. */
+  /** Deletes batch by batch while pushes continue. Batches after the end are not deleted. */
   #removeGone(): void {
     const batch = this.#gone;
     if (batch.length === 0) return;

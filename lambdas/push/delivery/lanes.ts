@@ -93,8 +93,8 @@ export class Lanes<Job> {
 
   #adjust(lane: Lane<Job>, wentWell: boolean, took: number): void {
     const { atFirst, atLeast, perLane, overall } = this.#bounds;
-    const isWell = wentWell && took < prompt;
-    if (isWell || this.#running < overall / 2) lane.bound = Math.min(perLane, lane.bound + 1);
+    const isHealthy = wentWell && took < prompt;
+    if (isHealthy || this.#running < overall / 2) lane.bound = Math.min(perLane, lane.bound + 1);
     else lane.bound = Math.max(wentWell ? atFirst : atLeast, lane.bound - 1);
   }
 

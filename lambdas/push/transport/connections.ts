@@ -4,34 +4,33 @@ import { Connection } from './connection.ts';
 
 export interface ConnectionSettings {
   /**
-   * Most connections open at once, over all push services, and so the most pushes in flight. A
-   * function has 1,024 descriptors.
+   * Most open connections over all push services, and therefore most pushes in flight. A function
+   * has 1,024 file descriptors.
    */
   readonly limit: number;
-  /** Certificate authorities in place of Node's own, PEM. */
+  /** Certificate authorities, PEM. Default: Node's own. */
   readonly ca?: string;
-  /** Resolves host names in place of the system's. */
+  /** Resolves host names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 /**
- * Milliseconds after which an idle connection is not used again: its other end may have left it,
- * unnoticed where the function was frozen meanwhile.
+ * Milliseconds for which an idle connection is used again. After that the push service may have
+ * closed it; a function that was frozen meanwhile does not notice.
  */
-const idleLimit = 30_000;
+const idleTimeoutMs = 30_000;
 
 /**
- * Where a host has several addresses, the next one is tried when one refuses. Node would also give
- * one up that has not accepted after 250 ms, which a distant push service needs: here the push's own
- * timeout ends it.
+ * If a host has several addresses, the next one is tried when one refuses. By default Node also gives
+ * up an address after 250 ms, too early for a distant push service: here the push's timeout ends it.
  */
-const tryingAddresses = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2 ** 31 - 1 };
+const addressSelection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2 ** 31 - 1 };
 
 /**
- * Origins one function remembers; past it the oldest without a connection is forgotten. It is above
- * the limit of connections, so there is one.
+ * Origins that are kept, with their TLS sessions. Above it the oldest one without a connection is
+ * dropped; there is one, because there are fewer connections.
  */
 const capacity = 1000;
 
@@ -40,17 +39,17 @@ interface Origin {
   readonly host: string;
   /** Starts a connection. */
   readonly open: () => Socket;
-  /** The one used last is last. */
+  /** The most recently used one is last. */
   readonly idle: Connection[];
   /** Connections open, idle ones included. */
   connections: number;
 }
 
-/** Connections to push services, and the one place where they are made. */
+/** Opens, keeps and limits the connections to push services. */
 export class Connections {
   readonly #settings: ConnectionSettings;
   readonly #now: () => number;
-  // Reading the authorities costs a fourth of a handshake, and they are the same for all.
+  // Shared: loading the authorities costs a quarter of a handshake.
   readonly #secureContext: tls.SecureContext;
   readonly #origins = new Map<string, Origin>();
   #open = 0;
@@ -66,14 +65,14 @@ export class Connections {
   }
 
   /**
-   * Takes an idle connection or starts one, for which an idle one of another push service may have
-   * to go.
-   * @throws {Error} where all are busy.
+   * Takes an idle connection or opens one. At the limit, an idle connection of another push service is
+   * closed for it.
+   * @throws {Error} if all connections are busy.
    */
   take(name: string): Connection {
     const origin = this.#originOf(name);
     for (let last = origin.idle.pop(); last !== undefined; last = origin.idle.pop()) {
-      if (this.#now() - last.idleSince < idleLimit) return last;
+      if (this.#now() - last.idleSince < idleTimeoutMs) return last;
       last.close();
     }
     if (this.#open >= this.#settings.limit) this.#closeIdle();
@@ -84,7 +83,7 @@ export class Connections {
         connection.idleSince = this.#now();
         origin.idle.push(connection);
       },
-      ended: (connection) => {
+      closed: (connection) => {
         this.#open -= 1;
         origin.connections -= 1;
         const index = origin.idle.indexOf(connection);
@@ -109,13 +108,13 @@ export class Connections {
       const url = new URL(name);
       const open = url.protocol === 'https:' ? this.#secureOpener(url) : this.#plainOpener(url);
       origin = { host: url.host, open, idle: [], connections: 0 };
-      if (this.#origins.size >= capacity) this.#forgetOrigin();
+      if (this.#origins.size >= capacity) this.#dropOrigin();
       this.#origins.set(name, origin);
     }
     return origin;
   }
 
-  #forgetOrigin(): void {
+  #dropOrigin(): void {
     for (const [name, { connections }] of this.#origins) {
       if (connections > 0) continue;
       this.#origins.delete(name);
@@ -126,10 +125,10 @@ export class Connections {
   #plainOpener(url: URL): () => Socket {
     const { lookup } = this.#settings;
     return () =>
-      net.connect({ host: hostOf(url), port: Number(url.port || 80), lookup, ...tryingAddresses });
+      net.connect({ host: hostOf(url), port: Number(url.port || 80), lookup, ...addressSelection });
   }
 
-  /** Later handshakes resume the session of an earlier one, which spares the certificate's check. */
+  /** Later handshakes resume the session of an earlier one, which saves checking the certificate. */
   #secureOpener(url: URL): () => Socket {
     const { lookup } = this.#settings;
     const host = hostOf(url);
@@ -138,12 +137,12 @@ export class Connections {
       const socket = tls.connect({
         host,
         port: Number(url.port || 443),
-        // The name that the certificate must bear; an address is not sent as one (RFC 6066 §3).
+        // The name in the certificate. An IP address is not sent (RFC 6066 §3).
         servername: net.isIP(host) === 0 ? host : '',
         secureContext: this.#secureContext,
         ALPNProtocols: ['http/1.1'],
         lookup,
-        ...tryingAddresses,
+        ...addressSelection,
         session,
       });
       socket.on('session', (latest) => {
@@ -154,7 +153,7 @@ export class Connections {
   }
 }
 
-/** The host as connections take it: an IPv6 address without a URL's brackets. */
+/** The host for a socket: an IPv6 address without the brackets of a URL. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -4,29 +4,29 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
 
 export interface LookupSettings {
-  /** Origins that an operator admitted: their hosts may resolve to any address. */
+  /** Origins that the operator accepted: their hosts may resolve to any address. */
   readonly trustedOrigins: readonly string[];
-  /** Whether a host's IPv6 addresses are looked up and come first. */
+  /** Whether IPv6 addresses are looked up, and come first. */
   readonly preferIpv6: boolean;
   readonly resolver?: Pick<Resolver, 'resolve4' | 'resolve6'>;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
-/** Milliseconds for which the addresses of a host are used again. */
+/** Milliseconds for which the addresses of a host are kept. */
 const cacheTtlMs = 30_000;
-/** Hosts one function remembers; past it the one looked up first is forgotten. */
+/** Hosts that are kept. Above it the oldest is dropped. */
 const capacity = 1000;
 
 /**
- * Resolves the hosts of push services, and refuses one that resolves to an address of a private
- * network: whoever controls the name of an admitted host could have the sender reach into where it
- * runs. Only checked addresses are remembered, and no failure is.
+ * Resolves the hosts of push services, and refuses a host with an address in a private network:
+ * whoever controls a host's DNS could otherwise make the sender connect to its own network. Only
+ * checked addresses are kept; failures are not.
  *
- * Push services are looked up by Node's own DNS queries. Trusted hosts are looked up by the system,
- * which reads /etc/hosts but holds a thread of libuv's pool until it ends: a few names without a DNS
- * response would hold up all other look-ups, DynamoDB's included.
- * @returns a function for sockets that take a list of addresses.
+ * Push services are resolved by Node's own DNS queries. Trusted hosts are resolved by the system,
+ * which reads /etc/hosts but blocks a thread of libuv's pool: a few names without a DNS response would
+ * delay all other look-ups, DynamoDB's included.
+ * @returns a function for sockets that accept a list of addresses.
  */
 export function publicLookup(settings: LookupSettings): LookupFunction {
   const { trustedOrigins, preferIpv6, resolver = new Resolver(), now = Date.now } = settings;
@@ -48,7 +48,7 @@ export function publicLookup(settings: LookupSettings): LookupFunction {
     return addresses;
   }
 
-  // IPv6 only where it is preferred: a function outside a dual-stack VPC has none.
+  // IPv6 only if preferred: functions outside a dual-stack VPC do not have it.
   async function publicAddresses(host: string): Promise<LookupAddress[]> {
     const queries = [resolver.resolve4(host), ...(preferIpv6 ? [resolver.resolve6(host)] : [])];
     const found = await Promise.allSettled(queries);
@@ -66,7 +66,7 @@ export function publicLookup(settings: LookupSettings): LookupFunction {
   return (host, _options, callback) => {
     addressesOf(host).then(
       (addresses) => {
-        // The next connection begins with another one.
+        // The next connection starts with another address.
         addresses.push(addresses.shift()!);
         callback(null, addresses.toSorted(preferredFirst));
       },

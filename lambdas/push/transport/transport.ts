@@ -5,38 +5,38 @@ import type { PushResponse } from './read-response.ts';
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
   readonly origin: string;
-  /** The rest of the endpoint, from its first slash on, in a URL's own spelling. */
+  /** The rest of the endpoint, from its first slash on, percent-encoded. */
   readonly path: string;
-  /** Without `Host` and `Content-Length`. One object may serve many pushes, and is then read once. */
+  /** Without `Host` and `Content-Length`. An object that is used for many pushes is written once. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Milliseconds until the push counts as unanswered. */
-  readonly timeout: number;
+  /** Milliseconds until the push fails without a response. */
+  readonly timeoutMs: number;
 }
 
 /**
- * Posts one push and reads the answer. Redirects are answers like any other: none is followed.
- * @throws where there is no answer: refused, reset, timed out.
+ * Posts one push and reads the response. Redirects are not followed.
+ * @throws without a response: connection refused, reset or timed out.
  */
 export type Transport = (request: PushRequest) => Promise<PushResponse>;
 
 /**
- * Pushes over HTTP/1.1 connections that stay open between broadcasts, one push at a time on each:
- * a POST is not to be pipelined, since after a break nobody could tell which ones had been taken
- * (RFC 9112 §9.3.2).
+ * Pushes over HTTP/1.1 connections that stay open between broadcasts, one push at a time on each.
+ * Pipelined POSTs could not be retried after a broken connection, because nobody knows which ones
+ * were accepted (RFC 9112 §9.3.2).
  */
 export function pushTransport(settings: ConnectionSettings): Transport {
   const connections = new Connections(settings);
-  const written = new WeakMap<PushRequest['headers'], string>();
+  const cachedFields = new WeakMap<PushRequest['headers'], string>();
 
-  return async ({ origin, path, headers, body, timeout }) => {
-    let fields = written.get(headers);
+  return async ({ origin, path, headers, body, timeoutMs }) => {
+    let fields = cachedFields.get(headers);
     if (fields === undefined) {
       fields = fieldLines(headers);
-      written.set(headers, fields);
+      cachedFields.set(headers, fields);
     }
-    // Anything else would be cut to its low byte, and some of those end a line.
-    if (!/^\/[!-~]*$/.test(path)) throw new TypeError('The path is not in a URL’s spelling.');
+    // latin1 keeps the low byte: U+010A would become LF and split the request.
+    if (!/^\/[!-~]*$/.test(path)) throw new TypeError('The path is not percent-encoded.');
 
     const head =
       `POST ${path} HTTP/1.1\r\nHost: ${connections.hostOf(origin)}\r\n` +
@@ -44,7 +44,7 @@ export function pushTransport(settings: ConnectionSettings): Transport {
     const request = Buffer.allocUnsafe(head.length + body.length);
     request.write(head, 'latin1');
     body.copy(request, head.length);
-    return connections.take(origin).post(request, timeout);
+    return connections.take(origin).post(request, timeoutMs);
   };
 }
 

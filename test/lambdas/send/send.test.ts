@@ -308,7 +308,7 @@ describe('a request that repeats another', () => {
     const { outcome, asked } = await repeat(first, { claimedAt: '2026-11-20T11:59:31Z' });
     expect(outcome).toMatchObject({
       code: 'send_interrupted',
-      message: expect.stringContaining('broke off'),
+      message: expect.stringContaining('was interrupted'),
     });
     expect(asked).toEqual([]);
   });

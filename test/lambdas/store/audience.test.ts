@@ -1,4 +1,5 @@
-import { audienceStore, type Recipient } from '../../../lambdas/store/audience.ts';
+import type { Recipient } from '../../../contract/audience.ts';
+import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { endpointHash, subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';

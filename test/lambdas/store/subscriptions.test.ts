@@ -44,7 +44,7 @@ async function counted(projectId: string) {
       ExpressionAttributeValues: { ':projectId': projectId },
     }),
   );
-  return { counter: Item?.tally, items: Count };
+  return { counter: Item?.used, items: Count };
 }
 
 test('a new endpoint is stored and counted', async () => {

@@ -327,7 +327,7 @@ test('a push service that stalls does not hold the others up', async () => {
     attempted: 2400,
     delivered: 1200,
     failed: 1200,
-    failures: { no_answer: 1200 },
+    failures: { no_response: 1200 },
   });
   expect(audience.readings).toBe(2);
 });

@@ -30,7 +30,7 @@ test.each([
   [503, 'unavailable'],
   [504, 'unavailable'],
 ])('%i may pass: %s', (status, reason) => {
-  expect(outcome(status)).toEqual({ kind: 'passing', reason });
+  expect(outcome(status)).toEqual({ kind: 'transient', reason });
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
 
 test('an unreadable Retry-After is none', () => {
   expect(outcome(503, { headers: { 'retry-after': 'soon' } })).toEqual({
-    kind: 'passing',
+    kind: 'transient',
     reason: 'unavailable',
   });
 });

@@ -47,7 +47,7 @@ function push(name: string, trusted: boolean) {
     path: '/push/x',
     headers: {},
     body,
-    timeout: 2000,
+    timeoutMs: 2000,
   });
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { bodyLimit, readResponse } from '../../../../lambdas/push/transport/read-response.ts';
+import { bodyLimitBytes, readResponse } from '../../../../lambdas/push/transport/read-response.ts';
 
 const lines = (...text: string[]) => text.join('\r\n');
 
@@ -7,7 +7,7 @@ const created = lines('HTTP/1.1 201 Created', 'Location: /message/1', 'Content-L
 
 test('reads status and headers, their names in lower case', () => {
   expect(readResponse(created)).toEqual({
-    answer: {
+    response: {
       status: 201,
       headers: { location: '/message/1', 'content-length': '0' },
       body: '',
@@ -37,13 +37,13 @@ test.each([
   }
   const read = readResponse(text)!;
   expect(read).toMatchObject({ complete: true, reusable: true });
-  expect(read.answer.body).toHaveLength(length);
+  expect(read.response.body).toHaveLength(length);
 });
 
 test('a body is UTF-8', () => {
   const body = Buffer.from('Schlüssel passt nicht').toString('latin1');
   const text = lines('HTTP/1.1 400 Bad Request', `Content-Length: ${body.length}`, '', body);
-  expect(readResponse(text)!.answer.body).toBe('Schlüssel passt nicht');
+  expect(readResponse(text)!.response.body).toBe('Schlüssel passt nicht');
 });
 
 test.each([
@@ -62,16 +62,16 @@ test.each([
   ],
   [
     'has a longer body than is wanted',
-    lines('HTTP/1.1 400 No', 'Content-Length: 9999', '', 'x'.repeat(bodyLimit)),
+    lines('HTTP/1.1 400 No', 'Content-Length: 9999', '', 'x'.repeat(bodyLimitBytes)),
   ],
   [
     'has more chunks than are wanted',
-    lines('HTTP/1.1 400 No', 'Transfer-Encoding: chunked', '', 'ffff', 'x'.repeat(bodyLimit)),
+    lines('HTTP/1.1 400 No', 'Transfer-Encoding: chunked', '', 'ffff', 'x'.repeat(bodyLimitBytes)),
   ],
 ])('a connection is not used again after an answer that %s', (_, text) => {
   const read = readResponse(text)!;
   expect(read).toMatchObject({ complete: true, reusable: false });
-  expect(read.answer.body.length).toBeLessThanOrEqual(bodyLimit);
+  expect(read.response.body.length).toBeLessThanOrEqual(bodyLimitBytes);
 });
 
 test.each([
@@ -79,7 +79,7 @@ test.each([
   ['a coding it does not know', lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: gzip', '', 'later')],
 ])('an answer with %s ends with its connection', (_, text) => {
   expect(readResponse(text)).toMatchObject({
-    answer: { status: 503, body: 'later' },
+    response: { status: 503, body: 'later' },
     complete: false,
   });
 });
@@ -116,7 +116,7 @@ test('throws nothing but errors of its own, whatever comes', () => {
       try {
         readResponse(parts.join(''));
       } catch (error) {
-        expect((error as Error).message).toMatch(/ answer /);
+        expect((error as Error).message).toMatch(/^(Malformed|The response) /);
       }
     }),
   );

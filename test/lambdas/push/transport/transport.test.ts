@@ -95,7 +95,7 @@ function resolvingTo(...addresses: readonly string[]): LookupFunction {
 
 function request(overrides: Partial<PushRequest> & { origin: string }): PushRequest {
   const headers = { TTL: '60' };
-  return { path: '/push/1', headers, body: Buffer.from('body'), timeout: 10_000, ...overrides };
+  return { path: '/push/1', headers, body: Buffer.from('body'), timeoutMs: 10_000, ...overrides };
 }
 
 test('posts path, headers and body as they are', async () => {
@@ -263,9 +263,13 @@ test('a redirect is an answer, and nobody follows it', async () => {
 test('a server that stalls is given up in time, and its connection with it', async () => {
   const { origin } = await accepting(() => {});
   const transport = pushTransport({ limit: 1 });
-  await expect(transport(request({ origin, timeout: 50 }))).rejects.toThrow('No answer in time.');
+  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toThrow(
+    'No response in time.',
+  );
   // The only connection there may be is free again.
-  await expect(transport(request({ origin, timeout: 50 }))).rejects.toThrow('No answer in time.');
+  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toThrow(
+    'No response in time.',
+  );
 });
 
 test.each([
@@ -273,7 +277,7 @@ test.each([
   ['breaks off', (socket: Socket) => socket.destroy()],
 ])('the status counts where the body %s', async (_, then) => {
   const origin = await saying('HTTP/1.1 410 Gone\r\nContent-Length: 10\r\n\r\nhalf', then);
-  const answer = await pushTransport({ limit: 1 })(request({ origin, timeout: 200 }));
+  const answer = await pushTransport({ limit: 1 })(request({ origin, timeoutMs: 200 }));
   expect(answer).toMatchObject({ status: 410, body: 'half' });
 });
 
