@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundleSdk } from './bundle.ts';
 
-/** Builds what is released of the SDK into `sdk/dist/`. */
+/** Builds the SDK's files into `sdk/dist/`. */
 const root = join(import.meta.dirname, '../..');
 const dist = join(root, 'sdk/dist');
 
@@ -23,5 +23,5 @@ execFileSync(process.execPath, [tsc, '-p', 'sdk', ...emit, ...paths], {
   cwd: root,
   stdio: 'inherit',
 });
-// The types of `carillon.mjs`, by the name that TypeScript looks for.
+// TypeScript looks for the types of `carillon.mjs` under this name.
 writeFileSync(join(dist, 'carillon.d.mts'), "export * from './types/sdk/client/carillon.js';\n");

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 
-/** A file that sites host, and its map. */
+/** A file that sites host, or its source map. */
 export interface BundledFile {
   readonly name: string;
   readonly contents: Uint8Array;
 }
 
-/** What each file is made of. */
+/** Build options by output file. */
 const bundles: Readonly<Record<string, BuildOptions>> = {
   'carillon.mjs': { entryPoints: ['client/carillon.ts'], format: 'esm' },
   'carillon.js': { entryPoints: ['client/carillon.ts'], format: 'iife', globalName: 'Carillon' },
@@ -16,9 +16,9 @@ const bundles: Readonly<Record<string, BuildOptions>> = {
 };
 
 /**
- * Bundles the SDK: the client as a module and as a script that sets `window.Carillon`, and the
- * service worker; minified, each with its map.
- * @param root the repository.
+ * Bundles and minifies the SDK: the client as a module and as a script that sets `window.Carillon`, and
+ * the service worker. Each bundle has a source map.
+ * @param root of the repository.
  */
 export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,46 +1,51 @@
+import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
-import { exclusively } from '../common/exclusively.ts';
-import { inBackground } from '../common/in-background.ts';
-import { isDue } from '../common/known-registration.ts';
-import { forget, recall } from '../common/memory.ts';
-import { deleteSubscription, inClick, onceOnly, type Patience } from '../common/service.ts';
-import { hasKey, register, subscribeBrowser } from '../common/subscription.ts';
+import { isDue } from '../common/registration.ts';
+import {
+  deleteSubscription,
+  interactive,
+  type RetryPolicy,
+  singleAttempt,
+} from '../common/service.ts';
+import { deleteRegistration, readRegistration } from '../common/storage.ts';
+import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
+import { withLock } from '../common/with-lock.ts';
 import { type CarillonOptions, readOptions } from './options.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
 
 /** Push for one project on this page. */
 export interface CarillonClient {
-  /** Whether this browser can receive pushes on this page. On iOS: once installed to the home screen. */
+  /** Whether this page can receive pushes in this browser. On iOS: only when installed to the home screen. */
   readonly supported: boolean;
-  /** What the person has answered so far. Asks nothing. */
+  /** The current permission. Shows no prompt. */
   permission(): Promise<NotificationPermission | 'unsupported'>;
   /**
-   * Asks for permission, subscribes the browser and registers it with the service. Call it in a
-   * click: browsers ask only then. When it rejects, nothing is subscribed that was not before.
+   * Asks for permission, subscribes the browser and registers the subscription with the service. Call
+   * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
    * @throws {CarillonError}
    */
   subscribe(options?: { readonly userId?: string }): Promise<PushSubscription>;
   /**
-   * Ends the subscription in the browser, then with the service.
-   * @returns whether there was one.
-   * @throws {CarillonError} if the service could not be told. The browser's side has ended by
-   *   then, and the service drops its own with the next send.
+   * Removes the subscription from the browser, then from the service.
+   * @returns whether there was a subscription.
+   * @throws {CarillonError} if the request to the service failed. The browser is unsubscribed by
+   *   then, and the next send removes the subscription from the service.
    */
   unsubscribe(): Promise<boolean>;
   /** The browser's subscription to this project, or null. */
   subscription(): Promise<PushSubscription | null>;
   /**
-   * Says whose browser this is, from log-in (an id) or log-out (null) on. Makes a request only
-   * if the user has changed; call it on every page if that is simplest. Before `subscribe()`
-   * it is kept for then.
+   * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
+   * makes a request only if the user id has changed, so every page may call it. Before `subscribe()`,
+   * the user id is kept on this page for that call.
    * @throws {CarillonError}
    */
   identify(userId: string | null): Promise<void>;
 }
 
 /**
- * Sets push up for this page. A browser that holds a subscription is registered again when that is
- * due, without a question and without an error: the next page tries again.
+ * Sets push up for this page. If the browser is subscribed and its registration is due, it is
+ * registered again in the background, without a prompt. If that fails, a later page view tries again.
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
@@ -52,35 +57,35 @@ export function init(options: CarillonOptions): CarillonClient {
     'serviceWorker' in navigator &&
     'PushManager' in window &&
     'Notification' in window;
-  /** Undefined until this page says something: what was said on an earlier one holds. */
+  /** As set on this page. Undefined: the stored user id applies. */
   let userId: string | null | undefined;
 
-  async function held(): Promise<PushSubscription | null> {
+  async function currentSubscription(): Promise<PushSubscription | null> {
     const registration = await findRegistration(scope);
     const subscription = await registration?.pushManager.getSubscription();
     return subscription ?? null;
   }
 
-  async function user(): Promise<string | undefined> {
-    return userId === undefined ? (await recall(scope))?.userId : (userId ?? undefined);
+  async function currentUserId(): Promise<string | undefined> {
+    return userId === undefined ? (await readRegistration(scope))?.userId : (userId ?? undefined);
   }
 
-  async function refresh(patience: Patience): Promise<void> {
+  async function refresh(policy: RetryPolicy): Promise<void> {
     if (Notification.permission !== 'granted') return;
-    const known = await recall(scope);
-    const current = await held();
+    const stored = await readRegistration(scope);
+    const current = await currentSubscription();
     const isCurrent = current !== null && hasKey(current, key);
-    // A subscription of another sender on this site is left alone.
-    if (known === undefined && !isCurrent) return;
-    const wanted = { ...project, userId: await user() };
+    // The subscription may belong to another sender on this site.
+    if (stored === undefined && !isCurrent) return;
+    const wanted = { ...project, userId: await currentUserId() };
     const now = Date.now();
-    if (isCurrent && !isDue(known, { ...wanted, endpoint: current.endpoint }, now)) return;
+    if (isCurrent && !isDue(stored, { ...wanted, endpoint: current.endpoint }, now)) return;
     const { pushManager } = await registerWorker(settings);
     const subscription = await subscribeBrowser(pushManager, key);
-    await register(scope, project, subscription, wanted.userId, patience);
+    await registerSubscription(scope, project, subscription, wanted.userId, policy);
   }
 
-  if (supported) inBackground(scope, () => refresh(onceOnly)).catch(() => {});
+  if (supported) attemptInBackground(scope, () => refresh(singleAttempt)).catch(() => {});
 
   return {
     supported,
@@ -89,27 +94,33 @@ export function init(options: CarillonOptions): CarillonClient {
       return supported ? Notification.permission : 'unsupported';
     },
 
-    async subscribe({ userId: named } = {}) {
+    async subscribe({ userId: newUserId } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', 'This browser has no push on this page.');
+        throw new CarillonError('unsupported', 'Push is not supported on this page.');
       }
-      // Before anything is awaited, for a browser asks only within a click.
-      const answer = await Notification.requestPermission();
-      if (answer === 'denied') {
-        throw new CarillonError('permission_denied', 'Notifications are not allowed here.');
+      // Before any await: browsers show the prompt only within a click.
+      const permission = await Notification.requestPermission();
+      if (permission === 'denied') {
+        throw new CarillonError('permission_denied', 'Notifications are blocked for this site.');
       }
-      if (answer === 'default') {
-        throw new CarillonError('permission_dismissed', 'The question was not answered.');
+      if (permission === 'default') {
+        throw new CarillonError('permission_dismissed', 'The permission prompt was dismissed.');
       }
-      if (named !== undefined) userId = named;
-      return exclusively(async () => {
-        const before = await held();
+      if (newUserId !== undefined) userId = newUserId;
+      return withLock(async () => {
+        const earlier = await currentSubscription();
         const { pushManager } = await registerWorker(settings);
         const subscription = await subscribeBrowser(pushManager, key);
         try {
-          await register(scope, project, subscription, await user(), inClick);
+          await registerSubscription(
+            scope,
+            project,
+            subscription,
+            await currentUserId(),
+            interactive,
+          );
         } catch (error) {
-          if (before?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
+          if (earlier?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
           throw error;
         }
         return subscription;
@@ -118,30 +129,31 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async unsubscribe() {
       if (!supported) return false;
-      return exclusively(async () => {
-        const known = await recall(scope);
-        const current = await held();
-        const isOurs = current !== null && (known !== undefined || hasKey(current, key));
-        const endpoint = isOurs ? current.endpoint : known?.endpoint;
+      return withLock(async () => {
+        const stored = await readRegistration(scope);
+        const current = await currentSubscription();
+        const isCarillon = current !== null && (stored !== undefined || hasKey(current, key));
+        const endpoint = isCarillon ? current.endpoint : stored?.endpoint;
         if (endpoint === undefined) return false;
-        await forget(scope);
-        if (isOurs) await current.unsubscribe();
-        await deleteSubscription(known ?? project, endpoint, inClick);
+        await deleteRegistration(scope);
+        if (isCarillon) await current.unsubscribe();
+        await deleteSubscription(stored ?? project, endpoint, interactive);
         return true;
       });
     },
 
     async subscription() {
-      const current = supported ? await held() : null;
+      const current = supported ? await currentSubscription() : null;
       return current !== null && hasKey(current, key) ? current : null;
     },
 
-    async identify(named) {
-      userId = named;
+    async identify(newUserId) {
+      userId = newUserId;
       if (!supported) return;
-      await exclusively(async () => {
-        // Whatever else is due, init registers in the background.
-        if ((await recall(scope))?.userId !== (named ?? undefined)) await refresh(inClick);
+      await withLock(async () => {
+        // Any other change is registered by init(), in the background.
+        const stored = await readRegistration(scope);
+        if (stored?.userId !== (newUserId ?? undefined)) await refresh(interactive);
       });
     },
   };

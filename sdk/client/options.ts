@@ -9,9 +9,9 @@ export interface CarillonOptions {
   readonly projectId: string;
   /** The project's public key, from its API key card. */
   readonly applicationServerKey: string;
-  /** URL of the service worker's file, on this site's origin. Default: `/carillon-sw.js`. */
+  /** URL of the service worker's file, on this page's origin. Default: `/carillon-sw.js`. */
   readonly serviceWorker?: string;
-  /** The worker's scope. Default: the folder of its file. */
+  /** Scope of the service worker. Default: the folder of its file. */
   readonly scope?: string;
 }
 
@@ -19,11 +19,11 @@ export interface Settings {
   readonly project: ProjectAddress;
   /** Absolute. */
   readonly serviceWorker: string;
-  /** Absolute, as `ServiceWorkerRegistration.scope` spells it. */
+  /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
   readonly scope: string;
 }
 
-/** What a valid option looks like. No error repeats a value: it may be a secret key. */
+/** How to correct each option. Errors never repeat the value: it may be a secret key. */
 const advice = {
   baseUrl:
     'write the address of the service with its scheme and without a path, such as "https://push.example.com"',
@@ -35,30 +35,31 @@ const advice = {
 } as const satisfies Record<keyof CarillonOptions, string>;
 
 /**
- * @param baseUri what relative URLs are relative to.
- * @param origin of the page: a `<base>` element may give it another `baseUri`.
- * @throws {CarillonError} `invalid_options`, naming the option and what to write.
+ * Validates the options and fills in defaults.
+ * @param baseUri base of relative URLs.
+ * @param origin of the page. A `<base>` element may give `baseUri` another origin.
+ * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
 export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
   const given: Readonly<Record<string, unknown>> = Object(options);
   const baseUrl = readBaseUrl(given.baseUrl);
-  const projectId = matching(projectIdPattern, given.projectId, 'projectId');
+  const projectId = requireMatch(projectIdPattern, given.projectId, 'projectId');
   const applicationServerKey = readKey(given.applicationServerKey);
   const { serviceWorker = '/carillon-sw.js', scope = '.' } = given;
-  const workerUrl = urlOnOrigin(origin, serviceWorker, baseUri, 'serviceWorker');
-  // A scope is relative to the page when it is given, and to the worker when it is not.
+  const workerUrl = readUrlOnOrigin(origin, serviceWorker, baseUri, 'serviceWorker');
+  // As in `register()`: a given scope is relative to the page, the default one to the worker.
   const scopeBase = given.scope === undefined ? workerUrl : baseUri;
   return {
     project: { baseUrl, projectId, applicationServerKey },
     serviceWorker: workerUrl,
-    scope: urlOnOrigin(origin, scope, scopeBase, 'scope'),
+    scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope'),
   };
 }
 
 function readBaseUrl(value: unknown): string {
   const url = readUrl(value);
   const isWebUrl = url?.protocol === 'https:' || url?.protocol === 'http:';
-  // Equal only without a user, a path, a query and a fragment.
+  // They differ if there is a user name, path, query or fragment.
   if (!isWebUrl || url.href !== `${url.origin}/`) throw invalid('baseUrl');
   return url.origin;
 }
@@ -67,27 +68,27 @@ function readKey(value: unknown): string {
   if (typeof value === 'string' && value.startsWith(secretKeyPrefix)) {
     throw invalid(
       'applicationServerKey',
-      'this is the secret key, which must not be in a page; rotate it, and use the application server key',
+      'this is the secret key, which must never be in a page; rotate it, and use the application server key',
     );
   }
-  // 32 bytes.
+  // 32 bytes in base64.
   if (typeof value === 'string' && /^[\w+/-]{43}=?$/.test(value)) {
     throw invalid(
       'applicationServerKey',
-      'this is a private key, which must not be in a page; use the application server key',
+      'this is a private key, which must never be in a page; use the application server key',
     );
   }
-  // 65 bytes, of which the first is 4: an uncompressed point.
-  return normalizeKey(matching(/^B[A-P][\w+/-]{85}=?$/, value, 'applicationServerKey'));
+  // 65 bytes in base64, the first of which is 4: an uncompressed point.
+  return normalizeKey(requireMatch(/^B[A-P][\w+/-]{85}=?$/, value, 'applicationServerKey'));
 }
 
-function matching(pattern: RegExp, value: unknown, name: keyof CarillonOptions): string {
+function requireMatch(pattern: RegExp, value: unknown, name: keyof CarillonOptions): string {
   if (typeof value !== 'string' || !pattern.test(value)) throw invalid(name);
   return value;
 }
 
-/** Browsers register no worker and no scope of another origin. */
-function urlOnOrigin(
+/** A service worker and its scope must be on the page's origin. */
+function readUrlOnOrigin(
   origin: string,
   value: unknown,
   base: string,

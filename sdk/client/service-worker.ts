@@ -1,7 +1,7 @@
 import { CarillonError } from '../common/error.ts';
 import type { Settings } from './options.ts';
 
-/** The registration of exactly this scope; the browser would also offer one of a wider scope. */
+/** The registration of exactly this scope. The browser would also return one of a wider scope. */
 export async function findRegistration(
   scope: string,
 ): Promise<ServiceWorkerRegistration | undefined> {
@@ -19,12 +19,12 @@ export async function registerWorker({
     await activation(registration);
     return registration;
   } catch (cause) {
-    const sentence = `The service worker ${serviceWorker} does not start: ${(cause as Error).message}`;
+    const sentence = `The service worker ${serviceWorker} failed to start: ${(cause as Error).message}`;
     throw new CarillonError('service_worker_failed', sentence, { cause });
   }
 }
 
-/** `navigator.serviceWorker.ready` would wait forever on a page outside the worker's scope. */
+/** Unlike `navigator.serviceWorker.ready`, this also resolves on a page outside the scope. */
 function activation({ active, waiting, installing }: ServiceWorkerRegistration): Promise<void> {
   const worker = active ?? waiting ?? installing!;
   return new Promise((resolve, reject) => {

@@ -1,25 +1,25 @@
 import type { ErrorBody, ErrorCode, Issue } from '../../contract/errors.ts';
 
-/** What can go wrong: the service's codes, and those of what happens in the browser. */
+/** The service's codes, and the codes of errors in the browser. */
 export type CarillonErrorCode =
   | ErrorCode
-  /** An option of `init` is missing or invalid; the message says what to write. */
+  /** An option of `init` is missing or invalid; the message gives a correct form. */
   | 'invalid_options'
-  /** This browser, or this way of opening the page, has no push. */
+  /** This browser has no push, or not on this page: no https, or not installed on iOS. */
   | 'unsupported'
-  /** The person said no, now or earlier; only the browser's settings change that. */
+  /** The person blocked notifications; only the browser's settings can change that. */
   | 'permission_denied'
-  /** The person closed the question without an answer; it may be asked again. */
+  /** The person closed the prompt without a decision; it can be shown again. */
   | 'permission_dismissed'
-  /** The service worker could not be loaded, or failed at its start. */
+  /** The service worker could not be loaded, or failed to start. */
   | 'service_worker_failed'
-  /** The browser's push service gave no subscription. */
+  /** The browser could not subscribe at its push service. */
   | 'push_service_failed'
-  /** The browser's push service did not answer in time. */
+  /** The browser's push service did not respond in time. */
   | 'timeout'
-  /** No response that the page can read, after the retries. */
+  /** No response that the page can read, after retries. */
   | 'network_error'
-  /** The response is not from the service: `baseUrl` may be wrong. */
+  /** The response is not from Carillon: `baseUrl` may be wrong. */
   | 'unexpected_response';
 
 interface CarillonErrorDetail {
@@ -29,15 +29,15 @@ interface CarillonErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The one kind of error that the SDK throws. */
+/** The only error that the SDK throws. */
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
   readonly code: CarillonErrorCode;
-  /** HTTP status, where the service answered. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Seconds until another try makes sense, where the service said so. */
+  /** Seconds until a retry can succeed, if the response has `Retry-After`. */
   readonly retryAfter: number | undefined;
-  /** Which fields are wrong, for `invalid_request`. */
+  /** The invalid fields. Only for `invalid_request`. */
   readonly issues: readonly Issue[] | undefined;
 
   constructor(code: CarillonErrorCode, message: string, detail: CarillonErrorDetail = {}) {
@@ -50,8 +50,8 @@ export class CarillonError extends Error {
 }
 
 /**
- * Codes for the responses that API Gateway makes in front of the functions. Their body has another
- * form, `{"message":"Too Many Requests"}`. A 404 is missing here: the service has no such path.
+ * Codes for API Gateway's own responses, whose body is like `{"message":"Too Many Requests"}`. Its 404
+ * has no code: the path does not exist, so `baseUrl` is wrong.
  */
 const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
@@ -65,7 +65,7 @@ interface GatewayBody {
   readonly message: string;
 }
 
-/** Reads a response that is not a success. Any body yields an error. */
+/** Reads an error response. Never throws, whatever the body. */
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status, headers } = response;
   const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
@@ -74,7 +74,7 @@ export async function errorOf(response: Response): Promise<CarillonError> {
   const { error = { code: gatewayCodes[status], message: body.message } } = body;
   const { code, message, issues }: Partial<ErrorBody['error']> = Object(error);
   if (code === undefined || typeof message !== 'string') {
-    const sentence = `The response of status ${status} is not from the service.`;
+    const sentence = `The response (status ${status}) is not from Carillon; check "baseUrl".`;
     return new CarillonError('unexpected_response', sentence, { status, retryAfter });
   }
   return new CarillonError(code, message, { status, retryAfter, issues });

@@ -1,12 +1,12 @@
-const longestPauseMs = 60 * 60 * 1000;
+const maxPauseMs = 60 * 60 * 1000;
 
 /**
- * Milliseconds to wait before the next attempt. Each pause is three times the one before, up to an
- * hour. Half of it is random, so that browsers that failed together do not return together. A
- * `Retry-After` is waited for first, in full.
- * @param failures in a row, 1 or more.
+ * Milliseconds to wait before the next attempt. Each pause is three times the previous one, up to an
+ * hour. Half of it is random, so that browsers that failed together do not retry together. The pause
+ * starts after `Retry-After`.
+ * @param failures number of consecutive failures, at least 1.
  * @param retryAfter seconds.
- * @param random 0 to 1.
+ * @param random from 0 to 1.
  */
 export function retryPauseMs(
   firstPauseMs: number,
@@ -14,6 +14,6 @@ export function retryPauseMs(
   retryAfter = 0,
   random = Math.random(),
 ): number {
-  const pauseMs = Math.min(firstPauseMs * 3 ** (failures - 1), longestPauseMs);
+  const pauseMs = Math.min(firstPauseMs * 3 ** (failures - 1), maxPauseMs);
   return retryAfter * 1000 + pauseMs * (0.5 + random / 2);
 }

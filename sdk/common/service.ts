@@ -2,76 +2,76 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import { CarillonError, errorOf } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
 
-/** Where a project is found, and the key that browsers subscribe to it with. */
+/** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly projectId: string;
   /** Base64url without padding. */
   readonly applicationServerKey: string;
 }
 
-/** What `PushSubscription.toJSON()` yields. */
+/** The output of `PushSubscription.toJSON()`. */
 interface SubscriptionJson {
   readonly endpoint?: string;
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** How often, and for how long, a request is tried. */
-export interface Patience {
+/** How often a request is retried, and for how long. */
+export interface RetryPolicy {
   readonly retries: number;
-  /** For all attempts and pauses together. */
+  /** Limit for all attempts and pauses together. */
   readonly timeoutMs: number;
   readonly wait: (ms: number) => Promise<unknown>;
 }
 
-/** While a person waits: two retries bridge a lost connection and a short throttle. */
-export const inClick: Patience = {
+/** While a person waits. Two retries get past a broken connection or a short throttle. */
+export const interactive: RetryPolicy = {
   retries: 2,
   timeoutMs: 15_000,
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
-/** While nobody waits: one attempt. */
-export const onceOnly: Patience = { ...inClick, retries: 0 };
+/** While nobody waits. */
+export const singleAttempt: RetryPolicy = { ...interactive, retries: 0 };
 
 const firstPauseMs = 2000;
 
-/** Registers a subscription, or updates it: without `userId`, it belongs to no user. */
+/** Registers a subscription, or updates it. Without `userId`, a stored user id is cleared. */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
   userId: string | undefined,
-  patience: Patience,
+  policy: RetryPolicy,
 ): Promise<void> {
   const body = JSON.stringify({ ...subscription, userId });
   const headers = { 'content-type': 'application/json' };
-  return request(addressOf(project), { method: routes.subscribe.method, headers, body }, patience);
+  return request(projectUrl(project), { method: routes.subscribe.method, headers, body }, policy);
 }
 
-/** Removes a subscription. One that the service does not know is as good as removed. */
+/** Removes a subscription. Idempotent: the service also returns 200 for an unknown endpoint. */
 export function deleteSubscription(
   project: ProjectAddress,
   endpoint: string,
-  patience: Patience,
+  policy: RetryPolicy,
 ): Promise<void> {
-  const url = `${addressOf(project)}?endpoint=${encodeURIComponent(endpoint)}`;
-  return request(url, { method: routes.unsubscribe.method }, patience);
+  const url = `${projectUrl(project)}?endpoint=${encodeURIComponent(endpoint)}`;
+  return request(url, { method: routes.unsubscribe.method }, policy);
 }
 
-function addressOf({ baseUrl, projectId }: ProjectAddress): string {
+function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
   return baseUrl + pathOf(routes.subscribe, { projectId });
 }
 
 /**
- * Network errors, 429 and 503 are retried; any other response is final. A page of another origin
- * sees the gateway's 429 and 503 as network errors: they have no CORS headers.
+ * Retries network errors, 429 and 503. Any other response is final. The gateway's own 429 and 503 have
+ * no CORS headers, so a page on another origin sees them as network errors.
  * @throws {CarillonError}
  */
 async function request(
   url: string,
   init: RequestInit,
-  { retries, timeoutMs, wait }: Patience,
+  { retries, timeoutMs, wait }: RetryPolicy,
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (let failures = 1; ; failures++) {
@@ -94,7 +94,7 @@ async function attempt(
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     return response.ok ? undefined : await errorOf(response);
   } catch (cause) {
-    const sentence = `No response from ${new URL(url).origin} that this page can read.`;
+    const sentence = `No readable response from ${new URL(url).origin}.`;
     return new CarillonError('network_error', sentence, { cause });
   }
 }

@@ -1,13 +1,13 @@
 import type { PushMessage } from '../../contract/message.ts';
 
-/** What a notification keeps for its click and its beacons. */
+/** Data stored with a notification, for its click and its beacons. */
 export interface NotificationData {
-  /** Opened on click; absolute. */
+  /** Absolute URL, opened on click. */
   readonly url: string;
-  /** Present in Carillon's notifications only: the version of the message's format. */
+  /** Version of the message format. Only Carillon's notifications have it. */
   readonly carillon?: number;
   readonly id?: string | undefined;
-  /** Where its beacons go. */
+  /** URL for its beacons. */
   readonly events?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface ShownNotification {
 
 type Unchecked<Members extends PropertyKey> = { readonly [Name in Members]?: unknown };
 
-/** Reads a push's text as what {@link readMessage} takes. What is no JSON, a person can still read. */
+/** Parses the text of a push for {@link readMessage}. Text that is not JSON becomes the body. */
 export function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -35,21 +35,21 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** Whether a message is one of Carillon's, of whatever version of its format. */
+/** Whether a message is from Carillon, in any version of the format. */
 export function isCarillonMessage(message: unknown): boolean {
   const { notification } = members<'notification'>(message);
   return isCarillonData(members<'data'>(notification).data);
 }
 
-/** Whether the data of a notification say that it is one of Carillon's. */
+/** Whether this is the data of a Carillon notification. */
 export function isCarillonData(data: unknown): data is NotificationData {
   return typeof members<'carillon'>(data).carillon === 'number';
 }
 
 /**
- * Finds what can be shown of a push: of Carillon's message all, of another's the members with the
- * usual names. Whatever comes, something comes of it, and nothing is thrown.
- * @param scope of the service worker: what URLs are relative to, and what a click opens otherwise.
+ * Reads what can be shown of a message: every member of Carillon's, and members with the usual names of
+ * another sender's. Returns a notification with a title for any input; never throws.
+ * @param scope of the service worker: base of relative URLs, and opened on click if there is no URL.
  */
 export function readMessage(message: unknown, scope: string): ShownNotification {
   const { notification = message } = members<'notification'>(message);
@@ -57,7 +57,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     members<keyof PushMessage['notification']>(notification);
   const url = webUrl(navigate, scope);
   const { carillon, id, events } = members<keyof NotificationData>(data);
-  const isOurs = isCarillonMessage(message);
+  const isCarillon = isCarillonMessage(message);
   return {
     title: text(title) ?? new URL(scope).hostname,
     options: {
@@ -65,9 +65,9 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
       icon: text(icon),
       image: text(image),
       badge: text(badge),
-      // Delivered twice, as a push service may, a notification is still shown once.
-      tag: isOurs ? text(id) : undefined,
-      data: isOurs
+      // A push service may deliver a message twice. With the same tag it is shown once.
+      tag: isCarillon ? text(id) : undefined,
+      data: isCarillon
         ? { url, carillon: Number(carillon), id: text(id), events: text(events) }
         : { url },
     },

@@ -1,6 +1,6 @@
 declare const self: ServiceWorkerGlobalScope;
 
-/** Brings a tab that shows the address to the front, or opens one. */
+/** Focuses a tab that shows the URL, or opens one. */
 export async function openUrl(url: string): Promise<unknown> {
   const { clients } = self;
   const tabs = await clients.matchAll({ type: 'window', includeUncontrolled: true });
@@ -9,7 +9,7 @@ export async function openUrl(url: string): Promise<unknown> {
   try {
     return await clients.openWindow(url);
   } catch {
-    // Where windows cannot be opened, as in some installed apps, the one there is goes there.
+    // Some installed apps cannot open windows: navigate the existing one.
     const tab = await tabs[0]?.focus();
     return tab?.navigate(url);
   }

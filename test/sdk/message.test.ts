@@ -7,7 +7,7 @@ const read = (text: string) => readMessage(parseText(text), scope);
 
 const events = 'https://push.example/events';
 
-test('every field of a Carillon message is shown, and kept what its beacons need', () => {
+test('a Carillon message is shown with every field and keeps the data for its beacons', () => {
   const content = {
     title: 'Title',
     body: 'Body',
@@ -25,12 +25,12 @@ test('every field of a Carillon message is shown, and kept what its beacons need
   });
 });
 
-test('a message without a URL opens the first page of the site', () => {
+test('a message without a URL opens the root page of the site', () => {
   const message = JSON.stringify(pushMessage('id-1', { title: 'T' }, events));
   expect(read(message).options.data.url).toBe('https://shop.example/');
 });
 
-test('a message of a later version is Carillon’s, and its usual members are shown', () => {
+test('a message of a later version is recognised and shown', () => {
   const later = { notification: { title: 'T', data: { carillon: 2, id: 'a', events } } };
   expect(isCarillonMessage(later)).toBe(true);
   expect(readMessage(later, scope)).toMatchObject({ title: 'T', options: { data: { id: 'a' } } });
@@ -38,22 +38,22 @@ test('a message of a later version is Carillon’s, and its usual members are sh
 
 test.each([
   ['text', 'Just words', { title: 'shop.example', options: { body: 'Just words' } }],
-  ['nothing', '', { title: 'shop.example', options: { data: { url: scope } } }],
+  ['an empty push', '', { title: 'shop.example', options: { data: { url: scope } } }],
   ['flat JSON', '{"title":"T","body":"B"}', { title: 'T', options: { body: 'B' } }],
-  ['another’s declarative message', '{"notification":{"title":"T"}}', { title: 'T' }],
-])('of %s that is no message of Carillon’s, what can be shown is', (_, text, expected) => {
+  ['a declarative message of another sender', '{"notification":{"title":"T"}}', { title: 'T' }],
+])('%s is not a Carillon message, and is shown as far as possible', (_, text, expected) => {
   expect(isCarillonMessage(parseText(text))).toBe(false);
   expect(read(text)).toMatchObject(expected);
 });
 
-test('a click never leads to a script', () => {
+test('a click opens only http and https URLs', () => {
   for (const navigate of ['javascript:alert(1)', 'data:text/html,x', 'http://[', 7, null]) {
     const message = { notification: { title: 'T', navigate } };
     expect(readMessage(message, scope).options.data.url).toBe(scope);
   }
 });
 
-test('whatever comes, a title comes of it and nothing is thrown', () => {
+test('any input yields a title and never throws', () => {
   const member = fc.oneof(fc.anything(), fc.webUrl(), fc.constant({ carillon: 1 }));
   const names = ['title', 'body', 'icon', 'navigate', 'data', 'notification'] as const;
   const shape = fc.record(Object.fromEntries(names.map((name) => [name, member])), {

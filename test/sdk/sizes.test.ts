@@ -11,22 +11,22 @@ function contentsOf(name: string): Buffer {
   return Buffer.from(files.find((file) => file.name === name)!.contents);
 }
 
-/** What a visitor's browser loads, in kB of 1,000 bytes. */
+/** kB of 1,000 bytes. */
 test.each([
   ['carillon.mjs', 4],
   ['carillon.js', 4],
   ['carillon-sw.js', 3.5],
-])('%s takes at most %s kB compressed', (name, kilobytes) => {
+])('%s is at most %s kB compressed', (name, kilobytes) => {
   expect(gzipSync(contentsOf(name)).length).toBeLessThanOrEqual(kilobytes * 1000);
 });
 
-test.each(['carillon.mjs', 'carillon.js', 'carillon-sw.js'])('%s has its map', (name) => {
+test.each(['carillon.mjs', 'carillon.js', 'carillon-sw.js'])('%s has a source map', (name) => {
   expect(contentsOf(name).toString()).toContain(`//# sourceMappingURL=${name}.map`);
   const { sources } = JSON.parse(contentsOf(`${name}.map`).toString());
   expect(sources.length).toBeGreaterThan(3);
 });
 
-test('nothing of a package is in what browsers load', () => {
+test('the SDK contains no code of npm packages', () => {
   for (const { name, contents } of files) {
     if (!name.endsWith('.map')) continue;
     const { sources } = JSON.parse(Buffer.from(contents).toString()) as { sources: string[] };

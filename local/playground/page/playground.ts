@@ -1,7 +1,7 @@
 import { pathOf, routes } from '../../../contract/routes.ts';
 import type { CarillonClient } from '../../../sdk/client/carillon.ts';
-import { exclusively } from '../../../sdk/common/exclusively.ts';
-import { recall } from '../../../sdk/common/memory.ts';
+import { readRegistration } from '../../../sdk/common/storage.ts';
+import { withLock } from '../../../sdk/common/with-lock.ts';
 import { showCall, watchCalls } from './calls.ts';
 import { element } from './element.ts';
 import { showNotification } from './notifications.ts';
@@ -21,7 +21,7 @@ let awaited: keyof typeof waitTexts | undefined;
 
 async function start(): Promise<void> {
   settings = await readSettings();
-  userId.value ||= (await recall(`${location.origin}/`))?.userId ?? '';
+  userId.value ||= (await readRegistration(`${location.origin}/`))?.userId ?? '';
   watchCalls(isOfService, ({ pathname }) => {
     const isSend = pathname === pathOf(routes.send, { projectId: settings.projectId });
     if (awaited !== undefined && !isSend) showAwaited('service');
@@ -83,7 +83,7 @@ function use(): void {
   }
   void showBrowser();
   // Once more after init() has registered the browser again, since the SDK's lock queues.
-  void exclusively(showBrowser);
+  void withLock(showBrowser);
 }
 
 const states = {

@@ -1,0 +1,31 @@
+import type { ProjectAddress } from './service.ts';
+
+/** What this browser last registered with the service. Pages and service worker share it. */
+export interface Registration extends ProjectAddress {
+  readonly userId: string | undefined;
+  readonly endpoint: string;
+  /** Milliseconds since the epoch. */
+  readonly registeredAt: number;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Whether the browser has to be registered: if something has changed, or after a day, because the
+ * service may have removed the subscription.
+ */
+export function isDue(
+  stored: Registration | undefined,
+  wanted: Omit<Registration, 'registeredAt'>,
+  now: number,
+): boolean {
+  return (
+    stored === undefined ||
+    now - stored.registeredAt > dayMs ||
+    stored.endpoint !== wanted.endpoint ||
+    stored.userId !== wanted.userId ||
+    stored.projectId !== wanted.projectId ||
+    stored.baseUrl !== wanted.baseUrl ||
+    stored.applicationServerKey !== wanted.applicationServerKey
+  );
+}

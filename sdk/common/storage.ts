@@ -1,0 +1,102 @@
+import type { Registration } from './registration.ts';
+
+/**
+ * Storage that pages and service worker share. It is IndexedDB and not a cache, because many sites'
+ * workers delete caches that they did not create. If a browser denies storage, reads find nothing and
+ * no call fails.
+ */
+const database = 'carillon';
+const objectStore = 'entries';
+const beaconsKey = 'beacons';
+/** Beacons that are stored; the oldest is dropped. More than the notifications a browser shows at once. */
+const maxBeacons = 256;
+
+/** Consecutive failures of background attempts, over all pages and the service worker. */
+export interface BackgroundFailures {
+  readonly count: number;
+  /** Earliest time of the next attempt, in milliseconds since the epoch. */
+  readonly notBefore: number;
+}
+
+/** @param scope of the service worker, which has at most one subscription. */
+export function readRegistration(scope: string): Promise<Registration | undefined> {
+  return read<Registration>(scope);
+}
+
+/** Stores a registration and resets the failures. */
+export function storeRegistration(scope: string, registration: Registration): Promise<unknown> {
+  return transact('readwrite', (store) => {
+    store.put(registration, scope);
+    store.delete(failuresKey(scope));
+  });
+}
+
+/** Deletes a registration and the failures. */
+export function deleteRegistration(scope: string): Promise<unknown> {
+  return transact('readwrite', (store) => {
+    store.delete(scope);
+    store.delete(failuresKey(scope));
+  });
+}
+
+export function readFailures(scope: string): Promise<BackgroundFailures | undefined> {
+  return read<BackgroundFailures>(failuresKey(scope));
+}
+
+export function storeFailures(scope: string, failures: BackgroundFailures): Promise<unknown> {
+  return transact('readwrite', (store) => store.put(failures, failuresKey(scope)));
+}
+
+function failuresKey(scope: string): string {
+  return `failures ${scope}`;
+}
+
+/** @returns whether this browser claims this beacon for the first time. */
+export async function claimBeacon(beacon: string): Promise<boolean> {
+  const isFirst = await transact<boolean>('readwrite', (store, resolve) => {
+    const reading = store.get(beaconsKey);
+    reading.onsuccess = () => {
+      const earlier: string[] = reading.result ?? [];
+      const isNew = !earlier.includes(beacon);
+      if (isNew) store.put([...earlier, beacon].slice(-maxBeacons), beaconsKey);
+      resolve(isNew);
+    };
+  });
+  return isFirst ?? true;
+}
+
+function read<Value>(key: string): Promise<Value | undefined> {
+  return transact<Value>('readonly', (store, resolve) => {
+    const reading = store.get(key);
+    reading.onsuccess = () => resolve(reading.result);
+  });
+}
+
+/** Resolves when the transaction is complete; to undefined if it found nothing or failed. */
+function transact<Result>(
+  mode: IDBTransactionMode,
+  work: (store: IDBObjectStore, resolve: (result: Result) => void) => unknown,
+): Promise<Result | undefined> {
+  return new Promise((resolve) => {
+    let result: Result | undefined;
+    const fail = () => resolve(undefined);
+    try {
+      const opening = indexedDB.open(database, 1);
+      opening.onerror = fail;
+      opening.onupgradeneeded = () => opening.result.createObjectStore(objectStore);
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction(objectStore, mode);
+        transaction.onabort = fail;
+        transaction.oncomplete = () => {
+          opening.result.close();
+          resolve(result);
+        };
+        work(transaction.objectStore(objectStore), (found) => {
+          result = found;
+        });
+      };
+    } catch {
+      fail();
+    }
+  });
+}

@@ -1,0 +1,43 @@
+import { attemptInBackground } from '../common/attempt-in-background.ts';
+import { singleAttempt } from '../common/service.ts';
+import { readRegistration } from '../common/storage.ts';
+import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
+
+/** The event's members. Some browsers leave them out or set them to null. */
+interface SubscriptionChange {
+  readonly oldSubscription?: PushSubscription | null;
+}
+
+/** Firefox ends a worker 60 s after its event, and a request may take 15 s. */
+const lastAttemptMs = 45_000;
+
+/**
+ * Replaces a subscription that the browser has ended, and registers the new one. Until then no push
+ * arrives, and the next page view may be days away: so the worker retries for as long as it may run.
+ */
+export async function renewSubscription(
+  registration: ServiceWorkerRegistration,
+  change: SubscriptionChange,
+): Promise<void> {
+  const end = Date.now() + lastAttemptMs;
+  for (;;) {
+    const pauseMs = await attemptInBackground(registration.scope, () =>
+      renewOnce(registration, change),
+    );
+    if (pauseMs === 0 || Date.now() + pauseMs > end) return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+async function renewOnce(
+  { scope, pushManager }: ServiceWorkerRegistration,
+  { oldSubscription }: SubscriptionChange,
+): Promise<void> {
+  const stored = await readRegistration(scope);
+  if (stored === undefined) return;
+  const { userId, applicationServerKey } = stored;
+  // In a site's own worker, the change may concern another sender's subscription.
+  if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
+  const subscription = await subscribeBrowser(pushManager, applicationServerKey);
+  await registerSubscription(scope, stored, subscription, userId, singleAttempt);
+}

@@ -1,0 +1,34 @@
+import { isDue } from '../../sdk/common/registration.ts';
+
+const now = Date.UTC(2026, 10, 20);
+const hourMs = 60 * 60 * 1000;
+
+const wanted = {
+  baseUrl: 'https://push.example',
+  projectId: 'demo',
+  applicationServerKey: 'key',
+  userId: 'ada',
+  endpoint: 'https://fcm.googleapis.com/a',
+};
+const stored = { ...wanted, registeredAt: now - hourMs };
+
+test('a registration that is an hour old and unchanged is not due', () => {
+  expect(isDue(stored, wanted, now)).toBe(false);
+});
+
+test('a registration is due after more than a day', () => {
+  expect(isDue({ ...stored, registeredAt: now - 24 * hourMs }, wanted, now)).toBe(false);
+  expect(isDue({ ...stored, registeredAt: now - 24 * hourMs - 1 }, wanted, now)).toBe(true);
+});
+
+test('a browser that was never registered is due', () => {
+  expect(isDue(undefined, wanted, now)).toBe(true);
+});
+
+test.each(Object.keys(wanted))('a registration with a different %s is due', (name) => {
+  expect(isDue(stored, { ...wanted, [name]: 'another' }, now)).toBe(true);
+});
+
+test('a registration is due after log-out', () => {
+  expect(isDue(stored, { ...wanted, userId: undefined }, now)).toBe(true);
+});
