@@ -9,15 +9,15 @@ import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
 
 /**
- * The service worker in Chromium. Without a connection to its push service Chromium cannot
- * subscribe, so pushes are handed to the worker by the browser's own debugger.
+ * Chromium cannot subscribe without a connection to its push service, so these tests pass pushes to the
+ * service worker through the debugger.
  */
 describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   let browser: Browser;
   let site: Site;
   let tab: SitePage;
   let deliver: (data: string) => Promise<ShownNotification | undefined>;
-  let service: BeaconService;
+  let beaconServer: BeaconServer;
 
   beforeAll(async () => {
     browser = await puppeteer.launch({
@@ -25,11 +25,11 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
       headless: true,
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
-    service = await startBeaconService();
-    site = await startSite(service.origin, { projectId: 'demo', applicationServerKey });
+    beaconServer = await startBeaconServer();
+    site = await startSite(beaconServer.origin, { projectId: 'demo', applicationServerKey });
     await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
     tab = await openSite(browser, `${site.origin}/`);
-    await until('the permission', () =>
+    await until('notification permission', () =>
       tab.page.evaluate(() => Notification.permission === 'granted'),
     );
     deliver = await registerWorker(tab);
@@ -46,10 +46,10 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   afterAll(async () => {
     await browser?.close();
     await site?.stop();
-    await service?.stop();
+    await beaconServer?.stop();
   });
 
-  test('a message is shown with every field and reported as shown', async () => {
+  test('a message is shown with every field and sends a `shown` beacon', async () => {
     const content = {
       title: 'Every field',
       body: 'Body',
@@ -59,42 +59,46 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
       badge: `${site.origin}/badge.png`,
     };
     const id = 'shown';
-    const shown = await deliver(JSON.stringify(pushMessage(id, content, service.events(id))));
+    const shown = await deliver(
+      JSON.stringify(pushMessage(id, content, beaconServer.eventsUrl(id))),
+    );
     const { url, ...fields } = content;
     expect(shown).toMatchObject({ ...fields, data: { id, url } });
-    await until('the beacon', () => service.beacons(id).length > 0);
-    expect(service.beacons(id)).toEqual(['shown']);
+    await until('the beacon', () => beaconServer.beacons(id).length > 0);
+    expect(beaconServer.beacons(id)).toEqual(['shown']);
   });
 
-  test('a message delivered twice is shown once and reported once', async () => {
+  test('a message delivered twice is shown once and sends one beacon', async () => {
     const id = 'twice';
-    const message = JSON.stringify(pushMessage(id, { title: 'Twice' }, service.events(id)));
+    const message = JSON.stringify(pushMessage(id, { title: 'Twice' }, beaconServer.eventsUrl(id)));
     await deliver(message);
-    await until('the beacon', () => service.beacons(id).length > 0);
+    await until('the beacon', () => beaconServer.beacons(id).length > 0);
     await deliver(message);
     const last = 'last';
-    await deliver(JSON.stringify(pushMessage(last, { title: 'Last' }, service.events(last))));
-    await until('the last beacon', () => service.beacons(last).length > 0);
-    expect(service.beacons(id)).toEqual(['shown']);
+    await deliver(
+      JSON.stringify(pushMessage(last, { title: 'Last' }, beaconServer.eventsUrl(last))),
+    );
+    await until('the last beacon', () => beaconServer.beacons(last).length > 0);
+    expect(beaconServer.beacons(id)).toEqual(['shown']);
     const titles = (await tab.notifications()).map(({ title }) => title);
     expect(titles.sort()).toEqual(['Last', 'Twice']);
   });
 
   test.each([
-    ['nothing', '', 'localhost'],
+    ['an empty push', '', 'localhost'],
     ['text', 'Just words', 'localhost'],
     ['a number', '7', 'localhost'],
-    ['broken JSON', '{"title":', 'localhost'],
+    ['malformed JSON', '{"title":', 'localhost'],
     ['a list', '[1,2]', 'localhost'],
-    ['another sender’s JSON', '{"title":"Foreign"}', 'Foreign'],
+    ['JSON of another sender', '{"title":"Foreign"}', 'Foreign'],
     ['wrong types', '{"notification":{"title":{},"icon":7,"navigate":[]}}', 'localhost'],
-  ])('a push of %s is shown all the same', async (_, data, title) => {
+  ])('a notification is shown for %s', async (_, data, title) => {
     const shown = await deliver(data);
     expect(shown?.title).toBe(title);
   });
 
-  test('subscribe() against a push service that never answers ends in a time-out', async () => {
-    // Chromium would wait for ever; the SDK's own patience is too long for a test.
+  test('subscribe() rejects if the push service does not respond', async () => {
+    // Chromium would wait forever. The SDK's time-out of 30 s is shortened for the test.
     await tab.page.evaluate(() => {
       const { setTimeout } = window;
       window.setTimeout = ((work: () => void, ms: number) =>
@@ -108,8 +112,8 @@ const applicationServerKey =
   'BNbxGYNMhEIi9rgmgS4zEbQ0jVmC0MxrHcVwdkqGfNnuFqrHbkqUb3eRjX8UBnKMYBQWCzgYDTjRkCgLlIDtMTc';
 
 /**
- * Registers the site's worker.
- * @returns hands it a push, as the browser would, and gives the notification that came of it.
+ * Registers the site's service worker.
+ * @returns a function that passes it a push and returns the notification that it shows.
  */
 async function registerWorker(
   tab: SitePage,
@@ -139,23 +143,23 @@ async function registerWorker(
   return async (data) => {
     const before = displayed;
     await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
-    // Not asked of the page: getNotifications() has Chromium forget one that it is about to show.
+    // The page cannot be asked: getNotifications() makes Chromium drop one that is about to be shown.
     await until('a notification displayed', () => displayed > before);
     return (await tab.notifications()).at(-1);
   };
 }
 
-interface BeaconService {
+interface BeaconServer {
   readonly origin: string;
-  /** Where the beacons of a notification go. */
-  events(id: string): string;
-  /** Types of the beacons that came, the first one first. */
+  /** URL for the beacons of a notification. */
+  eventsUrl(id: string): string;
+  /** Event types of the received beacons, in order. */
   beacons(id: string): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Takes beacons as the track function does, preflight included. */
-async function startBeaconService(): Promise<BeaconService> {
+/** Accepts beacons as the track function does, preflights included. */
+async function startBeaconServer(): Promise<BeaconServer> {
   const received: { url: string; type: string }[] = [];
   const server: Server = createServer(async (request, response) => {
     response.setHeader('access-control-allow-origin', '*');
@@ -171,7 +175,7 @@ async function startBeaconService(): Promise<BeaconService> {
   const path = (id: string) => `/${encodeURIComponent(id)}/events`;
   return {
     origin,
-    events: (id) => origin + path(id),
+    eventsUrl: (id) => origin + path(id),
     beacons: (id) => received.filter(({ url }) => url === path(id)).map(({ type }) => type),
     async stop() {
       const closed = once(server, 'close');

@@ -11,8 +11,8 @@ import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 
 declare const Carillon: typeof import('../../sdk/client/carillon.ts');
 
-/** Where each step leaves a picture; one of them stands in the README. */
-const pictures = '.carillon/screenshots';
+/** Folder for a screenshot of each step. The README shows one of them. */
+const screenshots = '.carillon/screenshots';
 
 describeWith('firefox', 'the playground in Firefox', (executablePath) => {
   let stack: BrowserStack;
@@ -20,7 +20,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
   let page: Page;
 
   beforeAll(async () => {
-    mkdirSync(pictures, { recursive: true });
+    mkdirSync(screenshots, { recursive: true });
     stack = await startBrowserStack();
     firefox = await launchFirefox({ executablePath, pushService: stack.pushService.origin });
   });
@@ -32,7 +32,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
   });
 
   afterEach(async () => {
-    // The next test starts without a subscription, whatever happened in this one.
+    // The next test starts without a subscription, even if this one failed.
     const { baseUrl, demo } = stack;
     await openPage();
     await page.evaluate((options) => Carillon.init(options).unsubscribe(), { baseUrl, ...demo });
@@ -45,21 +45,21 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     await stack?.stop();
   });
 
-  /** Opens the page, and waits until its buttons work. */
+  /** Opens the page and waits until its buttons work. */
   async function openPage(query = '', tab = page) {
     await tab.goto(`${stack.baseUrl}/${query}`);
     await tab.waitForSelector('#send-button:enabled');
   }
 
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent);
-  const picture = (name: string) =>
-    page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
+  const takeScreenshot = (name: string) =>
+    page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });
 
-  async function status(expected: string) {
+  async function expectStatus(expected: string) {
     await until(`the status "${expected}"`, async () => (await text('#status')) === expected);
   }
 
-  async function count(name: string, expected: number) {
+  async function expectCount(name: string, expected: number) {
     const selector = `.notification [data-name=${name}] dd`;
     await until(`${name} = ${expected}`, async () => {
       const found = await page.$(selector);
@@ -67,24 +67,24 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     });
   }
 
-  test('a person subscribes, sends, sees it shown, clicks, and unsubscribes', async () => {
-    await status('Not subscribed');
-    await picture('1-not-subscribed');
+  test('the page subscribes, sends, shows the counts of shown and clicked, and unsubscribes', async () => {
+    await expectStatus('Not subscribed');
+    await takeScreenshot('1-not-subscribed');
     await page.type('#user-id', 'ada');
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
     expect(await text('#endpoint')).toContain(stack.pushService.origin);
-    await picture('2-subscribed');
+    await takeScreenshot('2-subscribed');
 
     await page.click('#send-button');
-    await count('delivered', 1);
-    await count('shown', 1);
-    await picture('3-shown');
+    await expectCount('delivered', 1);
+    await expectCount('shown', 1);
+    await takeScreenshot('3-shown');
 
     await firefox.clickNotification('The bells are ringing');
-    await count('clicked', 1);
-    await picture('4-clicked');
+    await expectCount('clicked', 1);
+    await takeScreenshot('4-clicked');
     const target = `${stack.baseUrl}/?opened`;
     const tab = await until('the tab with the URL', async () =>
       (await firefox.browser.pages()).find((candidate) => candidate.url() === target),
@@ -92,77 +92,77 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     await tab.close();
 
     await page.setViewport({ width: 390, height: 844 });
-    await picture('5-phone');
+    await takeScreenshot('5-phone');
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBeLessThanOrEqual(390);
     await firefox.preferColorScheme('dark');
-    await until('a dark page', () =>
+    await until('the dark colour scheme', () =>
       page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches),
     );
-    await picture('6-phone-dark');
+    await takeScreenshot('6-phone-dark');
 
     await page.setViewport({ width: 1200, height: 900 });
-    await picture('7-dark');
+    await takeScreenshot('7-dark');
     await firefox.preferColorScheme('light');
     await page.click('#unsubscribe');
-    await status('Not subscribed');
+    await expectStatus('Not subscribed');
     expect(await stack.subscriptions(stack.demo)).toEqual([]);
     await page.click('#send-button');
-    await count('attempted', 0);
-    await picture('8-unsubscribed');
+    await expectCount('attempted', 0);
+    await takeScreenshot('8-unsubscribed');
   });
 
-  test('a targeted send from the page reaches nobody else', async () => {
+  test('a targeted send from the page reaches only its user ids', async () => {
     await page.type('#user-id', 'grace');
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     await page.click('[name=to][value=users]');
     await page.type('[name=userIds]', 'ada');
     await page.click('#send-button');
-    await count('attempted', 0);
+    await expectCount('attempted', 0);
     await page.$eval('[name=userIds]', (input) => {
       (input as HTMLInputElement).value = 'ada, grace';
     });
     await page.click('#send-button');
-    await count('shown', 1);
+    await expectCount('shown', 1);
   });
 
-  test('"Change user" after a reload keeps the user id that is stored', async () => {
+  test('"Change user" after a reload keeps the stored user id', async () => {
     await page.type('#user-id', 'ada');
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     await openPage();
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     await page.click('#identify');
     await page.waitForSelector('#identify:enabled');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
   });
 
-  test('the status follows when the SDK subscribes the browser again', async () => {
+  test('the status is updated after the SDK subscribes the browser again', async () => {
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     const { projectId, applicationServerKey } = await stack.newProject();
     await openPage(`?${new URLSearchParams({ projectId, applicationServerKey })}`);
-    await status('Subscribed');
+    await expectStatus('Subscribed');
   });
 
-  test('a send that matches no subscriber says so in its row', async () => {
+  test('the row of a send without subscribers shows "No subscriber matched."', async () => {
     await page.click('#send-button');
-    await count('attempted', 0);
+    await expectCount('attempted', 0);
     expect(await text('.notification:not(:has(.nobody[hidden])) .nobody')).toBe(
       'No subscriber matched.',
     );
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     await page.click('#send-button');
-    await count('attempted', 1);
+    await expectCount('attempted', 1);
     expect(await page.$('.notification:first-child .nobody[hidden]')).not.toBeNull();
   });
 
-  test('a subscribe says that it waits for the push service, then for the service', async () => {
+  test('subscribe shows that it waits for the push service, then for Carillon', async () => {
     const waits = await recordWaits(page);
     await page.click('#subscribe');
-    await status('Subscribed');
+    await expectStatus('Subscribed');
     expect(await waits()).toEqual([
       'Waiting for the browser’s push service, 30 s at most.',
       'Waiting for the service, 15 s at most.',
@@ -170,7 +170,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     expect(await text('#browser-lead')).toBe('This browser receives what the project sends.');
   });
 
-  test('a subscribe says that it waits for the person', async () => {
+  test('subscribe shows that it waits for the permission prompt', async () => {
     // Reads everything and answers nothing, until the browser closes the connection.
     const silent = createServer((socket) => socket.on('error', () => {}).resume());
     silent.listen(0, '127.0.0.1');
@@ -200,7 +200,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     }
   });
 
-  test('settings that are no project are refused in their form', async () => {
+  test('invalid settings show an error in their form', async () => {
     await page.click('#project summary');
     await page.$eval('[name=baseUrl]', (input) => {
       (input as HTMLInputElement).value = 'localhost:4320';
@@ -210,19 +210,19 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     expect(await text('#project-problem')).toContain('such as "https://push.example.com"');
   });
 
-  test('every call is shown as a curl line that works when pasted, its secret covered', async () => {
+  test('every request is shown as a curl command with a masked secret key, and copies one that works', async () => {
     await page.click('#send-button');
-    await count('attempted', 0);
+    await expectCount('attempted', 0);
     expect(await text('.call .code')).toBe('201');
     const shown = await text('.call .curl');
     expect(shown).toContain(`curl -X POST '${stack.baseUrl}/api/v1/projects/`);
     expect(shown).not.toContain(stack.demo.secretApiKey);
-    // The clipboard of a headless browser cannot be read.
+    // A headless browser's clipboard cannot be read.
     await page.evaluate(() => {
-      navigator.clipboard.writeText = async (line) => sessionStorage.setItem('copied', line);
+      navigator.clipboard.writeText = async (text) => sessionStorage.setItem('copied', text);
     });
     await page.click('.call .copy');
-    const pasted = await until('the copied line', () =>
+    const pasted = await until('the copied command', () =>
       page.evaluate(() => sessionStorage.getItem('copied')),
     );
     const { stdout } = await promisify(execFile)('sh', ['-c', `${pasted} --silent`]);
@@ -231,7 +231,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     expect(response).toMatchObject({ attempted: 0, delivered: 0, removed: 0, failed: 0 });
   });
 
-  test('no file of the page holds the secret key', async () => {
+  test('no file of the page contains the secret key', async () => {
     for (const path of [
       '/',
       '/playground.js',
@@ -240,13 +240,13 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
       '/carillon-sw.js',
     ]) {
       const file = await (await fetch(stack.baseUrl + path)).text();
-      const held = [stack.demo.secretApiKey, stack.demo.applicationServerKey];
-      expect(held.filter((key) => file.includes(key))).toEqual([]);
+      const keys = [stack.demo.secretApiKey, stack.demo.applicationServerKey];
+      expect(keys.filter((key) => file.includes(key))).toEqual([]);
     }
   });
 });
 
-/** @returns the texts about waiting that the page has shown since. */
+/** @returns a function that returns the "Waiting…" texts shown since this call. */
 async function recordWaits(page: Page): Promise<() => Promise<readonly string[]>> {
   const recorded = await page.evaluateHandle(() => {
     const texts: string[] = [];

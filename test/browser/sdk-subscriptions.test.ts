@@ -1,0 +1,195 @@
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { launchFirefox } from './fixtures/firefox.ts';
+import {
+  ageEntry,
+  endSubscription,
+  type FetchRecord,
+  readEntry,
+  recordFetches,
+  registrationSettled,
+  skipPauses,
+} from './fixtures/in-page.ts';
+import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import type { BrowserStack } from './fixtures/stack.ts';
+import { startThrottlingGateway, type ThrottlingGateway } from './fixtures/throttling-gateway.ts';
+
+describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) => {
+  let session: SdkSession;
+  let stack: BrowserStack;
+
+  beforeAll(async () => {
+    session = await startSdkSession(executablePath);
+    ({ stack } = session);
+  });
+
+  afterEach(() => session.closeAll());
+  afterAll(() => session?.stop());
+
+  test('unsubscribe() removes the subscription from the browser and the service', async () => {
+    const { project, tab } = await session.subscribedTab();
+    expect(await tab.unsubscribe()).toBe(true);
+    expect(await tab.endpoint()).toBeUndefined();
+    expect(await stack.send(project, { title: 'Gone' })).toMatchObject({ attempted: 0 });
+    expect(await tab.unsubscribe()).toBe(false);
+  });
+
+  test('the next send removes a subscription that ended only in the browser', async () => {
+    const { project, tab } = await session.subscribedTab();
+    await tab.page.evaluate(endSubscription);
+    const result = await stack.send(project, { title: 'Gone' });
+    expect(result).toMatchObject({ attempted: 1, removed: 1 });
+    expect(await stack.subscriptions(project)).toEqual([]);
+  });
+
+  test('subscribe() rejects with permission_denied if notifications are blocked', async () => {
+    const denying = await launchFirefox({
+      executablePath,
+      pushService: stack.pushService.origin,
+      permission: 'denied',
+    });
+    session.closeLater(denying.close);
+    const { project, site } = await session.newSite();
+    const tab = await session.open(`${site.origin}/`, denying);
+    expect(await tab.subscribeError()).toBe('permission_denied');
+    expect(await stack.subscriptions(project)).toEqual([]);
+  });
+
+  test('the worker registers a new endpoint when the push service drops the old one', async () => {
+    const { project, endpoint, tab } = await session.subscribedTab('ada');
+    await tab.page.close();
+    stack.pushService.realBrowsers.forget();
+    const [renewed] = await until('only the new endpoint', async () => {
+      const subscriptions = await stack.subscriptions(project);
+      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
+    });
+    expect(renewed!.userId).toBe('ada');
+    const { id, delivered } = await stack.send(project, { title: 'Found again' });
+    expect(delivered).toBe(1);
+    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+  });
+
+  test('a page view registers a subscription again after a day', async () => {
+    const { project, site, tab, endpoint } = await session.subscribedTab('ada');
+    const path = `${stack.baseUrl}/api/v1/projects/${project.projectId}`;
+    await fetch(`${path}?endpoint=${encodeURIComponent(endpoint)}`, { method: 'DELETE' });
+    const view = await session.open(`${site.origin}/`);
+    await view.page.evaluate(registrationSettled);
+    expect(await stack.subscriptions(project)).toEqual([]);
+    await tab.page.evaluate(ageEntry, `${site.origin}/`, 'registeredAt');
+    await session.open(`${site.origin}/`);
+    const [subscription] = await until('the subscription at the service', async () => {
+      const subscriptions = await stack.subscriptions(project);
+      return subscriptions.length > 0 && subscriptions;
+    });
+    expect(subscription).toMatchObject({ endpoint, userId: 'ada' });
+  });
+
+  test('a page with another application server key replaces the subscription', async () => {
+    const { project, site, endpoint } = await session.subscribedTab('ada');
+    const other = await stack.newProject();
+    const page = site.files.get('/')!;
+    site.files.set(
+      '/',
+      page
+        .replace(project.applicationServerKey, other.applicationServerKey)
+        .replace(project.projectId, other.projectId),
+    );
+    const tab = await session.open(`${site.origin}/`);
+    const [moved] = await until('the subscription in the other project', async () => {
+      const subscriptions = await stack.subscriptions(other);
+      return subscriptions.length > 0 && subscriptions;
+    });
+    expect(moved!.endpoint).not.toBe(endpoint);
+    expect(await tab.endpoint()).toBe(moved!.endpoint);
+    await until('no subscription in the first project', async () => {
+      return (await stack.subscriptions(project)).length === 0;
+    });
+    expect(await stack.send(other, { title: 'Moved' })).toMatchObject({ delivered: 1 });
+  });
+
+  test('a page with another address of the service keeps the subscription', async () => {
+    const { project, site, endpoint } = await session.subscribedTab('ada');
+    const gateway = await startThrottlingGateway(stack.baseUrl);
+    session.closeLater(gateway.stop);
+    const page = site.files.get('/')!;
+    site.files.set('/', recordFetches + page.replace(stack.baseUrl, gateway.origin));
+    const tab = await session.open(`${site.origin}/`);
+    await tab.page.evaluate(registrationSettled);
+    const requests = await tab.page.evaluate(() => Promise.all((window as FetchRecord).fetches!));
+    expect(requests).toEqual([`POST ${gateway.origin}/api/v1/projects/${project.projectId}`]);
+    expect(await stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
+  });
+
+  test('identify() sets and clears the user id of the subscription', async () => {
+    const { project, tab } = await session.subscribedTab();
+    await tab.identify('ada');
+    expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    await tab.identify(null);
+    expect((await stack.subscriptions(project))[0]!.userId).toBeUndefined();
+  });
+
+  describe('while the gateway throttles', () => {
+    let gateway: ThrottlingGateway;
+
+    beforeEach(async () => {
+      gateway = await startThrottlingGateway(stack.baseUrl);
+      session.closeLater(gateway.stop);
+    });
+
+    test('page views make one request, and register again after the pause', async () => {
+      const { project, site, tab } = await session.subscribedTab('ada', gateway.origin);
+      const scope = `${site.origin}/`;
+      const failures = `failures ${scope}`;
+      await tab.page.evaluate(ageEntry, scope, 'registeredAt');
+      const { registeredAt } = await tab.page.evaluate(readEntry, scope);
+      gateway.throttle();
+      for (const _ of ['first view', 'second view', 'third view']) {
+        const view = await session.open(scope);
+        await view.page.evaluate(registrationSettled);
+        await view.identify('ada');
+      }
+      expect(gateway.refused).toBe(1);
+      expect(await tab.page.evaluate(readEntry, failures)).toMatchObject({ count: 1 });
+
+      gateway.throttle(0);
+      await tab.page.evaluate(ageEntry, failures, 'notBefore');
+      const view = await session.open(scope);
+      await view.page.evaluate(registrationSettled);
+      expect((await tab.page.evaluate(readEntry, scope)).registeredAt).toBeGreaterThan(
+        registeredAt!,
+      );
+      expect(await tab.page.evaluate(readEntry, failures)).toEqual({});
+      expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    });
+
+    test('subscribe() makes three attempts and leaves no subscription if they fail', async () => {
+      const { project, site } = await session.newSite(gateway.origin);
+      const tab = await session.open(`${site.origin}/`);
+      await tab.page.evaluate(skipPauses);
+      gateway.throttle();
+      expect(await tab.subscribeError()).toBe('network_error');
+      expect(gateway.refused).toBe(3);
+      expect(await tab.endpoint()).toBeUndefined();
+      gateway.throttle(2);
+      const endpoint = await tab.subscribe();
+      expect(await stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+    });
+
+    test('the worker registers a new endpoint after a failed attempt', async () => {
+      const { project, site } = await session.newSite(gateway.origin);
+      const worker = site.files.get('/carillon-sw.js');
+      site.files.set('/carillon-sw.js', `(${skipPauses})();${worker}`);
+      const tab = await session.open(`${site.origin}/`);
+      const endpoint = await tab.subscribe('ada');
+      await tab.page.close();
+      gateway.throttle(1);
+      stack.pushService.realBrowsers.forget();
+      await until('only the new endpoint', async () => {
+        const subscriptions = await stack.subscriptions(project);
+        return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
+      });
+      expect(gateway.refused).toBe(1);
+    });
+  });
+});
