@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import type { Page } from 'puppeteer-core';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
+import { startSilentServer } from './fixtures/silent-server.ts';
 import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 
 declare const Carillon: typeof import('../../sdk/client/carillon.ts');
@@ -171,14 +170,10 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
   });
 
   test('subscribe shows that it waits for the permission prompt', async () => {
-    // Reads everything and answers nothing, until the browser closes the connection.
-    const silent = createServer((socket) => socket.on('error', () => {}).resume());
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
+    const silent = await startSilentServer();
     const asking = await launchFirefox({
       executablePath,
-      pushService: `http://127.0.0.1:${port}`,
+      pushService: silent.origin,
       permission: 'default',
     });
     try {
@@ -194,9 +189,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
       ]);
     } finally {
       await asking.close();
-      const closed = once(silent, 'close');
-      silent.close();
-      await closed;
+      await silent.stop();
     }
   });
 

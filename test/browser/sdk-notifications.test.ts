@@ -4,6 +4,7 @@ import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
 import { readSubscription, siteWorker } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { startSilentServer } from './fixtures/silent-server.ts';
 import type { BrowserStack } from './fixtures/stack.ts';
 
 describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) => {
@@ -147,12 +148,15 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
   test('a beacon without a response delays no notification', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const subscription = await tab.page.evaluate(readSubscription);
-    const events = `${stack.pushService.origin}/hangs`;
+    const silent = await startSilentServer();
+    session.closeLater(silent.stop);
+    const events = `${silent.origin}/events`;
     for (const id of ['one', 'two']) {
       const data = { carillon: 1, id, events };
       const message = JSON.stringify({ notification: { title: id, navigate: site.origin, data } });
       await pushDirectly({ toJSON: () => subscription }, message, project.vapid);
     }
     await until('both notifications', async () => (await tab.notifications()).length === 2);
+    await until('the request of a beacon', () => silent.connections > 0);
   });
 });
