@@ -5,6 +5,7 @@ import type { Page } from 'puppeteer-core';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
+import { recordWaits } from './fixtures/record-waits.ts';
 import { startSilentServer } from './fixtures/silent-server.ts';
 import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 
@@ -238,19 +239,3 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     }
   });
 });
-
-/** @returns a function that returns the "Waiting…" texts shown since this call. */
-async function recordWaits(page: Page): Promise<() => Promise<readonly string[]>> {
-  const recorded = await page.evaluateHandle(() => {
-    const texts: string[] = [];
-    const observer = new MutationObserver((changes) => {
-      for (const { addedNodes } of changes) {
-        const [added] = addedNodes;
-        if (added?.textContent?.startsWith('Waiting')) texts.push(added.textContent);
-      }
-    });
-    observer.observe(document.getElementById('browser-lead')!, { childList: true });
-    return texts;
-  });
-  return () => recorded.jsonValue();
-}
