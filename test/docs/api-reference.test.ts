@@ -10,14 +10,14 @@ import { startService } from '../fixtures/service.ts';
 
 const reference = readFileSync('docs/api.md', 'utf8');
 
-test('every example is answered as documented', async () => {
+test('each example gets the documented response', async () => {
   const service = await startService();
   try {
     const project = await service.createProject();
     await service.subscribe(project);
     const { body } = await service.send(project, { title: 'T' });
     const examples = examplesIn('docs/api.md', '## Subscribe');
-    const answers = await run(examples, {
+    const responses = await run(examples, {
       cwd: tmpdir(),
       env: {
         BASE: service.stack.baseUrl,
@@ -25,22 +25,25 @@ test('every example is answered as documented', async () => {
         SECRET_KEY: project.secretKey,
         NOTIFICATION: body.id,
       },
-      // Prints the status before the body, as the reference does.
+      // Prints the status before the body, as in the document.
       prelude: `curl() { command curl -s -w '\\n%{http_code}\\n' "$@" | { read -r body; read -r status; echo "$status $body"; }; }`,
     });
     expect(examples.length).toBeGreaterThan(5);
-    expect(answers.map(withoutIds)).toEqual(examples.map(({ answer }) => withoutIds(answer)));
+    expect(responses.map(withoutIds)).toEqual(examples.map(({ answer }) => withoutIds(answer)));
   } finally {
     await service.stop();
   }
 });
 
-test.each(Object.values(routes))('documents $method $path', ({ method, path }) => {
-  expect(reference).toContain(`| ${method} | \`${path}\` |`);
-  expect(readFileSync('README.md', 'utf8')).toContain(`| ${method} | \`${path}\` |`);
-});
+test.each(Object.values(routes))(
+  'docs/api.md and README.md list $method $path',
+  ({ method, path }) => {
+    expect(reference).toContain(`| ${method} | \`${path}\` |`);
+    expect(readFileSync('README.md', 'utf8')).toContain(`| ${method} | \`${path}\` |`);
+  },
+);
 
-test('documents every error, and no other', () => {
+test('docs/api.md lists exactly the error codes', () => {
   const [, section] = reference.split('## Errors');
   const rows = [...section!.matchAll(/^\| (\d{3}) \| `(\w+)` \| (.*) \|$/gm)];
   const documented = rows.map(([, status, code, meaning]) => [code, Number(status), meaning]);
@@ -52,17 +55,17 @@ test('documents every error, and no other', () => {
   expect(documented).toEqual(table);
 });
 
-test('documents every response of the gateway, and no other', () => {
+test('docs/api.md lists exactly the responses of the gateway', () => {
   const rows = reference.matchAll(/^\| (\d{3}) \| `(\{.*\})` \|/gm);
   const documented = [...rows].map(([, status, body]) => ({ status: Number(status), body }));
-  const answered = Object.values(gatewayResponses).map(({ status, body }) => ({
+  const expected = Object.values(gatewayResponses).map(({ status, body }) => ({
     status,
     body: body.toString(),
   }));
-  expect(documented).toEqual(answered.sort((one, other) => one.status - other.status));
+  expect(documented).toEqual(expected.sort((one, other) => one.status - other.status));
 });
 
-test('documents every push service, and no other', () => {
+test('docs/api.md lists exactly the accepted push services', () => {
   const [, section] = reference.split('## Push services');
   const hosts = [...section!.matchAll(/^\| `([^`]+)` \|/gm)].map(([, host]) => host);
   expect(hosts).toEqual(pushServiceHosts.map((host) => host.replace(/^\./, '*.')));
@@ -79,6 +82,6 @@ test.each([
   freeTier.rateLimitPerMinute,
   freeTier.monthlySendCap,
   freeTier.subscriberCap,
-])('documents the limit of %i', (limit) => {
+])('docs/api.md states the limit %i', (limit) => {
   expect(reference).toMatch(new RegExp(`\\b${limit.toLocaleString('en-US')}\\b`));
 });

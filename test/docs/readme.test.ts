@@ -4,7 +4,7 @@ import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startService } from '../fixtures/service.ts';
 
-test('the tour, pasted line by line, is answered as documented', async () => {
+test('each example of the tour gets the documented response', async () => {
   const service = await startService();
   const folder = temporaryFolder();
   try {
@@ -20,15 +20,15 @@ test('the tour, pasted line by line, is answered as documented', async () => {
     );
     const examples = examplesIn('README.md', '## Tour', '## Deploy');
     const printed = await run(examples, { cwd: folder.path, env: {} });
-    const answered = examples.flatMap(({ answer }, index) =>
-      answer === undefined ? [] : [{ answer, printed: printed[index]! }],
+    const documented = examples.flatMap(({ answer: response }, index) =>
+      response === undefined ? [] : [{ response, output: printed[index]! }],
     );
-    expect(answered.length).toBeGreaterThanOrEqual(3);
-    for (const { answer, printed: one } of answered) {
-      // A block may print more than one answer; the documented one is the last.
-      expect(withoutIds(one)).toMatch(new RegExp(`${escaped(withoutIds(answer)!)}$`));
+    expect(documented.length).toBeGreaterThanOrEqual(3);
+    for (const { response, output } of documented) {
+      // A block may print several responses; the documented one is the last.
+      expect(withoutIds(output)).toMatch(new RegExp(`${escaped(withoutIds(response)!)}$`));
     }
-    const [received] = printed.filter((one) => one.includes('web_push'));
+    const [received] = printed.filter((output) => output.includes('web_push'));
     expect(received).toContain('"title":"Hello"');
   } finally {
     folder.remove();

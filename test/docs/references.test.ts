@@ -2,17 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const folders = readdirSync('.', { withFileTypes: true }).filter((entry) => entry.isDirectory());
-/** Matches a path of the repository: one of its folders, then names without placeholders. */
+/** A path in the repository, without placeholders. */
 const repositoryPath = new RegExp(
   `^(?:${folders.map(({ name }) => name.replaceAll('.', '\\.')).join('|')})/[\\w./-]*$`,
 );
-/** Paths that are made by a command, and not part of the repository. */
+/** Paths that a command creates. */
 const generated = /^(?:\.carillon|cdk\.out|node_modules|sdk\/dist)\//;
 
 const documents = ['.', 'docs', 'docs/decisions', 'lambdas/push/transport'].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
-    // The changelog names the files of earlier versions.
+    // It names files of earlier versions.
     .filter((name) => name !== 'CHANGELOG.md')
     .map((name) => join(folder, name)),
 );
@@ -28,7 +28,7 @@ test.each(documents)('%s refers to files that exist', (document) => {
   expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
 });
 
-test('the check finds paths in documents', () => {
+test('the pattern matches paths but not placeholders', () => {
   expect(repositoryPath.test('lambdas/send/send.ts')).toBe(true);
   expect(repositoryPath.test('lambdas/<endpoint>')).toBe(false);
 });

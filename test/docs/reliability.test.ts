@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Titles at the top level of the reliability tests, with their files. */
+/** Top-level titles of the reliability tests, with their files. */
 function titles(): string[] {
   const folder = 'test/reliability';
   return readdirSync(folder)
@@ -12,14 +12,14 @@ function titles(): string[] {
     });
 }
 
-test('the promises of the document are the titles of the reliability tests', () => {
+test('docs/reliability.md lists exactly the titles of the reliability tests', () => {
   const rows = readFileSync('docs/reliability.md', 'utf8').matchAll(
     /^\| (.+?) \| \[(.+?)\]\(\.\.\/test\/reliability\/\2\) \|$/gm,
   );
-  const promised = [...rows].map(([, promise = '', name]) => {
+  const documented = [...rows].map(([, promise = '', name]) => {
     return `${promise.charAt(0).toLowerCase()}${promise.slice(1)} | ${name}`;
   });
-  const kept = titles().map((title) => title.charAt(0).toLowerCase() + title.slice(1));
-  expect(kept.length).toBeGreaterThan(20);
-  expect(promised.sort()).toEqual(kept.sort());
+  const tested = titles().map((title) => title.charAt(0).toLowerCase() + title.slice(1));
+  expect(tested.length).toBeGreaterThan(20);
+  expect(documented.sort()).toEqual(tested.sort());
 });
