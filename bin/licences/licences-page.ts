@@ -1,6 +1,6 @@
 import type { BundledPackage } from './bundled-packages.ts';
 
-/** The page of the documentation that lists the licences of what is bundled. */
+/** The text of docs/licences.md: packages in the bundles, with their licences. */
 export function licencesPage(packages: readonly BundledPackage[]): string {
   const rows = packages.map(
     ({ name, version, licence = 'none stated' }) => `| ${name} | ${version} | ${licence} |`,
@@ -8,8 +8,8 @@ export function licencesPage(packages: readonly BundledPackage[]): string {
   return [
     '# Licences',
     '',
-    'Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions hold code of',
-    'these packages besides. `npm run licences` writes this page from the bundles.',
+    'Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions also contain code of',
+    'these packages. `npm run licences` generates this page from the bundles.',
     '',
     '| Package | Version | Licence |',
     '|---|---|---|',
