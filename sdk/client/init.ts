@@ -15,7 +15,7 @@ import { findRegistration, registerWorker } from './service-worker.ts';
 
 /** Push for one project on this page. */
 export interface CarillonClient {
-  /** Whether this page can receive pushes in this browser. On iOS: only when installed to the home screen. */
+  /** Whether this page can receive pushes. On iOS only after installation to the home screen. */
   readonly supported: boolean;
   /** The current permission. Shows no prompt. */
   permission(): Promise<NotificationPermission | 'unsupported'>;
@@ -96,15 +96,21 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscribe({ userId: newUserId } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', 'Push is not supported on this page.');
+        throw new CarillonError('unsupported', 'This browser does not support push on this page.');
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();
       if (permission === 'denied') {
-        throw new CarillonError('permission_denied', 'Notifications are blocked for this site.');
+        throw new CarillonError(
+          'permission_denied',
+          'Notifications are blocked; allow them in the browser settings.',
+        );
       }
       if (permission === 'default') {
-        throw new CarillonError('permission_dismissed', 'The permission prompt was dismissed.');
+        throw new CarillonError(
+          'permission_dismissed',
+          'The permission prompt was dismissed; ask again.',
+        );
       }
       if (newUserId !== undefined) userId = newUserId;
       return withLock(async () => {

@@ -32,7 +32,7 @@ export const interactive: RetryPolicy = {
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
-/** While nobody waits. */
+/** In the background, where the next page view is the retry. */
 export const singleAttempt: RetryPolicy = { ...interactive, retries: 0 };
 
 const firstPauseMs = 2000;
@@ -94,7 +94,7 @@ async function attempt(
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     return response.ok ? undefined : await errorOf(response);
   } catch (cause) {
-    const sentence = `No readable response from ${new URL(url).origin}.`;
+    const sentence = `No readable response from ${new URL(url).origin}; check the connection.`;
     return new CarillonError('network_error', sentence, { cause });
   }
 }

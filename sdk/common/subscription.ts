@@ -29,11 +29,11 @@ export async function subscribeBrowser(
 ): Promise<PushSubscription> {
   const current = await manager.getSubscription();
   if (current !== null && hasKey(current, key)) return current;
-  // A service worker has one subscription: `subscribe()` with another key is refused until it ends.
+  // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
   await current?.unsubscribe();
   const options = { userVisibleOnly: true, applicationServerKey: decodeKey(key) };
   const timeout = new Promise<never>((_, reject) => {
-    const sentence = "The browser's push service did not respond.";
+    const sentence = "The browser's push service did not respond; check the connection.";
     setTimeout(() => reject(new CarillonError('timeout', sentence)), subscribeTimeoutMs);
   });
   const subscribing = manager.subscribe(options).catch(async (error) => {
@@ -47,7 +47,11 @@ export async function subscribeBrowser(
 function rethrow(cause: unknown): never {
   const denied = (cause as Error).name === 'NotAllowedError';
   throw denied
-    ? new CarillonError('permission_denied', 'Notifications are blocked for this site.', { cause })
+    ? new CarillonError(
+        'permission_denied',
+        'Notifications are blocked; allow them in the browser settings.',
+        { cause },
+      )
     : new CarillonError(
         'push_service_failed',
         `The browser could not subscribe: ${(cause as Error).message}`,
@@ -55,7 +59,7 @@ function rethrow(cause: unknown): never {
       );
 }
 
-/** Registers the subscription with the service, stores that, and removes the subscription that it replaces. */
+/** Registers the subscription with the service, and removes the one that it replaces. */
 export async function registerSubscription(
   scope: string,
   project: ProjectAddress,
@@ -67,8 +71,8 @@ export async function registerSubscription(
   const earlier = await readRegistration(scope);
   await postSubscription(project, subscription.toJSON(), userId, policy);
   await storeRegistration(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
-  // Not if only `baseUrl` differs: it may be the same service under another address, and this would
-  // delete the new registration.
+  // A registration that differs only in `baseUrl` is not deleted: both addresses may belong to the same
+  // service, which would then delete the new registration.
   const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
   if (earlier && isReplaced) {
     // If this fails, the next send finds the old endpoint gone and removes it.

@@ -10,8 +10,8 @@ import { openUrl } from './open-url.ts';
 import { renewSubscription } from './renew-subscription.ts';
 
 /**
- * The service worker. Registered itself, it handles every push. Imported into a site's own worker, it
- * handles only Carillon's pushes and clicks, and stops them from reaching the site's listeners.
+ * The service worker. As the registered script it handles every push. Imported into a site's own worker
+ * it handles only Carillon's pushes and clicks, and stops these from reaching the site's listeners.
  */
 declare const self: ServiceWorkerGlobalScope;
 

@@ -53,7 +53,7 @@ test('a click opens only http and https URLs', () => {
   }
 });
 
-test('any input yields a title and never throws', () => {
+test('any input gives a title and never throws', () => {
   const member = fc.oneof(fc.anything(), fc.webUrl(), fc.constant({ carillon: 1 }));
   const names = ['title', 'body', 'icon', 'navigate', 'data', 'notification'] as const;
   const shape = fc.record(Object.fromEntries(names.map((name) => [name, member])), {
