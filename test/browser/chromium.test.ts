@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import puppeteer, { type Browser, type CDPSession } from 'puppeteer-core';
 import { pushMessage } from '../../contract/message.ts';
 import { until } from '../fixtures/until.ts';
+import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
@@ -146,42 +144,5 @@ async function registerWorker(
     // The page cannot be asked: getNotifications() makes Chromium drop one that is about to be shown.
     await until('a notification displayed', () => displayed > before);
     return (await tab.notifications()).at(-1);
-  };
-}
-
-interface BeaconServer {
-  readonly origin: string;
-  /** URL for the beacons of a notification. */
-  eventsUrl(id: string): string;
-  /** Event types of the received beacons, in order. */
-  beacons(id: string): readonly string[];
-  stop(): Promise<void>;
-}
-
-/** Accepts beacons as the track function does, preflights included. */
-async function startBeaconServer(): Promise<BeaconServer> {
-  const received: { url: string; type: string }[] = [];
-  const server: Server = createServer(async (request, response) => {
-    response.setHeader('access-control-allow-origin', '*');
-    response.setHeader('access-control-allow-headers', 'Content-Type');
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    if (request.method === 'POST') received.push({ url: request.url!, ...JSON.parse(body) });
-    response.end('{"ok":true}');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const path = (id: string) => `/${encodeURIComponent(id)}/events`;
-  return {
-    origin,
-    eventsUrl: (id) => origin + path(id),
-    beacons: (id) => received.filter(({ url }) => url === path(id)).map(({ type }) => type),
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
   };
 }
