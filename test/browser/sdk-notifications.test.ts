@@ -32,7 +32,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     };
     const { id, ...counts } = await stack.send(project, content);
     expect(counts).toEqual({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const [shown, ...others] = await tab.notifications();
     expect(others).toEqual([]);
     const { title, body, icon } = content;
@@ -49,7 +49,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const url = `${site.origin}/target`;
     const { id } = await stack.send(project, { title: 'Click me', url });
     await firefox.clickNotification('Click me');
-    await stack.beacons(project, id, { shown: 1, clicked: 1 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     await until('the URL in a tab', async () => (await session.openUrls()).includes(url));
     expect(await tab.notifications()).toEqual([]);
   });
@@ -60,7 +60,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const before = await session.openUrls();
     const { id } = await stack.send(project, { title: 'Come back', url });
     await firefox.clickNotification('Come back');
-    await stack.beacons(project, id, { shown: 1, clicked: 1 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     expect(await session.openUrls()).toEqual(before);
   });
 
@@ -68,7 +68,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const { project, site, tab } = await session.subscribedTab();
     await tab.page.close();
     const { id } = await stack.send(project, { title: 'Nobody is here' });
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const again = await session.open(`${site.origin}/`);
     expect(await again.notifications()).toMatchObject([{ title: 'Nobody is here' }]);
   });
@@ -83,7 +83,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     await grace.subscribe('grace');
     const { id, attempted } = await stack.send(project, { title: 'For Grace', userIds: ['grace'] });
     expect(attempted).toBe(1);
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     expect(await grace.notifications()).toMatchObject([{ title: 'For Grace' }]);
     expect(await ada.notifications()).toEqual([]);
     const { attempted: all } = await stack.send(project, { title: 'For both' });
@@ -93,7 +93,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
   test('a message delivered twice is shown once and sends one beacon', async () => {
     const { project, tab } = await session.subscribedTab();
     const { id } = await stack.send(project, { title: 'Once' });
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const subscription = await tab.page.evaluate(readSubscription);
     const events = `${stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${id}/events`;
     const data = { carillon: 1, id, events };
@@ -104,7 +104,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
       return shown.length === 1 && shown[0]!.title === 'Twice';
     });
     const { id: later } = await stack.send(project, { title: 'Later' });
-    await stack.beacons(project, later, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
     expect(await stack.record(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
@@ -135,7 +135,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
       return (await tab.notifications()).some(({ title }) => title === 'Foreign: Hello');
     });
     const { id } = await stack.send(project, { title: 'Ours' });
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const titles = (await tab.notifications()).map(({ title }) => title);
     expect(titles.sort()).toEqual(['Foreign: Hello', 'Ours']);
     await firefox.clickNotification('Foreign: Hello');

@@ -66,7 +66,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     expect(renewed!.userId).toBe('ada');
     const { id, delivered } = await stack.send(project, { title: 'Found again' });
     expect(delivered).toBe(1);
-    await stack.beacons(project, id, { shown: 1, clicked: 0 });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
   });
 
   test('a page view registers a subscription again after a day', async () => {
