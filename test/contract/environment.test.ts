@@ -1,6 +1,6 @@
 import { readEnvironment } from '../../contract/environment.ts';
 
-test('reads only what a function needs, in its type', () => {
+test('readEnvironment returns the named variables, parsed', () => {
   const environment = readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP', 'EXTRA_PUSH_ORIGINS'], {
     PROJECTS_TABLE: 'projects',
     SUBSCRIBER_CAP: '1000',
@@ -14,12 +14,12 @@ test('reads only what a function needs, in its type', () => {
   });
 });
 
-test('no extra origins are an empty text', () => {
+test('an empty EXTRA_PUSH_ORIGINS means no extra origins', () => {
   const environment = readEnvironment(['EXTRA_PUSH_ORIGINS'], { EXTRA_PUSH_ORIGINS: '' });
   expect(environment.EXTRA_PUSH_ORIGINS).toEqual([]);
 });
 
-test('whether to prefer IPv6 is said by true or false', () => {
+test('PREFER_IPV6 is true or false', () => {
   expect(readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: 'true' }).PREFER_IPV6).toBe(true);
   expect(readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: 'false' }).PREFER_IPV6).toBe(false);
   expect(() => readEnvironment(['PREFER_IPV6'], { PREFER_IPV6: '1' })).toThrow(
@@ -27,7 +27,7 @@ test('whether to prefer IPv6 is said by true or false', () => {
   );
 });
 
-test('names every variable that is absent or wrong', () => {
+test('the error names every missing or invalid variable', () => {
   expect(() =>
     readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP'], { SUBSCRIBER_CAP: 'many' }),
   ).toThrow(

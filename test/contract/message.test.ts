@@ -1,6 +1,6 @@
 import { pushMessage } from '../../contract/message.ts';
 
-test('a message is a declarative one that a service worker may handle first', () => {
+test('a push message is declarative and mutable', () => {
   const content = {
     title: 'T',
     body: 'B',
@@ -22,7 +22,7 @@ test('a message is a declarative one that a service worker may handle first', ()
   });
 });
 
-test('a message of a sender that names no address is declarative all the same', () => {
+test('a push message without a URL opens the root of the site', () => {
   const { notification } = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events');
   expect(notification.navigate).toBe('/');
 });

@@ -8,14 +8,14 @@ test.each([
   ['subscribersCap', 'subscriberCap'],
   ['STAGE', 'stage'],
   ['monthlyCap', 'monthlySendCap'],
-])('%s is near %s', (typed, name) => {
+])('the nearest name to %s is %s', (typed, name) => {
   expect(nearestName(typed, names)).toBe(name);
 });
 
-test.each(['colour', '', 'cap', 'sta'])('%p is near nothing', (typed) => {
+test.each(['colour', '', 'cap', 'sta'])('%p has no near name', (typed) => {
   expect(nearestName(typed, names)).toBeUndefined();
 });
 
-test('nothing is near where there are no names', () => {
+test('an empty list has no near name', () => {
   expect(nearestName('stage', [])).toBeUndefined();
 });

@@ -8,19 +8,19 @@ function issuesOf(value: unknown): string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-test('takes what PushSubscription.toJSON() yields, as it is', () => {
+test('the output of PushSubscription.toJSON() is accepted unchanged', () => {
   const { endpoint, keys } = subscription();
   const parsed = schema.parse({ endpoint, expirationTime: null, keys });
   expect(parsed).toEqual({ endpoint, keys });
 });
 
-test('stores one spelling of an endpoint whatever the case of its host', () => {
+test('an endpoint is normalised', () => {
   const { keys } = subscription();
   const parsed = schema.parse({ endpoint: 'HTTPS://FCM.googleapis.com:443/fcm/send/A', keys });
   expect(parsed.endpoint).toBe('https://fcm.googleapis.com/fcm/send/A');
 });
 
-test('takes keys in either base64 alphabet, padded or not, and stores base64url', () => {
+test('keys may be base64 or base64url, padded or not, and become base64url', () => {
   const publicKey = Buffer.from(keyPair().publicKey, 'base64url');
   const auth = Buffer.from('fb'.repeat(16), 'hex');
   const { endpoint } = subscription();
@@ -38,10 +38,11 @@ test.each([
   'https://wns2-par02p.notify.windows.com/w/?token=abc',
   'https://web.push.apple.com/QAbc',
   'http://127.0.0.1:4001/push/abc',
-])('admits %s', (endpoint) => {
+])('the endpoint %s is accepted', (endpoint) => {
   expect(issuesOf(subscription({ endpoint }))).toEqual([]);
 });
 
+// One case for each rule. Attacks: test/reliability/fixtures/hostile-urls.ts.
 test.each([
   ['not a URL', 'must be an absolute URL'],
   ['ftp://fcm.googleapis.com/x', 'must be an https URL'],
@@ -53,28 +54,20 @@ test.each([
     'https://permanently-removed.invalid/x',
     'must be on a known push service; "permanently-removed.invalid" is not one',
   ],
-  [
-    'https://127.0.0.1/fcm.googleapis.com',
-    'must be on a known push service; "127.0.0.1" is not one',
-  ],
-  [
-    'https://evilpush.apple.com.example.org/x',
-    'must be on a known push service; "evilpush.apple.com.example.org" is not one',
-  ],
   ['https://push.apple.com/x', 'must be on a known push service; "push.apple.com" is not one'],
   ['http://127.0.0.1:4002/push/abc', 'must be an https URL'],
-])('refuses the endpoint %s', (endpoint, message) => {
+])('the endpoint %s is refused', (endpoint, message) => {
   expect(issuesOf(subscription({ endpoint }))).toEqual([`endpoint: ${message}`]);
 });
 
-test('refuses an endpoint of more than 2,048 characters', () => {
+test('an endpoint has at most 2,048 characters', () => {
   const longest = `https://fcm.googleapis.com/${'x'.repeat(2048 - 27)}`;
   expect(issuesOf(subscription({ endpoint: longest }))).toEqual([]);
   expect(issuesOf(subscription({ endpoint: `${longest}x` }))).toHaveLength(1);
 });
 
-test('refuses an endpoint that is longer than 2,048 characters once it is normalised', () => {
-  // A URL percent-encodes each of these characters as nine.
+test('an endpoint has at most 2,048 characters after percent-encoding', () => {
+  // Percent-encoding turns each of these characters into nine.
   const endpoint = `https://fcm.googleapis.com/${'中'.repeat(300)}`;
   expect(new URL(endpoint).href.length).toBeGreaterThan(2048);
   expect(issuesOf(subscription({ endpoint }))).toEqual([
@@ -83,7 +76,7 @@ test('refuses an endpoint that is longer than 2,048 characters once it is normal
   expect(unsubscribeSchema.safeParse({ endpoint }).success).toBe(false);
 });
 
-test('names every field that is absent', () => {
+test('the issues name every missing field', () => {
   expect(issuesOf({})).toEqual(['endpoint: is required', 'keys: is required']);
   expect(issuesOf(subscription({ keys: {} as never }))).toEqual([
     'keys.p256dh: is required',
@@ -91,25 +84,25 @@ test('names every field that is absent', () => {
   ]);
 });
 
-test.each([null, [], 'text', 7])('refuses the body %j', (body) => {
+test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
   expect(issuesOf(body)).toEqual([': must be an object']);
 });
 
 describe('keys.p256dh', () => {
-  const right = Buffer.from(keyPair().publicKey, 'base64url');
-  const offCurve = Buffer.from(right);
+  const valid = Buffer.from(keyPair().publicKey, 'base64url');
+  const offCurve = Buffer.from(valid);
   offCurve[64]! ^= 1;
-  const compressed = Buffer.concat([Buffer.of(2 + (right[64]! & 1)), right.subarray(1, 33)]);
-  const beyondField = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 0xff)]);
+  const compressed = Buffer.concat([Buffer.of(2 + (valid[64]! & 1)), valid.subarray(1, 33)]);
+  const outOfRange = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 0xff)]);
 
   test.each([
-    ['a point off the curve', offCurve.toString('base64url')],
+    ['a point that is not on the curve', offCurve.toString('base64url')],
     ['a compressed point', compressed.toString('base64url')],
-    ['coordinates beyond the field', beyondField.toString('base64url')],
+    ['coordinates of p or more', outOfRange.toString('base64url')],
     ['the point at infinity', Buffer.of(0).toString('base64url')],
     ['zeros', Buffer.concat([Buffer.of(4), Buffer.alloc(64)]).toString('base64url')],
-    ['no base64', `${'*'.repeat(87)}`],
-  ])('refuses %s', (_, p256dh) => {
+    ['text that is not base64', '*'.repeat(87)],
+  ])('%s is refused', (_, p256dh) => {
     const { auth } = subscription().keys;
     expect(issuesOf(subscription({ keys: { p256dh, auth } }))).toEqual([
       'keys.p256dh: must be base64url of an uncompressed P-256 point (65 bytes)',
@@ -117,7 +110,7 @@ describe('keys.p256dh', () => {
   });
 });
 
-test.each([15, 17])('refuses an auth secret of %i bytes', (length) => {
+test.each([15, 17])('an auth secret of %i bytes is refused', (length) => {
   const { p256dh } = subscription().keys;
   const auth = Buffer.alloc(length, 1).toString('base64url');
   expect(issuesOf(subscription({ keys: { p256dh, auth } }))).toEqual([
@@ -131,11 +124,11 @@ test.each([
   [7, 'must be text of 1 to 256 characters'],
   [null, 'must be text of 1 to 256 characters'],
   ['\ud800', 'must be well-formed Unicode'],
-])('refuses the userId %j', (userId, message) => {
+])('the userId %j is refused', (userId, message) => {
   expect(issuesOf({ ...subscription(), userId })).toEqual([`userId: ${message}`]);
 });
 
-test('unsubscribe takes an endpoint that subscribe admits no more, in the same spelling', () => {
+test('unsubscribe accepts endpoints of any push service and normalises them', () => {
   const parsed = unsubscribeSchema.parse({ endpoint: 'https://Push.Example.org/x' });
   expect(parsed.endpoint).toBe('https://push.example.org/x');
 });
