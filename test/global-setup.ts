@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { provideAssembly } from '../local/template/assembly-cache.ts';
 
 /**
- * Provides the synthesized stack once for all test files, which find it by `CARILLON_ASSEMBLY`. Where that
- * variable is set already, the tests run against the assembly it names.
+ * Synthesizes the stack once for all test files and passes its directory in `CARILLON_ASSEMBLY`. If
+ * that variable is already set, the tests use the assembly it names.
  */
 export default async function setUp(): Promise<void> {
-  // The SDK's advice about the Node that happens to run the tests.
+  // The SDK would print a warning about the version of Node.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
   if (process.env.CARILLON_ASSEMBLY) return;
   const directory = await mkdtemp(join(tmpdir(), 'carillon-test-'));

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 
-/** Removes what the setup synthesized, and nothing that was there before. */
+/** Removes the assembly if the setup created it. */
 export default async function tearDown(): Promise<void> {
   const { CARILLON_ASSEMBLY, CARILLON_ASSEMBLY_TEMPORARY } = process.env;
-  if (CARILLON_ASSEMBLY && CARILLON_ASSEMBLY_TEMPORARY)
+  if (CARILLON_ASSEMBLY && CARILLON_ASSEMBLY_TEMPORARY) {
     await rm(CARILLON_ASSEMBLY, { recursive: true });
+  }
 }

@@ -12,7 +12,7 @@ interface Manifest {
 
 interface LockedPackage {
   readonly integrity?: string;
-  /** Part of the package around it, under the hash of that. */
+  /** Contained in another package, whose hash covers it. */
   readonly inBundle?: boolean;
   readonly dev?: boolean;
   readonly optional?: boolean;
@@ -23,11 +23,11 @@ const manifest = read('package.json') as Manifest;
 const locked = read('package-lock.json').packages as Readonly<Record<string, LockedPackage>>;
 const packages = bundledPackages(sharedAssembly());
 
-/** Licences that ask for no more than to be named, and one that asks for its own files' sources. */
+/** Permissive licences, and MPL-2.0, which only asks for the sources of its own files. */
 const accepted = ['Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'MPL-2.0'];
 
 test.each(['dependencies', 'devDependencies', 'optionalDependencies'] as const)(
-  'every one of the %s is of an exact version',
+  '%s have exact versions',
   (kind) => {
     for (const version of Object.values(manifest[kind])) {
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -35,37 +35,37 @@ test.each(['dependencies', 'devDependencies', 'optionalDependencies'] as const)(
   },
 );
 
-test('the lockfile holds a hash of every package', () => {
+test('the lockfile has a hash of every package', () => {
   const fetched = Object.entries(locked).filter(([folder, one]) => folder !== '' && !one.inBundle);
   expect(fetched.length).toBeGreaterThan(100);
   const unhashed = fetched.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
-  // Save some tools' binaries for other platforms, which no registry at hand had when it was made.
+  // Some optional binaries of development tools for other platforms have no hash in the lockfile.
   expect(unhashed.filter(([, { dev, optional }]) => !(dev && optional))).toEqual([]);
 });
 
-test('no package’s scripts run when it is installed', () => {
+test('install scripts of packages do not run', () => {
   expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('ignore-scripts=true');
 });
 
-test('what is bundled comes from the dependencies, and nothing of it from the tools', () => {
+test('bundles contain packages of dependencies, and none of devDependencies', () => {
   expect(packages.length).toBeGreaterThan(10);
   expect(packages.filter(({ dev }) => dev)).toEqual([]);
 });
 
-test('every package that is depended on is bundled', () => {
+test('every dependency is bundled', () => {
   const names = packages.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
 });
 
-test('what is bundled is under a licence that allows it', () => {
+test('every bundled package has an accepted licence', () => {
   expect(packages.filter(({ licence }) => !accepted.includes(licence ?? ''))).toEqual([]);
 });
 
-test('the licences of what is bundled are listed: npm run licences writes them', () => {
+test('docs/licences.md lists the bundled packages: npm run licences writes it', () => {
   expect(readFileSync('docs/licences.md', 'utf8')).toBe(licencesPage(packages));
 });
 
-test('a package that lies within another is told by its own name, and from its namesake', () => {
+test('a nested package is listed by its name, separately from another version of it', () => {
   const folder = temporaryFolder();
   const sources = [
     '../../lambdas/send/send.ts',

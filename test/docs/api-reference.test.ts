@@ -29,7 +29,7 @@ test('each example gets the documented response', async () => {
       prelude: `curl() { command curl -s -w '\\n%{http_code}\\n' "$@" | { read -r body; read -r status; echo "$status $body"; }; }`,
     });
     expect(examples.length).toBeGreaterThan(5);
-    expect(responses.map(withoutIds)).toEqual(examples.map(({ answer }) => withoutIds(answer)));
+    expect(responses.map(withoutIds)).toEqual(examples.map(({ response }) => withoutIds(response)));
   } finally {
     await service.stop();
   }

@@ -20,7 +20,7 @@ test('each example of the tour gets the documented response', async () => {
     );
     const examples = examplesIn('README.md', '## Tour', '## Deploy');
     const printed = await run(examples, { cwd: folder.path, env: {} });
-    const documented = examples.flatMap(({ answer: response }, index) =>
+    const documented = examples.flatMap(({ response }, index) =>
       response === undefined ? [] : [{ response, output: printed[index]! }],
     );
     expect(documented.length).toBeGreaterThanOrEqual(3);

@@ -5,7 +5,7 @@ import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import {
   type HoldingPushService,
   startHoldingPushService,
@@ -40,7 +40,7 @@ afterAll(async () => {
 const keys = createBrowserKeys();
 
 /** Stores subscriptions past the API: hundreds, in moments. */
-async function store({ projectId }: OwnedProject, subscriptions: readonly Subscribing[]) {
+async function store({ projectId }: ProjectCredentials, subscriptions: readonly Subscribing[]) {
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
@@ -49,7 +49,7 @@ async function store({ projectId }: OwnedProject, subscriptions: readonly Subscr
 
 type Subscribing = Pick<SimulatedBrowser, 'toJSON'>;
 
-async function subscribe(project: OwnedProject, at: PushService, number: number) {
+async function subscribe(project: ProjectCredentials, at: PushService, number: number) {
   const { applicationServerKey } = project;
   const browsers = Array.from({ length: number }, () =>
     at.subscribe({ applicationServerKey, keys }),
@@ -61,7 +61,7 @@ async function subscribe(project: OwnedProject, at: PushService, number: number)
 const unlimited = { subscriberCap: null, monthlySendCap: null, rateLimitPerMinute: null };
 
 /** Endpoints that the table holds; their number is that of the counter. */
-async function endpointsOf({ projectId }: OwnedProject): Promise<Set<string>> {
+async function endpointsOf({ projectId }: ProjectCredentials): Promise<Set<string>> {
   const { tables } = service.stack.dynamodb;
   const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, projectId);
   expect(subscribers).toBe(subscriptions.size);
@@ -69,7 +69,7 @@ async function endpointsOf({ projectId }: OwnedProject): Promise<Set<string>> {
 }
 
 /** Stores subscriptions at the push service that holds. @returns their endpoints. */
-async function subscribeHeld(project: OwnedProject, number: number): Promise<string[]> {
+async function subscribeHeld(project: ProjectCredentials, number: number): Promise<string[]> {
   const endpoints = Array.from({ length: number }, () => `${holding.origin}/${randomUUID()}`);
   const stated = {
     p256dh: keys.publicKey.toString('base64url'),
@@ -84,7 +84,7 @@ async function subscribeHeld(project: OwnedProject, number: number): Promise<str
 }
 
 /** Sends, and does things that begin and end while the broadcast is under way. */
-async function sendDuring(project: OwnedProject, doings: () => readonly Promise<unknown>[]) {
+async function sendDuring(project: ProjectCredentials, doings: () => readonly Promise<unknown>[]) {
   holding.hold();
   const arrival = holding.arrival();
   const sending = service.send(project, { title: 'T' });

@@ -4,12 +4,12 @@ import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { DynamoDbCall, DynamoDbFault, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { cancelledTransaction, errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 /** What one request meets at the database; undefined lets a call through. */
 let hook: DynamoDbHook | undefined;
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 
 beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });

@@ -3,15 +3,15 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import {
-  type Answer,
+  type ApiResponse,
   type CallOptions,
-  type OwnedProject,
+  type ProjectCredentials,
   type Service,
   startService,
 } from '../fixtures/service.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 const calls: string[] = [];
 
 /** Instances of each function. */
@@ -36,7 +36,7 @@ const writes = () => calls.filter((operation) => !reads.includes(operation)).len
 
 const wrongKey = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };
 
-function call(name: RouteName, request: Partial<CallOptions>): Promise<Answer> {
+function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
   const requests = {
     subscribe: { body: service.stack.pushService.subscribe().toJSON() },
     unsubscribe: { query: '?endpoint=https%3A%2F%2Ffcm.googleapis.com%2Fx' },
@@ -51,7 +51,7 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<Answer> {
 }
 
 /** So many requests, as many at once as there are instances. */
-async function flood(times: number, request: (index: number) => Promise<Answer>) {
+async function flood(times: number, request: (index: number) => Promise<ApiResponse>) {
   const statuses = new Map<number, number>();
   let next = 0;
   const one = async () => {

@@ -3,16 +3,16 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../contract/limits.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import {
-  type Answer,
+  type ApiResponse,
   type CallOptions,
-  type OwnedProject,
+  type ProjectCredentials,
   type Service,
   startService,
 } from '../fixtures/service.ts';
 import { readProjectItems } from './fixtures/owned-tables.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 let notificationId: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ function goodBody(name: RouteWithBody): Record<string, unknown> {
   return bodies[name]();
 }
 
-function call(name: RouteName, request: Partial<CallOptions>): Promise<Answer> {
+function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
   return service.call(routes[name], {
     parameters: { projectId: project.projectId, notificationId },
     ...request,

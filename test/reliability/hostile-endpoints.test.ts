@@ -7,7 +7,7 @@ import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { countingAudience, recipient } from '../fixtures/audience.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/owned-tables.ts';
 import { deliver, skipWaits } from './fixtures/real-delivery.ts';
@@ -19,7 +19,7 @@ const keys = {
 };
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 /** A server on this machine that no push may reach, on every address that it has. */
 let trap: Server;
 let trapped = 0;

@@ -3,13 +3,13 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
 /** A push service that treats connections as no HTTP server would. */
 let misbehaving: Server;
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 let respond: (socket: Socket) => void;
 
 beforeAll(async () => {

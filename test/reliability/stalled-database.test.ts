@@ -5,11 +5,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { localClient } from '../../local/dynamodb/tables.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let hook: DynamoDbHook | undefined;
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 
 beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });

@@ -1,8 +1,8 @@
 import { type RouteName, routes } from '../../contract/routes.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 const calls: string[] = [];
 
 beforeAll(async () => {

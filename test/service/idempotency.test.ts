@@ -1,5 +1,5 @@
 import { routes } from '../../contract/routes.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-function send({ projectId, secretKey }: OwnedProject, key: string, body: object) {
+function send({ projectId, secretKey }: ProjectCredentials, key: string, body: object) {
   const headers = { authorization: `Bearer ${secretKey}`, 'idempotency-key': key };
   return service.call(routes.send, { parameters: { projectId }, headers, body });
 }

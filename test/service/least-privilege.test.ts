@@ -9,7 +9,7 @@ import { createResolver } from '../../local/template/references.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 const assembly = readAssembly(sharedAssembly());
 const grants = readGrants(assembly.template, createResolver(assembly.template));
@@ -18,7 +18,11 @@ const grants = readGrants(assembly.template, createResolver(assembly.template));
 const describeGrant = (caller: string, { action, resource }: Grant) =>
   `${caller} ${action} ${resource.split(':').at(-1)}`;
 
-function send(service: Service, { projectId, secretKey }: OwnedProject, overrides: object = {}) {
+function send(
+  service: Service,
+  { projectId, secretKey }: ProjectCredentials,
+  overrides: object = {},
+) {
   return service.call<SendResult>(routes.send, {
     parameters: { projectId },
     headers: { authorization: `Bearer ${secretKey}`, 'idempotency-key': 'order-1' },

@@ -3,10 +3,15 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { ErrorBody, ErrorCode } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
-import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import {
+  type ApiResponse,
+  type ProjectCredentials,
+  type Service,
+  startService,
+} from '../fixtures/service.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 let notificationId: string;
 
 beforeAll(async () => {
@@ -31,7 +36,7 @@ interface Request {
 }
 
 /** A request of this route that would be accepted, but for what is given. */
-function call(name: RouteName, request: Request = {}): Promise<Answer<ErrorBody>> {
+function call(name: RouteName, request: Request = {}): Promise<ApiResponse<ErrorBody>> {
   const defaults = {
     subscribe: { body: subscriptionBody() },
     unsubscribe: { query: '?endpoint=https%3A%2F%2Ffcm.googleapis.com%2Fx' },

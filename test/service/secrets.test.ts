@@ -5,8 +5,13 @@ import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
 import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { requestLine } from '../../local/start/request-line.ts';
-import { LeakWatch } from '../fixtures/leaks.ts';
-import { type Answer, type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { SecretScanner } from '../fixtures/secret-scanner.ts';
+import {
+  type ApiResponse,
+  type ProjectCredentials,
+  type Service,
+  startService,
+} from '../fixtures/service.ts';
 
 const wrongKey = `carillon_sk_${'wrong-key-of-43-characters'.padEnd(43, '0')}`;
 const userId = 'a-user-whom-nobody-may-read-of';
@@ -17,7 +22,7 @@ const content = {
 };
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 /** What becomes of every call to the database. */
 let fault: DynamoDbFault | undefined;
 /** Written by the functions since the last look. */
@@ -25,7 +30,7 @@ let log: string[] = [];
 /** Lines that `npm start` would have printed. */
 const printed: string[] = [];
 /** All that callers were told. */
-const refusals: Answer[] = [];
+const refusals: ApiResponse[] = [];
 
 beforeAll(async () => {
   service = await startService({
@@ -173,29 +178,29 @@ test('a request is printed by npm start without its secrets, wherever in the add
   for (const method of ['POST', 'DELETE', 'GET', 'OPTIONS']) {
     for (const address of addresses) await fetch(service.stack.baseUrl + address, { method });
   }
-  const watch = new LeakWatch();
-  watch.addSecrets('the key', [secretKey]);
-  watch.addSecrets('the endpoint', [endpoint, encodeURIComponent(endpoint)]);
-  for (const line of printed) watch.addLog(line);
+  const scanner = new SecretScanner();
+  scanner.addSecrets('the key', [secretKey]);
+  scanner.addSecrets('the endpoint', [endpoint, encodeURIComponent(endpoint)]);
+  for (const line of printed) scanner.addLine(line);
   expect(printed).toHaveLength(20);
-  expect(watch.findings()).toEqual([]);
+  expect(scanner.findings()).toEqual([]);
 });
 
 test('a secret would be found in a log, be it quoted, escaped or in a URL', () => {
-  const watch = new LeakWatch();
-  watch.addSecrets('body', { keys: { auth: project.secretKey } });
-  expect(watch.findings()).toEqual([]);
-  watch.addLog(JSON.stringify({ text: `at\n${project.secretKey}/x` }));
-  expect(watch.findings()).toEqual([expect.stringContaining('body keys auth')]);
+  const scanner = new SecretScanner();
+  scanner.addSecrets('body', { keys: { auth: project.secretKey } });
+  expect(scanner.findings()).toEqual([]);
+  scanner.addLine(JSON.stringify({ text: `at\n${project.secretKey}/x` }));
+  expect(scanner.findings()).toEqual([expect.stringContaining('body keys auth')]);
 });
 
 test('no refusal tells a secret, not even the caller’s own', () => {
-  const watch = new LeakWatch();
-  watch.addSecrets('a key', [wrongKey, project.secretKey]);
-  watch.addSecrets('a text', { userId, ...content });
-  for (const { body } of refusals) watch.addLog(JSON.stringify(body));
+  const scanner = new SecretScanner();
+  scanner.addSecrets('a key', [wrongKey, project.secretKey]);
+  scanner.addSecrets('a text', { userId, ...content });
+  for (const { body } of refusals) scanner.addLine(JSON.stringify(body));
   expect(refusals.length).toBeGreaterThan(20);
-  expect(watch.findings()).toEqual([]);
+  expect(scanner.findings()).toEqual([]);
 });
 
 test('of a secret key the tables hold the hash, and hold what else is secret in one table each', async () => {

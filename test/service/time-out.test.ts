@@ -3,14 +3,14 @@ import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 /** Seconds. A call to the database may take longer, so that the function runs out of time. */
 const timeoutSeconds = 1;
 
 let folder: Folder;
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 let hook: DynamoDbHook | undefined;
 const log: string[] = [];
 

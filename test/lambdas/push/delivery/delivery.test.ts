@@ -329,7 +329,7 @@ test('a push service that stalls does not hold the others up', async () => {
     failed: 1200,
     failures: { no_response: 1200 },
   });
-  expect(audience.readings).toBe(2);
+  expect(audience.reads).toBe(2);
 });
 
 test.each([

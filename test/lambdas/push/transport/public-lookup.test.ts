@@ -65,7 +65,7 @@ test.each([
 
 test('an origin that an operator admitted may be in a private network and in /etc/hosts', async () => {
   expect((await push('localhost', true)).status).toBe(404);
-  expect(dns.asked).toEqual([]);
+  expect(dns.queried).toEqual([]);
 });
 
 test('localhost is not looked up in /etc/hosts unless an operator admitted it', async () => {
@@ -77,7 +77,7 @@ test('look-ups of one host at the same time share one query', async () => {
   const lookUpHost = lookUp();
   const found = await Promise.all(Array.from({ length: 100 }, () => lookUpHost(host)));
   expect(found).toEqual(Array(100).fill([{ address, family: 4 }]));
-  expect(dns.asked).toEqual([host]);
+  expect(dns.queried).toEqual([host]);
 });
 
 test('an address is used for 30 s and then looked up again', async () => {
@@ -131,12 +131,12 @@ test('the thousand hosts that were looked up last are remembered', async () => {
     dns.addresses.set(one, [address]);
     await lookUpHost(one);
   }
-  dns.asked.length = 0;
+  dns.queried.length = 0;
   await lookUpHost(hosts[1]!);
   await lookUpHost(hosts[1000]!);
-  expect(dns.asked).toEqual([]);
+  expect(dns.queried).toEqual([]);
   await lookUpHost(hosts[0]!);
-  expect(dns.asked).toEqual([hosts[0]]);
+  expect(dns.queried).toEqual([hosts[0]]);
 });
 
 test('connections begin with one address after the other', async () => {
@@ -160,7 +160,7 @@ describe('of a host with IPv4 and IPv6 addresses', () => {
   test('the IPv4 address alone is looked up, unless IPv6 is preferred', async () => {
     dns.addresses.set(host, [address, ipv6]);
     expect(await lookUp()(host)).toEqual([{ address, family: 4 }]);
-    expect(dns.asked).toEqual([host]);
+    expect(dns.queried).toEqual([host]);
   });
 
   test('the IPv6 address comes first where IPv6 is preferred', async () => {
