@@ -7,8 +7,8 @@ import { cors } from '../../../lambdas/http/cors.ts';
 import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
-/** Lets a request through a chain. @returns its answer's status and the lines that it logged. */
-async function run(method: string, work: () => Promise<ReturnType<typeof respond>>) {
+/** Runs a request through a chain. @returns the status and the logged lines. */
+async function run(method: string, respondWith: () => Promise<ReturnType<typeof respond>>) {
   const lines: object[] = [];
   const write = (level: string) => (message: string, line: object) =>
     lines.push({ level, message, ...line });
@@ -17,7 +17,7 @@ async function run(method: string, work: () => Promise<ReturnType<typeof respond
   const handler = middy(accessLog(logger, () => new Date(times.shift()!)))
     .use(cors(routes.subscribe))
     .use(errorResponses())
-    .handler(work);
+    .handler(respondWith);
   const event = {
     version: '2.0',
     headers: {},
@@ -39,18 +39,20 @@ const line = (method: string, status: number, more: object = {}) => ({
   ...more,
 });
 
-test('a request is one line', async () => {
+test('a request logs one line', async () => {
   const { lines } = await run('POST', async () => respond(201, {}));
   expect(lines).toEqual([line('POST', 201, { level: 'INFO' })]);
 });
 
-test('a preflight, which no handler sees, is one line', async () => {
-  const { statusCode, lines } = await run('OPTIONS', () => Promise.reject(new Error('seen')));
+test('a preflight logs one line, without running the handler', async () => {
+  const { statusCode, lines } = await run('OPTIONS', () =>
+    Promise.reject(new Error('The handler ran.')),
+  );
   expect(statusCode).toBe(204);
   expect(lines).toEqual([line('OPTIONS', 204, { level: 'INFO' })]);
 });
 
-test('a request that fails unforeseen is one line, with the error', async () => {
+test('an unexpected error logs one line, with the error', async () => {
   const error = new Error('boom');
   const { lines } = await run('POST', () => Promise.reject(error));
   expect(lines).toEqual([line('POST', 500, { level: 'ERROR', code: 'internal_error', error })]);
@@ -64,6 +66,6 @@ test.each([
   ['2001:db8::1', '2001:db8:0::/48'],
   ['::1', '0:0:0::/48'],
   ['no address', undefined],
-])('of the address %s the network %s is logged', (address, network) => {
+])('the address %s is logged as the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

@@ -1,7 +1,7 @@
 import { chain } from '../../../lambdas/http/chain.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
-test('leaves running out of time to Lambda, which counts it as an error', async () => {
+test('the chain has no time-out: Lambda ends a late function and counts an error', async () => {
   let end: () => void = () => {};
   const work = new Promise<void>((resolve) => {
     end = resolve;
@@ -11,7 +11,7 @@ test('leaves running out of time to Lambda, which counts it as an error', async 
     return respond(200, {});
   });
   const running = handler({}, { getRemainingTimeInMillis: () => 0 } as never);
-  // A time-out of the chain's own would reject by now.
+  // middy's time-out would reject within this wait.
   await new Promise((resolve) => setTimeout(resolve, 10));
   end();
   expect((await running).statusCode).toBe(200);

@@ -10,6 +10,6 @@ test.each([
   ['::', '0:0:0:0::/64'],
   ['::ffff:203.0.113.7', '203.0.113.7'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('%s counts as %s', (address, counted) => {
+])('requests from %s are counted under %s', (address, counted) => {
   expect(countedAddress(address)).toBe(counted);
 });
