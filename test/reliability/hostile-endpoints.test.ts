@@ -7,10 +7,10 @@ import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { countingAudience, recipient } from '../fixtures/audience.ts';
+import { deliver, skipWaits } from '../fixtures/delivery.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/owned-tables.ts';
-import { deliver, skipWaits } from './fixtures/real-delivery.ts';
 
 const browserKeys = createBrowserKeys();
 const keys = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { countingAudience } from '../fixtures/audience.ts';
+import { deliver } from '../fixtures/delivery.ts';
 import { keyPair } from '../fixtures/subscription.ts';
-import { deliver } from './fixtures/real-delivery.ts';
 import { VirtualTime } from './fixtures/virtual-time.ts';
 
 /** Of each. What a push service at fault costs is some tenths of a second, however many there are. */
