@@ -16,12 +16,12 @@ function subscriptionKeys({ publicKey, authSecret }: BrowserKeys) {
   return { p256dh: publicKey.toString('base64url'), auth: authSecret.toString('base64url') };
 }
 
-/** Decrypts as web-push's own tests do. */
+/** Decrypts with http_ece, as the tests of web-push do. */
 function referenceDecrypt(body: Buffer, { ecdh, authSecret }: BrowserKeys): Buffer {
   return ece.decrypt(body, { version: 'aes128gcm', privateKey: ecdh, authSecret });
 }
 
-test('the reference reads every message this writes', () => {
+test('http_ece and the local push service decrypt every message', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: limits.messageBytes }), (bytes) => {
       const message = Buffer.from(bytes);
@@ -33,14 +33,14 @@ test('the reference reads every message this writes', () => {
   );
 });
 
-test('the stand-in reads what the reference writes', () => {
+test('the local push service decrypts a message of web-push', () => {
   const message = randomBytes(300);
   const { p256dh, auth } = subscriptionKeys(browser);
   const { cipherText } = webpush.encrypt(p256dh, auth, message, 'aes128gcm');
   expect(decrypt(cipherText, browser)).toEqual(message);
 });
 
-test('a body is laid out as the reference lays it out, key and salt aside', () => {
+test('a body has the length and the header of a body of web-push', () => {
   const message = randomBytes(300);
   const { p256dh, auth } = subscriptionKeys(browser);
   const { cipherText } = webpush.encrypt(p256dh, auth, message, 'aes128gcm');
@@ -49,21 +49,22 @@ test('a body is laid out as the reference lays it out, key and salt aside', () =
   expect(body.subarray(16, 22)).toEqual(cipherText.subarray(16, 22));
 });
 
-test('the longest message fills the 4,096 bytes a push service must take', () => {
+// RFC 8030 §7.2: a push service must accept 4,096 bytes.
+test('the longest message has a body of 4,096 bytes', () => {
   const body = encryption(randomBytes(limits.messageBytes))(subscriptionKeys(browser));
   expect(body).toHaveLength(4096);
 });
 
-test('no two messages of a broadcast share a salt or a key pair', () => {
+test('each message of a broadcast has its own salt and key pair', () => {
   const encrypt = encryption(Buffer.from('ding'));
-  // More than the salts that are drawn at once.
+  // Salts are generated in batches; this needs more than one batch.
   const bodies = Array.from({ length: 600 }, () => encrypt(subscriptionKeys(browser)));
   const salts = new Set(bodies.map((body) => body.toString('hex', 0, 16)));
   const senderKeys = new Set(bodies.map((body) => body.toString('hex', 21, 86)));
   expect([salts.size, senderKeys.size]).toEqual([600, 600]);
 });
 
-test('a message that was made before another stays as it was', () => {
+test('an encrypted message is not overwritten by the next', () => {
   const others = createBrowserKeys();
   const encrypt = encryption(Buffer.from('ding'));
   const first = encrypt(subscriptionKeys(browser));
@@ -72,16 +73,16 @@ test('a message that was made before another stays as it was', () => {
 });
 
 const { p256dh, auth } = subscriptionKeys(browser);
-const offTheCurve = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString('base64url');
+const notOnCurve = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString('base64url');
 
 test.each([
-  ['a point that is short', { p256dh: p256dh.slice(0, -1), auth }],
-  ['a point that is long', { p256dh: `${p256dh}A`, auth }],
-  ['a point off the curve', { p256dh: offTheCurve, auth }],
-  ['a point with characters of no base64url', { p256dh: `${p256dh.slice(0, -1)}!`, auth }],
-  ['a secret that is short', { p256dh, auth: auth.slice(0, -1) }],
-  ['a secret that is long', { p256dh, auth: `${auth}A` }],
-])('refuses %s, and reads the next keys well', (_, keys) => {
+  ['a public key that is too short', { p256dh: p256dh.slice(0, -1), auth }],
+  ['a public key that is too long', { p256dh: `${p256dh}A`, auth }],
+  ['a point that is not on the curve', { p256dh: notOnCurve, auth }],
+  ['a public key that is not base64url', { p256dh: `${p256dh.slice(0, -1)}!`, auth }],
+  ['an auth secret that is too short', { p256dh, auth: auth.slice(0, -1) }],
+  ['an auth secret that is too long', { p256dh, auth: `${auth}A` }],
+])('%s is refused, and the next encryption succeeds', (_, keys) => {
   const encrypt = encryption(Buffer.from('ding'));
   expect(() => encrypt(keys)).toThrow();
   expect(decrypt(encrypt({ p256dh, auth }), browser).toString()).toBe('ding');

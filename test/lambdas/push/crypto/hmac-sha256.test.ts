@@ -5,7 +5,7 @@ import { hmacDataLimit, hmacSha256 } from '../../../../lambdas/push/crypto/hmac-
 const bytes = (maxLength: number) =>
   fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 
-test('agrees with Node for every key of a block and every data within the limit', () => {
+test('hmacSha256 equals Node’s HMAC for keys of at most one block and data within the limit', () => {
   fc.assert(
     fc.property(bytes(64), bytes(hmacDataLimit), (key, data) => {
       expect(hmacSha256(key, data)).toEqual(createHmac('sha256', key).update(data).digest());
@@ -16,6 +16,6 @@ test('agrees with Node for every key of a block and every data within the limit'
 test.each([
   [65, 0],
   [0, hmacDataLimit + 1],
-])('refuses a key of %i bytes with data of %i', (key, data) => {
+])('a key of %i bytes with %i bytes of data is refused', (key, data) => {
   expect(() => hmacSha256(Buffer.alloc(key), Buffer.alloc(data))).toThrow(RangeError);
 });

@@ -17,7 +17,7 @@ function claims(authorization: string): { aud: string; exp: number; sub: string 
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
-test('states audience, subject and an end 12 hours ahead, and names the key', () => {
+test('the token has audience, subject and an expiry in 12 hours, and the header the public key', () => {
   const authorization = sign()(keys, origin);
   expect(claims(authorization)).toEqual({
     aud: origin,
@@ -27,7 +27,7 @@ test('states audience, subject and an end 12 hours ahead, and names the key', ()
   expect(authorization).toMatch(new RegExp(`^vapid t=[^,]+, k=${keys.publicKey}$`));
 });
 
-test('one token serves an origin until two hours before its end', () => {
+test('a token is reused for its origin until two hours before it expires', () => {
   const signer = sign();
   const first = signer(keys, origin);
   now = new Date('2026-11-20T21:59:59Z');
@@ -36,7 +36,7 @@ test('one token serves an origin until two hours before its end', () => {
   expect(claims(signer(keys, origin)).exp).toBe(now.getTime() / 1000 + 12 * 60 * 60);
 });
 
-test('origins and projects have tokens of their own', () => {
+test('each origin and each project has its own token', () => {
   const signer = sign();
   const tokens = [
     signer(keys, origin),
@@ -47,7 +47,7 @@ test('origins and projects have tokens of their own', () => {
   expect(claims(tokens[1]!).aud).toBe('https://other.example.com');
 });
 
-/** Header and claims of a token, and whether its signature verifies as ES256 (RFC 7518 §3.4). */
+/** Reads a token's header and claims, and verifies its signature as ES256 (RFC 7518 §3.4). */
 function readToken(authorization: string) {
   const { token, k } = /^vapid t=(?<token>[^,]+), k=(?<k>[\w-]+)$/.exec(authorization)!.groups!;
   const [header = '', payload = '', signature = ''] = token!.split('.');
@@ -70,7 +70,7 @@ function readToken(authorization: string) {
   };
 }
 
-test('the token says what one of web-push says, and verifies as it does', () => {
+test('the token has the header and claims of a token of web-push, and a valid signature', () => {
   const subject = 'mailto:ops@example.com';
   const exp = now.getTime() / 1000 + 12 * 60 * 60;
   const { publicKey, privateKey } = keys;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { isPublicAddress } from '../../../../lambdas/push/transport/public-address.ts';
 
-/** A range and its neighbours: the first and last address inside, the ones next to it outside. */
+/** A range: its first and last addresses, and the public addresses next to it. */
 interface Range {
   readonly name: string;
   readonly inside: readonly string[];
   readonly outside: readonly string[];
 }
 
-const closedIpv4: readonly Range[] = [
+const privateIpv4: readonly Range[] = [
   { name: 'this network', inside: ['0.0.0.0', '0.255.255.255'], outside: ['1.0.0.0'] },
   {
     name: 'private 10',
@@ -16,7 +16,7 @@ const closedIpv4: readonly Range[] = [
     outside: ['9.255.255.255', '11.0.0.0'],
   },
   {
-    name: 'shared by carriers',
+    name: 'carrier-grade NAT',
     inside: ['100.64.0.0', '100.127.255.255'],
     outside: ['100.63.255.255', '100.128.0.0'],
   },
@@ -46,7 +46,7 @@ const closedIpv4: readonly Range[] = [
     outside: ['192.0.1.255', '192.0.3.0'],
   },
   {
-    name: 'relays of 6to4',
+    name: '6to4 relays',
     inside: ['192.88.99.0', '192.88.99.255'],
     outside: ['192.88.98.255', '192.88.100.0'],
   },
@@ -77,12 +77,12 @@ const closedIpv4: readonly Range[] = [
   },
 ];
 
-const closedIpv6: readonly Range[] = [
+const privateIpv6: readonly Range[] = [
   { name: 'unspecified', inside: ['::', '0:0:0:0:0:0:0:0'], outside: [] },
   { name: 'loopback', inside: ['::1', '0:0:0:0:0:0:0:1', '0000::0001'], outside: [] },
   { name: 'IPv4-compatible', inside: ['::8.8.8.8', '::127.0.0.1', '::808:808'], outside: [] },
-  { name: 'translated by another prefix', inside: ['::ffff:0:8.8.8.8'], outside: [] },
-  { name: 'NAT64 of a local prefix', inside: ['64:ff9b:1::8.8.8.8', '64:ff9b:1::'], outside: [] },
+  { name: 'IPv4-translated', inside: ['::ffff:0:8.8.8.8'], outside: [] },
+  { name: 'local-use NAT64', inside: ['64:ff9b:1::8.8.8.8', '64:ff9b:1::'], outside: [] },
   { name: 'discard', inside: ['100::', '100::1', '100:0:0:1::'], outside: [] },
   {
     name: 'protocol assignments',
@@ -100,7 +100,7 @@ const closedIpv6: readonly Range[] = [
     outside: ['3ffe:ffff::', '3fff:1000::'],
   },
   {
-    name: 'outside of global unicast',
+    name: 'outside 2000::/3',
     inside: ['1fff:ffff::', '4000::', '5f00::1', '8000::', 'e000::'],
     outside: ['2000::', '3ffe::'],
   },
@@ -114,13 +114,13 @@ const closedIpv6: readonly Range[] = [
   { name: 'multicast', inside: ['ff00::', 'ff02::1', 'ffff:ffff::'], outside: [] },
 ];
 
-describe.each([...closedIpv4, ...closedIpv6])('$name', ({ inside, outside }) => {
+describe.each([...privateIpv4, ...privateIpv6])('$name', ({ inside, outside }) => {
   test.each(inside)('%s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
   if (outside.length === 0) return;
-  test.each(outside)('%s next to it is', (address) => {
+  test.each(outside)('%s next to it is public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
@@ -133,14 +133,14 @@ test.each([
   '2a00:1450:4001:82b::200a',
   '2620:149:a44::1',
   '2600:1f18::',
-])('%s of a push service is public', (address) => {
+])('the push service address %s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
-/** Spellings of IPv6 addresses that lead to an IPv4 one. */
-const carriers: readonly [string, (dotted: string) => string][] = [
+/** IPv6 addresses that contain an IPv4 address. */
+const embeddings: readonly [string, (dotted: string) => string][] = [
   ['mapped', (dotted) => `::ffff:${dotted}`],
-  ['mapped, in capitals', (dotted) => `::FFFF:${dotted}`],
+  ['mapped, upper case', (dotted) => `::FFFF:${dotted}`],
   ['mapped, in full', (dotted) => `0:0:0:0:0:ffff:${dotted}`],
   ['mapped, in hexadecimal', (dotted) => `::ffff:${hexadecimal(dotted)}`],
   ['NAT64', (dotted) => `64:ff9b::${dotted}`],
@@ -154,19 +154,19 @@ function hexadecimal(dotted: string): string {
   return `${bytes[0]}${bytes[1]}:${bytes[2]}${bytes[3]}`;
 }
 
-describe.each(carriers)('an IPv4 address that is %s', (_, spell) => {
-  test.each(closedIpv4.flatMap(({ inside }) => inside))('and %s is not public', (dotted) => {
-    expect(isPublicAddress(spell(dotted))).toBe(false);
+describe.each(embeddings)('an IPv4 address embedded in IPv6, %s', (_, embed) => {
+  test.each(privateIpv4.flatMap(({ inside }) => inside))('is not public: %s', (dotted) => {
+    expect(isPublicAddress(embed(dotted))).toBe(false);
   });
 
-  test('and public is public', () => {
-    expect(isPublicAddress(spell('8.8.8.8'))).toBe(true);
+  test('is public: 8.8.8.8', () => {
+    expect(isPublicAddress(embed('8.8.8.8'))).toBe(true);
   });
 
-  test('is judged as by itself, whichever it is', () => {
+  test('is public if the IPv4 address is', () => {
     fc.assert(
       fc.property(fc.ipV4(), (dotted) => {
-        expect(isPublicAddress(spell(dotted))).toBe(isPublicAddress(dotted));
+        expect(isPublicAddress(embed(dotted))).toBe(isPublicAddress(dotted));
       }),
       { numRuns: 1000 },
     );
@@ -195,16 +195,16 @@ test.each([
   '2a00:1450',
   '2a00:1450::1/64',
   '::ffff:8.8.8',
-])('"%s" is no address, and so not public', (text) => {
+])('"%s" is not an address, and not public', (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
-test('of any text it says something', () => {
+test('any text returns a boolean', () => {
   const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.ipV6(), fc.ipV4Extended());
   fc.assert(fc.property(texts, (text) => typeof isPublicAddress(text) === 'boolean'));
 });
 
-test('no address outside of 2000::/3 is public, save one that leads to IPv4', () => {
+test('an address outside 2000::/3 is not public, unless it embeds a public IPv4 address', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   const outside = fc
     .tuple(group, fc.array(group, { minLength: 7, maxLength: 7 }))

@@ -8,15 +8,15 @@ import { type DnsServer, startDnsServer } from '../../../fixtures/dns-server.ts'
 const host = 'web.push.example';
 const address = '93.184.216.34';
 
-let service: PushService;
+let pushService: PushService;
 let dns: DnsServer;
 let resolver: Resolver;
 let now: number;
 
 beforeAll(async () => {
-  service = await startPushService();
+  pushService = await startPushService();
 });
-afterAll(() => service.stop());
+afterAll(() => pushService.stop());
 
 beforeEach(async () => {
   dns = await startDnsServer();
@@ -36,9 +36,9 @@ function lookUp({ trustedOrigins = [] as string[], preferIpv6 = false } = {}) {
   );
 }
 
-/** Pushes to a host of that name, on the port of a push service of this machine. */
+/** Pushes to a host on the port of the local push service. */
 function push(name: string, trusted: boolean) {
-  const origin = `http://${name}:${new URL(service.origin).port}`;
+  const origin = `http://${name}:${new URL(pushService.origin).port}`;
   const trustedOrigins = trusted ? [origin] : [];
   const lookup = publicLookup({ trustedOrigins, preferIpv6: false, resolver });
   const body = Buffer.alloc(1);
@@ -56,23 +56,23 @@ test.each([
   ['a private network', ['10.0.0.1']],
   ['the metadata service', ['169.254.169.254']],
   ['a public address and a private one', [address, '127.0.0.1']],
-])('a host that resolves to %s is not connected to', async (_, addresses) => {
+])('a host that resolves to %s gets no connection', async (_, addresses) => {
   dns.addresses.set(host, addresses);
-  const before = service.stats().connections;
+  const before = pushService.stats().connections;
   await expect(push(host, false)).rejects.toThrow(`${host} resolves to a private address.`);
-  expect(service.stats().connections).toBe(before);
+  expect(pushService.stats().connections).toBe(before);
 });
 
-test('an origin that an operator admitted may be in a private network and in /etc/hosts', async () => {
+test('a trusted origin may be in a private network and in /etc/hosts', async () => {
   expect((await push('localhost', true)).status).toBe(404);
   expect(dns.queried).toEqual([]);
 });
 
-test('localhost is not looked up in /etc/hosts unless an operator admitted it', async () => {
+test('a host that is not trusted is not looked up in /etc/hosts', async () => {
   await expect(push('localhost', false)).rejects.toThrow('ENOTFOUND');
 });
 
-test('look-ups of one host at the same time share one query', async () => {
+test('concurrent look-ups of a host share one query', async () => {
   dns.addresses.set(host, [address]);
   const lookUpHost = lookUp();
   const found = await Promise.all(Array.from({ length: 100 }, () => lookUpHost(host)));
@@ -80,7 +80,7 @@ test('look-ups of one host at the same time share one query', async () => {
   expect(dns.queried).toEqual([host]);
 });
 
-test('an address is used for 30 s and then looked up again', async () => {
+test('an address is cached for 30 s', async () => {
   dns.addresses.set(host, [address]);
   const lookUpHost = lookUp();
   await lookUpHost(host);
@@ -91,7 +91,7 @@ test('an address is used for 30 s and then looked up again', async () => {
   expect(await lookUpHost(host)).toEqual([{ address: '93.184.216.35', family: 4 }]);
 });
 
-test('a host whose address becomes private is refused from the next look-up on', async () => {
+test('a host whose address becomes private is refused at the next look-up', async () => {
   dns.addresses.set(host, [address]);
   const lookUpHost = lookUp();
   await lookUpHost(host);
@@ -100,7 +100,7 @@ test('a host whose address becomes private is refused from the next look-up on',
   await expect(lookUpHost(host)).rejects.toThrow('resolves to a private address');
 });
 
-test('a look-up that failed is repeated at once', async () => {
+test('a failed look-up is not cached', async () => {
   const lookUpHost = lookUp();
   await expect(lookUpHost(host)).rejects.toMatchObject({ code: 'ENOTFOUND' });
   dns.addresses.set(host, ['10.0.0.1']);
@@ -109,7 +109,7 @@ test('a look-up that failed is repeated at once', async () => {
   expect(await lookUpHost(host)).toEqual([{ address, family: 4 }]);
 });
 
-test('a host that is not resolved holds up no other', async () => {
+test('hosts without a DNS response do not delay others', async () => {
   dns.addresses.set(host, [address]);
   const lookUpHost = lookUp();
   let ended = 0;
@@ -124,7 +124,7 @@ test('a host that is not resolved holds up no other', async () => {
   expect(ended).toBe(0);
 });
 
-test('the thousand hosts that were looked up last are remembered', async () => {
+test('the last 1,000 hosts are cached', async () => {
   const lookUpHost = lookUp();
   const hosts = Array.from({ length: 1001 }, (_, index) => `h${index}.push.example`);
   for (const one of hosts) {
@@ -139,7 +139,7 @@ test('the thousand hosts that were looked up last are remembered', async () => {
   expect(dns.queried).toEqual([hosts[0]]);
 });
 
-test('connections begin with one address after the other', async () => {
+test('each connection starts with the next address of the host', async () => {
   const addresses = ['93.184.216.34', '93.184.216.35', '93.184.216.36'];
   dns.addresses.set(host, addresses);
   const lookUpHost = lookUp();
@@ -153,17 +153,17 @@ test('connections begin with one address after the other', async () => {
   expect(first.slice(3)).toEqual(first.slice(0, 3));
 });
 
-describe('of a host with IPv4 and IPv6 addresses', () => {
+describe('look-ups of IPv4 and IPv6 addresses', () => {
   const ipv6 = '2606:4700:0:0:0:0:0:1111';
   const compressed = '2606:4700::1111';
 
-  test('the IPv4 address alone is looked up, unless IPv6 is preferred', async () => {
+  test('return IPv4 addresses only, by default', async () => {
     dns.addresses.set(host, [address, ipv6]);
     expect(await lookUp()(host)).toEqual([{ address, family: 4 }]);
     expect(dns.queried).toEqual([host]);
   });
 
-  test('the IPv6 address comes first where IPv6 is preferred', async () => {
+  test('return IPv6 addresses first, if preferred', async () => {
     dns.addresses.set(host, [address, ipv6]);
     const lookUpHost = lookUp({ preferIpv6: true });
     for (let connection = 0; connection < 3; connection += 1) {
@@ -177,19 +177,19 @@ describe('of a host with IPv4 and IPv6 addresses', () => {
   test.each([
     ['IPv4', [address], [{ address, family: 4 }]],
     ['IPv6', [ipv6], [{ address: compressed, family: 6 }]],
-  ])('where IPv6 is preferred, one that has only %s is found', async (_, addresses, found) => {
+  ])('return the %s address if the host has no other', async (_, addresses, found) => {
     dns.addresses.set(host, addresses);
     expect(await lookUp({ preferIpv6: true })(host)).toEqual(found);
   });
 
-  test('one without any address fails', async () => {
+  test('fail if the host has no address', async () => {
     dns.addresses.set(host, []);
     for (const preferIpv6 of [false, true]) {
       await expect(lookUp({ preferIpv6 })(host)).rejects.toMatchObject({ code: 'ENODATA' });
     }
   });
 
-  test('a private IPv6 address is refused like any other', async () => {
+  test('refuse a private IPv6 address', async () => {
     dns.addresses.set(host, [address, 'fd00:0:0:0:0:0:0:1']);
     await expect(lookUp({ preferIpv6: true })(host)).rejects.toThrow(
       'resolves to a private address',

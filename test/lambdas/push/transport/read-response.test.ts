@@ -5,7 +5,7 @@ const lines = (...text: string[]) => text.join('\r\n');
 
 const created = lines('HTTP/1.1 201 Created', 'Location: /message/1', 'Content-Length: 0', '', '');
 
-test('reads status and headers, their names in lower case', () => {
+test('a response has a status, and headers with lower-case names', () => {
   expect(readResponse(created)).toEqual({
     response: {
       status: 201,
@@ -25,13 +25,13 @@ test.each([
       lines('', '0', '', ''),
     12,
   ],
-  ['no body at all', lines('HTTP/1.1 204 No Content', '', ''), 0],
+  ['no body', lines('HTTP/1.1 204 No Content', '', ''), 0],
   [
-    'an interim answer ahead',
+    'an interim response before it',
     `${lines('HTTP/1.1 103 Early Hints', 'Link: </x>', '', '')}${created}`,
     0,
   ],
-])('an answer with %s is complete at its last byte and not before', (_, text, length) => {
+])('a response with %s is complete at its last byte', (_, text, length) => {
   for (let end = 0; end < text.length; end += 1) {
     expect(readResponse(text.slice(0, end))?.complete ?? false).toBe(false);
   }
@@ -40,7 +40,7 @@ test.each([
   expect(read.response.body).toHaveLength(length);
 });
 
-test('a body is UTF-8', () => {
+test('a body is decoded as UTF-8', () => {
   const body = Buffer.from('Schlüssel passt nicht').toString('latin1');
   const text = lines('HTTP/1.1 400 Bad Request', `Content-Length: ${body.length}`, '', body);
   expect(readResponse(text)!.response.body).toBe('Schlüssel passt nicht');
@@ -48,10 +48,10 @@ test('a body is UTF-8', () => {
 
 test.each([
   [
-    'says that it closes',
+    'has Connection: close',
     lines('HTTP/1.1 201 Created', 'Connection: Close', 'Content-Length: 0', '', ''),
   ],
-  ['is followed by what nobody asked for', `${created}HTTP/1.1 200 OK`],
+  ['is followed by more bytes', `${created}HTTP/1.1 200 OK`],
   [
     'has a length and chunks',
     lines('HTTP/1.1 200 OK', 'Content-Length: 3', 'Transfer-Encoding: chunked', '', '0', '', ''),
@@ -61,14 +61,14 @@ test.each([
     lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '0', 'Trailer: x', '', ''),
   ],
   [
-    'has a longer body than is wanted',
+    'has a body over the limit',
     lines('HTTP/1.1 400 No', 'Content-Length: 9999', '', 'x'.repeat(bodyLimitBytes)),
   ],
   [
-    'has more chunks than are wanted',
+    'has chunks over the limit',
     lines('HTTP/1.1 400 No', 'Transfer-Encoding: chunked', '', 'ffff', 'x'.repeat(bodyLimitBytes)),
   ],
-])('a connection is not used again after an answer that %s', (_, text) => {
+])('a connection is not reused after a response that %s', (_, text) => {
   const read = readResponse(text)!;
   expect(read).toMatchObject({ complete: true, reusable: false });
   expect(read.response.body.length).toBeLessThanOrEqual(bodyLimitBytes);
@@ -76,8 +76,11 @@ test.each([
 
 test.each([
   ['no length', lines('HTTP/1.1 503 Busy', '', 'later')],
-  ['a coding it does not know', lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: gzip', '', 'later')],
-])('an answer with %s ends with its connection', (_, text) => {
+  [
+    'an unsupported transfer coding',
+    lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: gzip', '', 'later'),
+  ],
+])('a response with %s ends when its connection closes', (_, text) => {
   expect(readResponse(text)).toMatchObject({
     response: { status: 503, body: 'later' },
     complete: false,
@@ -87,20 +90,20 @@ test.each([
 test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
   ['another version', 'HTTP/1.0 200 OK\r\n\r\n'],
-  ['no status', 'HTTP/1.1 2xx OK\r\n\r\n'],
+  ['an invalid status', 'HTTP/1.1 2xx OK\r\n\r\n'],
   ['a header without a name', lines('HTTP/1.1 200 OK', ': x', '', '')],
   ['two lengths', lines('HTTP/1.1 200 OK', 'Content-Length: 1', 'content-length: 2', '', '')],
-  ['a length that is none', lines('HTTP/1.1 200 OK', 'Content-Length: +1', '', '')],
+  ['an invalid length', lines('HTTP/1.1 200 OK', 'Content-Length: +1', '', '')],
   ['a chunk without a size', lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', 'x', '')],
   [
-    'a chunk longer than it says',
+    'a chunk longer than its size',
     lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '1', 'ab', ''),
   ],
-])('refuses %s', (_, text) => {
+])('a response with %s is malformed', (_, text) => {
   expect(() => readResponse(text)).toThrow();
 });
 
-test('throws nothing but errors of its own, whatever comes', () => {
+test('any text is parsed, or refused with a message of readResponse', () => {
   const pieces = fc.constantFrom(
     'HTTP/1.1 ',
     '200',
