@@ -20,9 +20,9 @@ const audiences = () => audienceStore(database.dynamo, tables());
 
 async function subscribe(projectId: string, userIds: readonly (string | undefined)[]) {
   const store = subscriptionStore(database.dynamo, tables(), () => new Date());
-  const made = userIds.map((userId) => subscription({ userId }));
-  await Promise.all(made.map((one) => store.save(projectId, one, null)));
-  return made;
+  const created = userIds.map((userId) => subscription({ userId }));
+  await Promise.all(created.map((one) => store.save(projectId, one, null)));
+  return created;
 }
 
 async function read(pages: AsyncIterable<readonly Recipient[]>): Promise<Recipient[]> {
@@ -31,21 +31,21 @@ async function read(pages: AsyncIterable<readonly Recipient[]>): Promise<Recipie
   return all;
 }
 
-function endpoints(of: readonly { endpoint: string }[]): string[] {
-  return of.map(({ endpoint }) => endpoint).sort();
+function endpoints(subscriptions: readonly { endpoint: string }[]): string[] {
+  return subscriptions.map(({ endpoint }) => endpoint).sort();
 }
 
-test('everyone is every subscriber of the project once, in the order of the hashes', async () => {
+test('everyone returns each subscriber of the project once, ordered by endpoint hash', async () => {
   const [projectId, other] = [await database.createProject(), await database.createProject()];
-  const made = await subscribe(projectId, Array(1200).fill(undefined));
+  const created = await subscribe(projectId, Array(1200).fill(undefined));
   await subscribe(other, [undefined]);
   const everyone = await read(audiences().everyone(projectId).pages());
-  expect(endpoints(everyone)).toEqual(endpoints(made));
+  expect(endpoints(everyone)).toEqual(endpoints(created));
   const hashes = everyone.map((one) => one.endpointHash);
   expect(hashes).toEqual([...hashes].sort());
 });
 
-test('everyone can be read again from one subscriber on', async () => {
+test('everyone can be read from a given endpoint hash', async () => {
   const projectId = await database.createProject();
   await subscribe(projectId, Array(20).fill(undefined));
   const all = await read(audiences().everyone(projectId).pages());
@@ -53,32 +53,32 @@ test('everyone can be read again from one subscriber on', async () => {
   expect(rest).toEqual(all.slice(12));
 });
 
-test('a recipient carries what a push needs and no more', async () => {
+test('a recipient has only the fields that a push needs', async () => {
   const projectId = await database.createProject();
-  const [one] = await subscribe(projectId, ['u1']);
-  const { endpoint, keys } = one!;
+  const [subscribed] = await subscribe(projectId, ['u1']);
+  const { endpoint, keys } = subscribed!;
   const recipient = { endpoint, endpointHash: endpointHash(endpoint), ...keys };
   expect(await read(audiences().everyone(projectId).pages())).toEqual([recipient]);
   expect(await read(audiences().users(projectId, ['u1']).pages())).toEqual([recipient]);
 });
 
-test('users are the subscribers under these user ids, whatever their number', async () => {
+test('users returns all subscribers with the given user ids', async () => {
   const projectId = await database.createProject();
   const ids = Array.from({ length: 60 }, (_, index) => `u${index}`);
-  const wanted = await subscribe(projectId, [...ids, 'u0', 'u0']);
+  const expected = await subscribe(projectId, [...ids, 'u0', 'u0']);
   await subscribe(projectId, ['someone else', undefined]);
   const users = audiences().users(projectId, [...ids, 'unknown']);
-  expect(endpoints(await read(users.pages()))).toEqual(endpoints(wanted));
+  expect(endpoints(await read(users.pages()))).toEqual(endpoints(expected));
 });
 
-test('the gone are deleted and uncounted, those absent already passed over', async () => {
+test('removeGone deletes subscriptions and reduces the counter, except for those already deleted', async () => {
   const projectId = await database.createProject();
-  const made = await subscribe(projectId, Array(130).fill(undefined));
+  const created = await subscribe(projectId, Array(130).fill(undefined));
   const store = subscriptionStore(database.dynamo, tables(), () => new Date());
-  for (const { endpoint } of made.slice(0, 3)) await store.remove(projectId, endpoint);
-  const gone = made.slice(0, 120).map(({ endpoint }) => endpointHash(endpoint));
+  for (const { endpoint } of created.slice(0, 3)) await store.remove(projectId, endpoint);
+  const gone = created.slice(0, 120).map(({ endpoint }) => endpointHash(endpoint));
   await audiences().removeGone(projectId, gone);
-  const left = await read(audiences().everyone(projectId).pages());
-  expect(endpoints(left)).toEqual(endpoints(made.slice(120)));
+  const remaining = await read(audiences().everyone(projectId).pages());
+  expect(endpoints(remaining)).toEqual(endpoints(created.slice(120)));
   expect(await database.usage(projectId, 'subscribers')).toBe(10);
 });

@@ -29,7 +29,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
   await database.dynamo.send(new PutCommand({ TableName: database.tables.PROJECTS_TABLE, Item }));
 }
 
-test('finds a project as the functions know it', async () => {
+test('find returns the fields that functions need', async () => {
   await put('found', { plan: { subscriberCap: null, monthlySendCap: 5 } });
   expect(await store().find('found')).toEqual({
     projectId: 'found',
@@ -38,7 +38,7 @@ test('finds a project as the functions know it', async () => {
   });
 });
 
-test('finds a project with its VAPID pair in one call', async () => {
+test('the signing store reads a project and its VAPID keys in one call', async () => {
   const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
   const Item = { projectId: 'signed', privateKey: 'private' };
   await put('signed');
@@ -53,7 +53,7 @@ test('finds a project with its VAPID pair in one call', async () => {
   expect(await signing.find('unsigned')).toBeUndefined();
 });
 
-test('a change is seen after 30 seconds, and not read for before', async () => {
+test('a project is cached for 30 s', async () => {
   await put('changed');
   const one = store();
   await one.find('changed');
@@ -66,28 +66,28 @@ test('a change is seen after 30 seconds, and not read for before', async () => {
   expect((await one.find('changed'))?.apiKeyHash).toBe('cd'.repeat(32));
 });
 
-test('a project made after it was asked for is seen after 5 seconds', async () => {
+test('an unknown project is cached for 5 s', async () => {
   const one = store();
-  expect(await one.find('made-later')).toBeUndefined();
-  await put('made-later');
-  expect(await one.find('made-later')).toBeUndefined();
+  expect(await one.find('created-later')).toBeUndefined();
+  await put('created-later');
+  expect(await one.find('created-later')).toBeUndefined();
   now = new Date('2026-11-20T12:00:05Z');
-  expect(await one.find('made-later')).toBeDefined();
+  expect(await one.find('created-later')).toBeDefined();
 });
 
-test('ids without a project displace no project', async () => {
+test('unknown projects do not evict known projects from the cache', async () => {
   await put('real');
   const one = store();
   await one.find('real');
-  for (let index = 0; index < 1001; index += 1) await one.find(`invented-${index}`);
+  for (let index = 0; index < 1001; index += 1) await one.find(`unknown-${index}`);
   const before = database.calls();
   expect(await one.find('real')).toBeDefined();
   expect(database.calls()).toBe(before);
-  // The first of them has made room.
-  expect([one.remembers('invented-0'), one.remembers('invented-1')]).toEqual([false, true]);
+  // Only the oldest unknown project was evicted.
+  expect([one.remembers('unknown-0'), one.remembers('unknown-1')]).toEqual([false, true]);
 });
 
-test('the project used least recently makes room for another', async () => {
+test('the least recently used project is evicted from the cache', async () => {
   const ids = Array.from({ length: 1001 }, (_, index) => `used-${index}`);
   await Promise.all(ids.map((id) => put(id)));
   const one = store();
@@ -97,7 +97,7 @@ test('the project used least recently makes room for another', async () => {
   expect(['used-0', 'used-1', 'used-2'].map(one.remembers)).toEqual([true, false, true]);
 });
 
-test('remembers for as long as it uses what it read', async () => {
+test('remembers returns whether a project is cached', async () => {
   await put('remembered');
   const one = store();
   expect(one.remembers('remembered')).toBe(false);

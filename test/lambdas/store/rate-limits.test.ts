@@ -2,7 +2,6 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { rateLimitStore } from '../../../lambdas/store/rate-limits.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
-// Far ahead: DynamoDB Local deletes within seconds what its TTL says is over.
 let database: Database;
 let now: Date;
 
@@ -11,6 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 beforeEach(() => {
+  // A century ahead: DynamoDB Local deletes expired items within seconds.
   now = new Date('2126-11-20T12:00:45Z');
 });
 
@@ -27,7 +27,7 @@ async function bucket(name: string) {
   return Item;
 }
 
-test('the 61st request of a minute is the first refused, whichever functions count them', async () => {
+test('the 61st request of a minute is refused, also if several functions count', async () => {
   const stores = [store(), store(), store()];
   for (let hit = 1; hit <= 60; hit += 1) {
     expect(await stores[hit % 3]!.count(request('198.51.100.1'), 60)).toBe(0);
@@ -35,7 +35,7 @@ test('the 61st request of a minute is the first refused, whichever functions cou
   for (const one of stores) expect(await one.count(request('198.51.100.1'), 60)).toBe(15);
 });
 
-test('of 200 requests at once the limit passes, and the count stays there', async () => {
+test('200 concurrent requests are counted up to the limit of 60', async () => {
   const one = store();
   const hits = Array.from({ length: 200 }, () => one.count(request('198.51.100.2'), 60));
   const admitted = (await Promise.all(hits)).filter((retryAfter) => retryAfter === 0);
@@ -47,7 +47,7 @@ test('of 200 requests at once the limit passes, and the count stays there', asyn
   });
 });
 
-test('addresses, projects and actions are counted apart', async () => {
+test('each address, project and action has its own counter', async () => {
   const one = store();
   await one.count(request('198.51.100.3'), 1);
   expect(await one.count(request('198.51.100.3'), 1)).toBe(15);
@@ -56,7 +56,7 @@ test('addresses, projects and actions are counted apart', async () => {
   expect(await one.count(request('198.51.100.3', 'subscribe', 'q'), 1)).toBe(0);
 });
 
-test('the next minute begins anew', async () => {
+test('each minute starts at 0', async () => {
   const one = store();
   await one.count(request('198.51.100.5'), 1);
   now = new Date('2126-11-20T12:00:59.999Z');
@@ -65,7 +65,7 @@ test('the next minute begins anew', async () => {
   expect(await one.count(request('198.51.100.5'), 1)).toBe(0);
 });
 
-test('a function that knows an address to be over its limit asks the database no more', async () => {
+test('a refused address is counted without a call until the minute ends', async () => {
   const one = store();
   await one.count(request('198.51.100.6'), 1);
   await one.count(request('198.51.100.6'), 1);
@@ -74,7 +74,7 @@ test('a function that knows an address to be over its limit asks the database no
   expect(database.calls()).toBe(before);
 });
 
-test('what was refused is known without a call until the minute ends', async () => {
+test('refused returns the seconds to wait, without a call', async () => {
   const one = store();
   const limited = request('198.51.100.9');
   expect(one.refused(limited)).toBe(0);

@@ -29,8 +29,8 @@ async function itemOf(projectId: string, endpoint: string) {
   return Item;
 }
 
-/** What the counter says, and how many items there are. */
-async function counted(projectId: string) {
+/** The subscriber counter, and the number of items. */
+async function countsOf(projectId: string) {
   const { Item } = await database.dynamo.send(
     new GetCommand({
       TableName: database.tables.USAGE_TABLE,
@@ -60,10 +60,10 @@ test('a new endpoint is stored and counted', async () => {
     createdAt: '2026-11-20T12:00:00.000Z',
     updatedAt: '2026-11-20T12:00:00.000Z',
   });
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('an endpoint sent again is updated and not counted again', async () => {
+test('a repeated endpoint is updated and not counted again', async () => {
   const projectId = await database.createProject();
   const first = subscription({ userId: 'u1' });
   await store().save(projectId, first, 10);
@@ -76,10 +76,10 @@ test('an endpoint sent again is updated and not counted again', async () => {
     createdAt: '2026-11-20T12:00:00.000Z',
     updatedAt: '2026-11-21T00:00:00.000Z',
   });
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('an update without a user id clears it', async () => {
+test('an update without a user id removes it', async () => {
   const projectId = await database.createProject();
   const first = subscription({ userId: 'u1' });
   await store().save(projectId, first, 10);
@@ -87,48 +87,49 @@ test('an update without a user id clears it', async () => {
   expect(await itemOf(projectId, first.endpoint)).not.toHaveProperty('userId');
 });
 
-test('at the cap a new endpoint is refused and a known one updated', async () => {
+test('at the cap a new endpoint is refused and an existing one updated', async () => {
   const projectId = await database.createProject();
-  const known = subscription();
-  await store().save(projectId, known, 1);
+  const existing = subscription();
+  await store().save(projectId, existing, 1);
   expect(await store().save(projectId, subscription(), 1)).toBe('cap_reached');
-  expect(await store().save(projectId, { ...known, userId: 'u1' }, 1)).toBe('updated');
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await store().save(projectId, { ...existing, userId: 'u1' }, 1)).toBe('updated');
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('where a plan knows no cap, none holds', async () => {
+test('a cap of null does not limit', async () => {
   const projectId = await database.createProject();
   expect(await store().save(projectId, subscription(), null)).toBe('created');
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('nothing is stored for a project without a counter, which is one being deleted', async () => {
+// A project that is being deleted has no counter.
+test('nothing is stored for a project without a subscriber counter', async () => {
   const target = subscription();
   expect(await store().save('no-such-project', target, null)).toBe('project_gone');
   expect(await store().save('no-such-project', target, 10)).toBe('project_gone');
-  expect(await counted('no-such-project')).toEqual({ counter: undefined, items: 0 });
+  expect(await countsOf('no-such-project')).toEqual({ counter: undefined, items: 0 });
 });
 
-test('1,000 new endpoints at once against a cap of 300 leave 300, and a counter of 300', async () => {
+test('1,000 concurrent subscribers with a cap of 300 become 300 subscribers', async () => {
   const projectId = await database.createProject();
   const saves = Array.from({ length: 1000 }, () => store().save(projectId, subscription(), 300));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(300);
   expect(outcomes.filter((outcome) => outcome === 'cap_reached')).toHaveLength(700);
-  expect(await counted(projectId)).toEqual({ counter: 300, items: 300 });
+  expect(await countsOf(projectId)).toEqual({ counter: 300, items: 300 });
 });
 
-test('one endpoint sent by many at once is one subscription', async () => {
+test('20 concurrent requests with one endpoint create one subscription', async () => {
   const projectId = await database.createProject();
   const target = subscription();
   const saves = Array.from({ length: 20 }, () => store().save(projectId, target, 10));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === 'updated')).toHaveLength(19);
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('removing is uncounted once, however many ask for it', async () => {
+test('10 concurrent removals reduce the counter once', async () => {
   const projectId = await database.createProject();
   const [stays, goes] = [subscription(), subscription()];
   await store().save(projectId, stays, 10);
@@ -136,14 +137,14 @@ test('removing is uncounted once, however many ask for it', async () => {
   const removals = Array.from({ length: 10 }, () => store().remove(projectId, goes.endpoint));
   const outcomes = await Promise.all(removals);
   expect(outcomes.filter((outcome) => outcome === 'removed')).toHaveLength(1);
-  expect(await counted(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
-test('an endpoint is the project’s own: another project’s stays', async () => {
+test('removing an endpoint leaves it in other projects', async () => {
   const [one, other] = [await database.createProject(), await database.createProject()];
   const target = subscription();
   await store().save(one, target, 10);
   await store().save(other, target, 10);
   expect(await store().remove(one, target.endpoint)).toBe('removed');
-  expect(await counted(other)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(other)).toEqual({ counter: 1, items: 1 });
 });
