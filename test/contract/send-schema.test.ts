@@ -10,6 +10,10 @@ test('only the title is required', () => {
   expect(issuesOf({ body: 'Hello' })).toEqual(['title: is required']);
 });
 
+test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
+  expect(issuesOf(body)).toEqual([': must be an object']);
+});
+
 // Names of built-in properties: test/reliability/hostile-bodies.test.ts.
 test.each(['userId', 'user_ids', 'users', 'silent'])('the unknown field %s is refused', (field) => {
   const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);

@@ -1,0 +1,89 @@
+import { type RouteName, routes } from '../../contract/routes.ts';
+import {
+  type CallOptions,
+  type ProjectCredentials,
+  type Service,
+  startService,
+} from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
+import { withinOneMinute } from '../fixtures/within-one-minute.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+describe('the rate limit', () => {
+  /** Makes 61 requests. @returns their statuses and the last response. */
+  async function call61Times(
+    project: ProjectCredentials,
+    name: RouteName,
+    overrides: Partial<CallOptions>,
+  ) {
+    const statuses: number[] = [];
+    for (;;) {
+      const response = await callWithValidRequest(service, project, name, overrides);
+      statuses.push(response.status);
+      if (statuses.length === 61) return { statuses, last: response };
+    }
+  }
+
+  test.each(Object.keys(routes) as RouteName[])(
+    'of %s refuses the 61st request of an address in a minute',
+    async (name) => {
+      const { statuses, last, other } = await withinOneMinute(async () => {
+        const project = await service.createProject();
+        const address = '198.51.100.7';
+        const limited = await call61Times(project, name, { address });
+        const fromOther = { address: '198.51.100.8' };
+        const other = await callWithValidRequest(service, project, name, fromOther);
+        return { ...limited, other };
+      });
+      expect(statuses.indexOf(429)).toBe(60);
+      expect(last.body.error.code).toBe('rate_limited');
+      expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(Number(last.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      expect(other.status).not.toBe(429);
+    },
+  );
+
+  test('of requests with a wrong key is the same for existing and unknown projects', async () => {
+    const project = await service.createProject({ rateLimitPerMinute: null });
+    const headers = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };
+    for (const [index, projectId] of [project.projectId, 'no-such-project'].entries()) {
+      const { statuses } = await withinOneMinute((attempt) => {
+        const address = `198.51.${index}.${attempt + 1}`;
+        return call61Times(project, 'send', { parameters: { projectId }, headers, address });
+      });
+      expect(statuses).toEqual([...Array(60).fill(401), 429]);
+    }
+  });
+});
+
+test('the subscriber cap refuses a new endpoint and accepts an update', async () => {
+  const project = await service.createProject({ subscriberCap: 1 });
+  const browser = await service.subscribe(project);
+  const refused = await callWithValidRequest(service, project, 'subscribe');
+  expect(refused.status).toBe(403);
+  expect(refused.body.error.code).toBe('subscriber_cap_reached');
+  const updated = await callWithValidRequest(service, project, 'subscribe', {
+    body: { ...browser.toJSON(), userId: 'u' },
+  });
+  expect(updated.status).toBe(201);
+});
+
+test('the monthly cap refuses sends until the next month', async () => {
+  const project = await service.createProject({ monthlySendCap: 2 });
+  expect((await service.send(project, { title: 'T' })).status).toBe(201);
+  expect((await service.send(project, { title: 'T' })).status).toBe(201);
+  const refused = await service.send(project, { title: 'T' });
+  expect(refused.status).toBe(429);
+  expect(refused.body).toMatchObject({ error: { code: 'send_cap_reached' } });
+  const retryAfterSeconds = Number(refused.headers.get('retry-after'));
+  const now = new Date();
+  const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000;
+  expect(Math.abs(now.getTime() / 1000 + retryAfterSeconds - nextMonth)).toBeLessThan(5);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 2 });
+});
