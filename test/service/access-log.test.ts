@@ -15,7 +15,7 @@ afterAll(() => service.stop());
 const parameters = { projectId: 'shop', notificationId: 'x' };
 const address = '198.51.100.9';
 
-test.each<Route>(Object.values(routes))('a request to $name is one line', async (route) => {
+test.each<Route>(Object.values(routes))('a request to $name logs one line', async (route) => {
   const { status } = await service.call(route, { parameters, address });
   expect(lines).toEqual([
     expect.objectContaining({
@@ -29,7 +29,7 @@ test.each<Route>(Object.values(routes))('a request to $name is one line', async 
 });
 
 test.each(Object.values<Route>(routes).filter(({ answersPreflight }) => answersPreflight))(
-  'a preflight of $name is one line',
+  'a preflight of $name logs one line',
   async (route) => {
     const preflight = { ...route, method: 'OPTIONS' } as unknown as Route;
     await service.call(preflight, { parameters, address });
@@ -39,7 +39,7 @@ test.each(Object.values<Route>(routes).filter(({ answersPreflight }) => answersP
   },
 );
 
-test('no line has the address of the caller', async () => {
+test('the address of the caller is not logged', async () => {
   for (const route of Object.values(routes)) await service.call(route, { parameters, address });
   expect(lines).toHaveLength(4);
   expect(JSON.stringify(lines)).not.toContain(address);

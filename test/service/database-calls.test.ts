@@ -6,7 +6,7 @@ let project: ProjectCredentials;
 const calls: string[] = [];
 
 beforeAll(async () => {
-  // One instance of each function, so that all requests meet the same memory of projects.
+  // One environment per function, so that all requests share its cache of projects.
   service = await startService({
     concurrency: 1,
     onDynamoDbCall: ({ operation }) => {
@@ -14,12 +14,12 @@ beforeAll(async () => {
     },
   });
   project = await service.createProject();
-  for (const route of Object.values(routes)) await warm(route.name);
+  for (const route of Object.values(routes)) await warmCache(route.name);
 });
 afterAll(() => service.stop());
 
-/** Has a function read the project, which it then remembers for 30 seconds. */
-async function warm(name: RouteName) {
+/** Makes a function read the project, which it caches for 30 s. */
+async function warmCache(name: RouteName) {
   const headers = { authorization: `Bearer ${project.secretKey}` };
   await service.call(routes[name], {
     parameters: { projectId: project.projectId, notificationId: 'none' },
@@ -42,7 +42,7 @@ test('a new subscription takes three calls, an update two', async () => {
   expect(await callsOf(subscribe)).toEqual(['UpdateItem', 'UpdateItem']);
 });
 
-test('unsubscribing takes two calls', async () => {
+test('an unsubscribe takes two calls', async () => {
   const browser = await service.subscribe(project);
   const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
   const unsubscribe = () => service.call(routes.unsubscribe, { parameters: { ...project }, query });
@@ -56,9 +56,9 @@ test('a beacon takes two calls', async () => {
   expect(await callsOf(track)).toEqual(['UpdateItem', 'UpdateItem']);
 });
 
-test('a send takes three calls, one for each page and one for 50 that are gone', async () => {
+test('a send takes three calls, one per page and one per 50 gone subscriptions', async () => {
   const owner = await service.createProject();
-  await service.send(owner, { title: 'warm' });
+  await service.send(owner, { title: 'Fills the cache' });
   const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(owner)));
   for (const browser of browsers) browser.unsubscribe();
   expect(await callsOf(() => service.send(owner, { title: 'T' }))).toEqual([
@@ -71,14 +71,14 @@ test('a send takes three calls, one for each page and one for 50 that are gone',
   ]);
 });
 
-test('a function that has to read the project first takes one call more', async () => {
-  const unread = await service.createProject();
-  const request = () => service.send(unread, { title: 'T' });
+test('a project that is not cached takes one more call', async () => {
+  const uncached = await service.createProject();
+  const request = () => service.send(uncached, { title: 'T' });
   expect((await callsOf(request))[0]).toBe('TransactGetItems');
   expect((await callsOf(request))[0]).toBe('UpdateItem');
 });
 
-test('a refused request takes no call beyond what refused it', async () => {
+test('an invalid request takes only the call of the rate limit', async () => {
   const body = { type: 'closed' };
   const track = () =>
     service.call(routes.track, { parameters: { ...project, notificationId: 'x' }, body });

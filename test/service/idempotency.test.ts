@@ -13,7 +13,7 @@ function send({ projectId, secretKey }: ProjectCredentials, key: string, body: o
   return service.call(routes.send, { parameters: { projectId }, headers, body });
 }
 
-test('a send repeated under its key is answered the same and notifies nobody twice', async () => {
+test('a repeated send returns the first response and sends nothing', async () => {
   const project = await service.createProject();
   const browser = await service.subscribe(project);
   const first = await send(project, 'order-1', { title: 'T' });
@@ -24,7 +24,7 @@ test('a send repeated under its key is answered the same and notifies nobody twi
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
 });
 
-test('another key is another notification', async () => {
+test('a send with another key is another notification', async () => {
   const project = await service.createProject();
   const browser = await service.subscribe(project);
   await send(project, 'order-1', { title: 'T' });
@@ -32,7 +32,7 @@ test('another key is another notification', async () => {
   expect(browser.messages).toHaveLength(2);
 });
 
-test('a key that comes with another body is refused', async () => {
+test('a key with a different body is refused', async () => {
   const project = await service.createProject();
   await send(project, 'order-1', { title: 'T' });
   const { status, body } = await send(project, 'order-1', { title: 'U' });
@@ -42,16 +42,16 @@ test('a key that comes with another body is refused', async () => {
   });
 });
 
-test('while the first is under way a repetition is told to wait', async () => {
+test('a repeated send is refused with Retry-After while the first is in progress', async () => {
   const project = await service.createProject();
   const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
   slow.behave({ delayMs: 1500 });
-  const sending = send(project, 'order-1', { title: 'T' });
+  const first = send(project, 'order-1', { title: 'T' });
   await fast.nextMessage();
   const { status, headers, body } = await send(project, 'order-1', { title: 'T' });
   expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'request_in_progress' });
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-  expect((await sending).status).toBe(201);
+  expect((await first).status).toBe(201);
 });
 
 test.each(['', 'two words', 'ü', 'x'.repeat(256)])('the key "%s" is refused', async (key) => {

@@ -14,8 +14,8 @@ import { type ProjectCredentials, type Service, startService } from '../fixtures
 const assembly = readAssembly(sharedAssembly());
 const grants = readGrants(assembly.template, createResolver(assembly.template));
 
-/** Text to tell grants apart by; resources without the account they lie in. */
-const describeGrant = (caller: string, { action, resource }: Grant) =>
+/** A grant as comparable text, without the account id of its resource. */
+const grantText = (caller: string, { action, resource }: Grant) =>
   `${caller} ${action} ${resource.split(':').at(-1)}`;
 
 function send(
@@ -30,33 +30,33 @@ function send(
   });
 }
 
-/** Requests that take a function through every one of its calls to the database. */
-const journeys: Readonly<
-  Record<RouteName, (service: Service, fail: (hook?: DynamoDbHook) => void) => Promise<unknown>>
+/** Requests with which each function makes all of its database calls. */
+const scenarios: Readonly<
+  Record<RouteName, (service: Service, setHook: (hook?: DynamoDbHook) => void) => Promise<unknown>>
 > = {
   async subscribe(service) {
     const project = await service.createProject();
     const browser = await service.subscribe(project);
-    const again = { parameters: { ...project }, body: browser.toJSON() };
-    return (await service.call(routes.subscribe, again)).status;
+    const update = { parameters: { ...project }, body: browser.toJSON() };
+    return (await service.call(routes.subscribe, update)).status;
   },
   async unsubscribe(service) {
     const query = `?endpoint=${encodeURIComponent(service.stack.pushService.subscribe().endpoint)}`;
     const project = await service.createProject();
     return (await service.call(routes.unsubscribe, { parameters: { ...project }, query })).status;
   },
-  async send(service, fail) {
+  async send(service, setHook) {
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
-    // A send that cannot read its audience gives its unit back.
-    fail(({ operation }) =>
+    // A send that cannot read its audience releases its unit.
+    setHook(({ operation }) =>
       operation === 'Query' ? errorResponse('ValidationException', 'A fault.') : undefined,
     );
     await send(service, project);
-    fail();
+    setHook();
     await send(service, project);
-    // The same again, under the same Idempotency-Key.
+    // A repeated send, with the same idempotency key.
     await send(service, project);
     const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
     return targeted.status;
@@ -75,51 +75,49 @@ test('every grant of the template is used', async () => {
   const service = await startService({
     onLog: () => {},
     onDynamoDbCall: (call) => {
-      for (const need of call.needs) used.add(describeGrant(call.caller, need));
+      for (const need of call.needs) used.add(grantText(call.caller, need));
       return hook?.(call);
     },
   });
   try {
-    for (const journey of Object.values(journeys)) {
-      await journey(service, (next) => {
+    for (const run of Object.values(scenarios)) {
+      await run(service, (next) => {
         hook = next;
       });
     }
   } finally {
     await service.stop();
   }
-  const granted = [...grants].flatMap(([caller, own]) =>
-    own.map((grant) => describeGrant(caller, grant)),
+  const granted = [...grants].flatMap(([caller, its]) =>
+    its.map((grant) => grantText(caller, grant)),
   );
   expect(granted.length).toBeGreaterThan(10);
-  // Each used, and no two of them the same.
+  // Each grant is used, and none is listed twice.
   expect(granted.sort()).toEqual([...used].sort());
 });
 
-test('no function may use another’s grants', async () => {
+test('a function may not use the grants of other functions', async () => {
   const database = createServer((_, response) => response.end('{}'));
   await new Promise<void>((listening) => database.listen(0, '127.0.0.1', listening));
   const target = `http://127.0.0.1:${(database.address() as AddressInfo).port}`;
-  const gate = await startDynamoDbProxy({ target, grants });
+  const proxy = await startDynamoDbProxy({ target, grants });
   try {
-    const all = new Map(
-      [...grants.values()].flat().map((grant) => [describeGrant('', grant), grant]),
-    );
-    for (const [caller, own] of grants) {
+    const all = new Map([...grants.values()].flat().map((grant) => [grantText('', grant), grant]));
+    for (const [caller, its] of grants) {
       const allowed: string[] = [];
       for (const [description, grant] of all) {
-        if ((await use(gate.endpoint, caller, grant)) === 200) allowed.push(description);
+        if ((await use(proxy.endpoint, caller, grant)) === 200) allowed.push(description);
       }
-      expect(allowed.sort()).toEqual(own.map((grant) => describeGrant('', grant)).sort());
+      expect(allowed.sort()).toEqual(its.map((grant) => grantText('', grant)).sort());
       expect(allowed.length).toBeLessThan(all.size);
     }
   } finally {
-    await gate.stop();
+    await proxy.stop();
     database.close();
   }
 });
 
-/** Makes the call that a grant is for. @returns the status of the answer. */
+/** Makes the call that a grant allows. @returns the status of the response. */
 async function use(endpoint: string, caller: string, { action, resource }: Grant) {
   const [, TableName, , IndexName] = resource.split(':').at(-1)!.split('/');
   const [, operation] = action.split(':');
@@ -142,7 +140,7 @@ test.each<[route: RouteName, action: string, table: string]>([
   ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
   ['send', 'dynamodb:ConditionCheckItem', 'ProjectsTable'],
   ['track', 'dynamodb:UpdateItem', 'NotificationsTable'],
-])('%s answers 500 where its role lacks %s on the %s', async (route, action, table) => {
+])('%s returns 500 without the grant of %s on %s', async (route, action, table) => {
   const folder = temporaryFolder();
   const errors: string[] = [];
   const service = await startService({
@@ -152,9 +150,9 @@ test.each<[route: RouteName, action: string, table: string]>([
     },
   });
   try {
-    const journey = journeys[route](service, () => {});
-    if (route === 'subscribe') await expect(journey).rejects.toThrow('500');
-    else expect(await journey).toBe(500);
+    const status = scenarios[route](service, () => {});
+    if (route === 'subscribe') await expect(status).rejects.toThrow('500');
+    else expect(await status).toBe(500);
     expect(errors.length).toBeGreaterThan(0);
     for (const error of errors) {
       expect(error).toMatch(new RegExp(`^${route}`, 'i'));
@@ -170,8 +168,8 @@ test.each<[route: RouteName, action: string, table: string]>([
 /** Writes the assembly without one grant of one function. @returns its directory. */
 function assemblyWithout(folder: Folder, route: RouteName, action: string, table: string): string {
   const template = structuredClone(assembly.template);
-  const isRoutes = (id: string) => id.toLowerCase().startsWith(`${route}role`);
-  const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) => isRoutes(id));
+  const isOfRoute = (id: string) => id.toLowerCase().startsWith(`${route}role`);
+  const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) => isOfRoute(id));
   const statements = policies.flatMap(([, { Properties }]) => statementsOf(Properties));
   const [statement, ...others] = statements.filter(
     ({ Action, Resource }) =>

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function record(projectId: string, notificationId: string) {
+async function readRecord(projectId: string, notificationId: string) {
   const { Item } = await service.dynamo.send(
     new GetCommand({
       TableName: service.stack.dynamodb.tables.NOTIFICATIONS_TABLE,
@@ -19,7 +19,7 @@ async function record(projectId: string, notificationId: string) {
   return Item;
 }
 
-test('what is sent reaches every browser, decrypted to what was sent, and is answered with counts', async () => {
+test('a broadcast reaches each browser and returns counts', async () => {
   const project = await service.createProject();
   const browsers = [await service.subscribe(project), await service.subscribe(project, 'ada')];
   const content = {
@@ -55,19 +55,19 @@ test('what is sent reaches every browser, decrypted to what was sent, and is ans
   }
 });
 
-test('users named are the ones reached', async () => {
+test('a targeted send reaches only the browsers of its user ids', async () => {
   const project = await service.createProject();
   const ada = await service.subscribe(project, 'ada');
   const adasPhone = await service.subscribe(project, 'ada');
   const bob = await service.subscribe(project, 'bob');
-  const nobody = await service.subscribe(project);
+  const withoutUser = await service.subscribe(project);
   const { body } = await service.send(project, { title: 'T', userIds: ['ada', 'ada', 'eve'] });
   expect(body).toMatchObject({ attempted: 2, delivered: 2 });
-  const received = [ada, adasPhone, bob, nobody].map(({ messages }) => messages.length);
+  const received = [ada, adasPhone, bob, withoutUser].map(({ messages }) => messages.length);
   expect(received).toEqual([1, 1, 0, 0]);
 });
 
-test('a browser that is gone is removed, and not attempted again', async () => {
+test('a gone subscription is removed and not attempted again', async () => {
   const project = await service.createProject();
   await service.subscribe(project);
   const gone = await service.subscribe(project);
@@ -79,7 +79,7 @@ test('a browser that is gone is removed, and not attempted again', async () => {
   expect(second.body).toMatchObject({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
 });
 
-test('a browser whose push service refuses stays, and is counted as failed', async () => {
+test('a refused push counts as failed, and its subscription stays', async () => {
   const project = await service.createProject();
   const refused = await service.subscribe(project);
   refused.behave({ status: 403 });
@@ -88,13 +88,13 @@ test('a browser whose push service refuses stays, and is counted as failed', asy
   expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1 });
 });
 
-test('beacons are counted beside the counts of their notification', async () => {
+test('beacons are counted in the record of their notification', async () => {
   const project = await service.createProject();
   const browsers = [await service.subscribe(project), await service.subscribe(project)];
   const { body } = await service.send(project, { title: 'T' });
   for (const browser of browsers) expect((await browser.show()).status).toBe(200);
   expect(await (await browsers[0]!.click()).json()).toEqual({ ok: true });
-  expect(await record(project.projectId, body.id)).toMatchObject({
+  expect(await readRecord(project.projectId, body.id)).toMatchObject({
     title: 'T',
     ...{ attempted: 2, delivered: 2, removed: 0, failed: 0 },
     shown: 2,
@@ -102,7 +102,7 @@ test('beacons are counted beside the counts of their notification', async () => 
   });
 });
 
-test('a beacon that comes before the send has ended is counted', async () => {
+test('a beacon is counted before the send has ended', async () => {
   const project = await service.createProject();
   const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
   slow.behave({ delayMs: 1500 });
@@ -114,14 +114,14 @@ test('a beacon that comes before the send has ended is counted', async () => {
   expect((await fast.show()).status).toBe(200);
   expect(hasEnded).toBe(false);
   const { body } = await sending;
-  expect(await record(project.projectId, body.id)).toMatchObject({ delivered: 2, shown: 1 });
+  expect(await readRecord(project.projectId, body.id)).toMatchObject({ delivered: 2, shown: 1 });
 });
 
-test('a subscription can be removed, and removing it again answers the same', async () => {
+test('an unsubscribe removes the subscription, and a repeated one returns the same', async () => {
   const project = await service.createProject();
   const browser = await service.subscribe(project);
   const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
-  for (const _ of ['once', 'again']) {
+  for (const _ of ['first', 'repeated']) {
     const { status, body } = await service.call(routes.unsubscribe, {
       parameters: { ...project },
       query,

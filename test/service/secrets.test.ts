@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
 import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
 import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
@@ -12,24 +11,25 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { scanTable } from '../fixtures/tables.ts';
 
 const wrongKey = `carillon_sk_${'wrong-key-of-43-characters'.padEnd(43, '0')}`;
-const userId = 'a-user-whom-nobody-may-read-of';
+const userId = 'a-secret-user-id-in-this-test';
 const content = {
-  title: 'a-title-for-its-readers-alone',
-  body: 'a-body-for-its-readers-alone',
-  url: 'https://shop.example.com/a-page-for-its-readers-alone',
+  title: 'a-secret-title-in-this-test',
+  body: 'a-secret-body-in-this-test',
+  url: 'https://shop.example.com/a-secret-page-in-this-test',
 };
 
 let service: Service;
 let project: ProjectCredentials;
-/** What becomes of every call to the database. */
+/** Injected into every call to the database. */
 let fault: DynamoDbFault | undefined;
-/** Written by the functions since the last look. */
+/** Lines that the functions logged in the current test. */
 let log: string[] = [];
-/** Lines that `npm start` would have printed. */
+/** Lines that `npm start` prints for requests. */
 const printed: string[] = [];
-/** All that callers were told. */
+/** All responses of 400 and above. */
 const refusals: ApiResponse[] = [];
 
 beforeAll(async () => {
@@ -44,17 +44,17 @@ beforeEach(() => {
   fault = undefined;
   log = [];
 });
-// Fails where any line of any of these tests had something of a key, an endpoint or a body in it.
+// Throws if a test logged a part of a key, an endpoint or a body.
 afterAll(() => service.stop());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** A request of every route that would succeed, and has secrets in all its parts. */
+/** A valid request of each route, with secrets in all its parts. */
 function requestsWithSecrets(owner = project) {
   const { endpoint, keys } = service.stack.pushService.subscribe(owner).toJSON();
   const { projectId, secretKey } = owner;
   const notificationId = '00000000-0000-4000-8000-000000000000';
-  const headers = { ...bearer(secretKey), 'idempotency-key': 'an-order-of-nobody-elses' };
+  const headers = { ...bearer(secretKey), 'idempotency-key': 'a-secret-idempotency-key' };
   return {
     subscribe: { parameters: { projectId }, body: { endpoint, keys, userId } },
     unsubscribe: { parameters: { projectId }, query: `?endpoint=${encodeURIComponent(endpoint)}` },
@@ -64,14 +64,15 @@ function requestsWithSecrets(owner = project) {
 }
 
 async function call(name: RouteName, overrides: object = {}) {
-  const answer = await service.call(routes[name], { ...requestsWithSecrets()[name], ...overrides });
-  if (answer.status >= 400) refusals.push(answer);
-  return answer;
+  const request = { ...requestsWithSecrets()[name], ...overrides };
+  const response = await service.call(routes[name], request);
+  if (response.status >= 400) refusals.push(response);
+  return response;
 }
 
 const everyRoute = Object.keys(routes) as RouteName[];
 
-test('the main job is logged without its secrets', async () => {
+test('successful requests are logged without secrets', async () => {
   const { parameters, body } = requestsWithSecrets().subscribe;
   for (const _ of ['added', 'updated']) {
     expect((await call('subscribe', { parameters, body })).status).toBe(201);
@@ -91,13 +92,13 @@ test('the main job is logged without its secrets', async () => {
 
 test.each<[string, Behaviour]>([
   ['refuses the token', { status: 403, body: 'the token' }],
-  ['has lost the subscription', { status: 410 }],
-  ['is busy', { status: 429, headers: { 'retry-after': '3600' } }],
-  ['breaks the connection', { reset: true }],
+  ['reports the subscription as gone', { status: 410 }],
+  ['throttles', { status: 429, headers: { 'retry-after': '3600' } }],
+  ['resets the connection', { reset: true }],
 ])('a push service that %s is logged without the endpoint', async (_, behaviour) => {
   const owner = await service.createProject();
   const browser = await service.subscribe(owner, userId);
-  // As push services do, it says in its answer what it was asked.
+  // Real push services repeat the endpoint in responses.
   const echo = behaviour.status === undefined ? {} : { body: browser.endpoint };
   browser.behave({ ...behaviour, ...echo });
   expect((await service.send(owner, content)).body).toMatchObject({ attempted: 1, delivered: 0 });
@@ -107,30 +108,38 @@ test.each<[string, Behaviour]>([
 test.each<[string, RouteName, object, number]>([
   ['a wrong key', 'send', { headers: bearer(wrongKey) }, 401],
   ['a key of another scheme', 'send', { headers: { authorization: `Basic ${wrongKey}` } }, 401],
-  ['a key as the project’s id', 'send', { parameters: { projectId: wrongKey } }, 401],
+  ['a key as the project id', 'send', { parameters: { projectId: wrongKey } }, 401],
   [
-    'a key as the id of one to subscribe to',
+    'a key as the project id of a browser',
     'subscribe',
     { parameters: { projectId: wrongKey } },
     404,
   ],
-  ['a body that breaks off', 'send', { body: `{"title":"${content.title}` }, 400],
-  ['a body that is no JSON', 'subscribe', { body: `endpoint=${wrongKey}` }, 400],
+  ['a truncated body', 'send', { body: `{"title":"${content.title}` }, 400],
+  ['a body that is not JSON', 'subscribe', { body: `endpoint=${wrongKey}` }, 400],
   ['fields of wrong types', 'send', { body: { title: [content.title], url: userId } }, 400],
-  ['a text that is too long', 'send', { body: { title: content.title.repeat(20) } }, 400],
-  ['a message that is too large', 'send', { body: { ...content, body: 'ü'.repeat(2000) } }, 413],
-  ['an endpoint that is nobody’s', 'subscribe', { body: { endpoint: content.url } }, 400],
-  ['an event that is none', 'track', { body: { type: content.title } }, 400],
-  ['an endpoint that is none', 'unsubscribe', { query: `?endpoint=${wrongKey}` }, 400],
-])('%s is refused without a word of it', async (_, name, overrides, status) => {
-  // Not taken for a repetition of another test's.
-  const headers = name === 'send' ? { headers: bearer(project.secretKey) } : {};
-  expect((await call(name, { ...headers, ...overrides })).status).toBe(status);
-  expect(log).toHaveLength(1);
-});
+  ['a title that is too long', 'send', { body: { title: content.title.repeat(20) } }, 400],
+  [
+    'a push message that is too large',
+    'send',
+    { body: { ...content, body: 'ü'.repeat(2000) } },
+    413,
+  ],
+  ['an endpoint of no push service', 'subscribe', { body: { endpoint: content.url } }, 400],
+  ['an unknown event', 'track', { body: { type: content.title } }, 400],
+  ['an invalid endpoint', 'unsubscribe', { query: `?endpoint=${wrongKey}` }, 400],
+])(
+  'a request with %s is refused and logged without secrets',
+  async (_, name, overrides, status) => {
+    // Without the idempotency key, with which it would repeat the send of another test.
+    const headers = name === 'send' ? { headers: bearer(project.secretKey) } : {};
+    expect((await call(name, { ...headers, ...overrides })).status).toBe(status);
+    expect(log).toHaveLength(1);
+  },
+);
 
-/** A transaction that met an item, as DynamoDB returns it to those who ask. */
-function metItem(): DynamoDbResponse {
+/** A cancelled transaction with the existing item (`ReturnValuesOnConditionCheckFailure`). */
+function cancellationWithItem(): DynamoDbResponse {
   const { endpoint, keys } = requestsWithSecrets().subscribe.body;
   const Item = { endpoint: { S: endpoint }, auth: { S: keys.auth }, userId: { S: userId } };
   const reasons = { CancellationReasons: [{ Code: 'ValidationError', Item }] };
@@ -138,18 +147,22 @@ function metItem(): DynamoDbResponse {
 }
 
 test.each<[string, () => DynamoDbFault, number]>([
-  ['throttles', () => errorResponse('ProvisionedThroughputExceededException', 'Slow down.'), 503],
-  ['hangs up', () => 'lost call', 503],
-  ['finds the request wrong', () => errorResponse('ValidationException', 'Wrong.'), 500],
-  ['tells of items', metItem, 500],
-])('where the database %s, every route is logged without its secrets', async (_, make, status) => {
-  fault = make();
-  const answers = await Promise.all(everyRoute.map((name) => call(name)));
-  expect(answers.map((answer) => answer.status)).toEqual(everyRoute.map(() => status));
+  [
+    'a throttled call',
+    () => errorResponse('ProvisionedThroughputExceededException', 'Slow down.'),
+    503,
+  ],
+  ['a broken connection', () => 'lost call', 503],
+  ['a validation error', () => errorResponse('ValidationException', 'Wrong.'), 500],
+  ['an error with an item', cancellationWithItem, 500],
+])('each route logs %s of the database without secrets', async (_, createFault, status) => {
+  fault = createFault();
+  const responses = await Promise.all(everyRoute.map((name) => call(name)));
+  expect(responses.map((response) => response.status)).toEqual(everyRoute.map(() => status));
   expect(log.filter((text) => text.includes('"level":"ERROR"'))).toHaveLength(everyRoute.length);
 });
 
-test('a send that ends in a fault is logged without its secrets', async () => {
+test('a send that fails after it has started is logged without secrets', async () => {
   const owner = await service.createProject();
   await service.subscribe(owner, userId);
   const { parameters, headers, body } = requestsWithSecrets(owner).send;
@@ -159,15 +172,15 @@ test('a send that ends in a fault is logged without its secrets', async () => {
     body,
   });
   log = [];
-  fault = metItem();
+  fault = cancellationWithItem();
   expect((await call('send', { parameters, body })).status).toBe(500);
   expect(log.join('')).toContain('"cancellation":["ValidationError"]');
 });
 
-test('a request is printed by npm start without its secrets, wherever in the address they are', async () => {
+test('npm start prints requests without the secrets in their URLs', async () => {
   const { endpoint } = service.stack.pushService.subscribe(project);
   const { projectId, secretKey } = project;
-  const addresses = [
+  const urls = [
     `${pathOf(routes.unsubscribe, { projectId })}?endpoint=${encodeURIComponent(endpoint)}`,
     `${pathOf(routes.send, { projectId })}?key=${secretKey}`,
     pathOf(routes.subscribe, { projectId: secretKey }),
@@ -176,7 +189,7 @@ test('a request is printed by npm start without its secrets, wherever in the add
   ];
   printed.length = 0;
   for (const method of ['POST', 'DELETE', 'GET', 'OPTIONS']) {
-    for (const address of addresses) await fetch(service.stack.baseUrl + address, { method });
+    for (const url of urls) await fetch(service.stack.baseUrl + url, { method });
   }
   const scanner = new SecretScanner();
   scanner.addSecrets('the key', [secretKey]);
@@ -186,7 +199,7 @@ test('a request is printed by npm start without its secrets, wherever in the add
   expect(scanner.findings()).toEqual([]);
 });
 
-test('a secret would be found in a log, be it quoted, escaped or in a URL', () => {
+test('SecretScanner finds a secret that is quoted, escaped or in a URL', () => {
   const scanner = new SecretScanner();
   scanner.addSecrets('body', { keys: { auth: project.secretKey } });
   expect(scanner.findings()).toEqual([]);
@@ -194,7 +207,7 @@ test('a secret would be found in a log, be it quoted, escaped or in a URL', () =
   expect(scanner.findings()).toEqual([expect.stringContaining('body keys auth')]);
 });
 
-test('no refusal tells a secret, not even the caller’s own', () => {
+test('error responses contain no secret', () => {
   const scanner = new SecretScanner();
   scanner.addSecrets('a key', [wrongKey, project.secretKey]);
   scanner.addSecrets('a text', { userId, ...content });
@@ -203,27 +216,26 @@ test('no refusal tells a secret, not even the caller’s own', () => {
   expect(scanner.findings()).toEqual([]);
 });
 
-test('of a secret key the tables hold the hash, and hold what else is secret in one table each', async () => {
+test('only the hash of a secret key is stored, and each other secret in one table', async () => {
   await service.subscribe(project, userId);
   await service.send(project, content);
   const { tables } = service.stack.dynamodb;
   const texts = new Map<string, string>();
-  for (const [variable, TableName] of Object.entries(tables)) {
-    const { Items } = await service.dynamo.send(new ScanCommand({ TableName }));
-    texts.set(variable, JSON.stringify(Items));
+  for (const [variable, table] of Object.entries(tables)) {
+    texts.set(variable, JSON.stringify(await scanTable(service.dynamo, table)));
   }
-  const having = (secret: string) =>
+  const tablesWith = (secret: string) =>
     [...texts].filter(([, text]) => text.includes(secret)).map(([variable]) => variable);
 
-  expect(having('carillon_sk_')).toEqual([]);
+  expect(tablesWith('carillon_sk_')).toEqual([]);
   const hash = createHash('sha256').update(project.secretKey).digest('hex');
-  expect(having(hash)).toEqual(['PROJECTS_TABLE']);
-  const keys = await service.dynamo.send(new ScanCommand({ TableName: tables.VAPID_KEYS_TABLE }));
-  expect(keys.Items).not.toHaveLength(0);
-  for (const { privateKey } of keys.Items!) {
-    expect(having(privateKey)).toEqual(['VAPID_KEYS_TABLE']);
+  expect(tablesWith(hash)).toEqual(['PROJECTS_TABLE']);
+  const vapidKeys = await scanTable(service.dynamo, tables.VAPID_KEYS_TABLE);
+  expect(vapidKeys).not.toHaveLength(0);
+  for (const { privateKey } of vapidKeys) {
+    expect(tablesWith(privateKey as string)).toEqual(['VAPID_KEYS_TABLE']);
   }
-  expect(having(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
-  expect(having(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
-  expect(having(content.title)).toEqual(['NOTIFICATIONS_TABLE']);
+  expect(tablesWith(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(content.title)).toEqual(['NOTIFICATIONS_TABLE']);
 });

@@ -4,8 +4,9 @@ import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-/** Seconds. A call to the database may take longer, so that the function runs out of time. */
+/** Shorter than the time-outs of database calls, so that a call without a response exceeds it. */
 const timeoutSeconds = 1;
 
 let folder: Folder;
@@ -41,42 +42,28 @@ function assemblyWithTimeout(): string {
   return writeAssembly(folder, template, assembly);
 }
 
-function call(name: RouteName, notificationId: string) {
-  const { endpoint, keys } = service.stack.pushService.subscribe().toJSON();
-  const { projectId, secretKey } = project;
-  const requests = {
-    subscribe: { body: { endpoint, keys } },
-    unsubscribe: { query: `?endpoint=${encodeURIComponent(endpoint)}` },
-    send: { body: { title: 'T' } },
-    track: { body: { type: 'shown' } },
-  };
-  return service.call<unknown>(routes[name], {
-    parameters: { projectId, notificationId },
-    headers: { authorization: `Bearer ${secretKey}` },
-    ...requests[name],
-  });
-}
-
 test.each(Object.keys(routes) as RouteName[])(
-  '%s fails visibly for Lambda when it runs out of time, and answers the next request',
+  '%s times out as an error of Lambda and serves the next request',
   async (name) => {
     const { body } = await service.send(project, { title: 'T' });
-    // The chain before the use case goes on: what hangs is the use case.
+    // Calls of the chain get a response, calls of the use case do not.
     hook = ({ needs }) =>
       needs.some(({ resource }) => /RateLimits|ProjectsTable/.test(resource))
         ? undefined
         : 'no answer';
-    const late = await call(name, body.id);
-    expect({ status: late.status, body: late.body }).toEqual({
+    const parameters = { notificationId: body.id };
+    const timedOut = await callWithValidRequest(service, project, name, { parameters });
+    expect({ status: timedOut.status, body: timedOut.body }).toEqual({
       status: 500,
       body: { message: 'Internal Server Error' },
     });
     expect(log.filter((text) => text.includes('Task timed out after 1.00 seconds'))).toHaveLength(
       1,
     );
-    // Nothing of the request is logged as answered.
+    // The function logs no response.
     expect(log.filter((text) => text.includes('"status":500'))).toEqual([]);
     hook = undefined;
-    expect((await call(name, body.id)).status).toBeLessThan(300);
+    const next = await callWithValidRequest(service, project, name, { parameters });
+    expect(next.status).toBeLessThan(300);
   },
 );
