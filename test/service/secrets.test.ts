@@ -110,7 +110,7 @@ test.each<[string, RouteName, object, number]>([
   ['a key of another scheme', 'send', { headers: { authorization: `Basic ${wrongKey}` } }, 401],
   ['a key as the project id', 'send', { parameters: { projectId: wrongKey } }, 401],
   [
-    'a key as the project id of a browser',
+    'a key as the project id of a subscription',
     'subscribe',
     { parameters: { projectId: wrongKey } },
     404,

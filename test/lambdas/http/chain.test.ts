@@ -1,7 +1,7 @@
 import { chain } from '../../../lambdas/http/chain.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
-test('the chain has no time-out: Lambda ends a late function and counts an error', async () => {
+test('the chain does not time out before Lambda does', async () => {
   let end: () => void = () => {};
   const work = new Promise<void>((resolve) => {
     end = resolve;

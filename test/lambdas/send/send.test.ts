@@ -81,7 +81,7 @@ test('a push message of more than 3,993 bytes is refused before anything is stor
   expect(calls).toEqual([]);
 });
 
-test('a fault before the first attempt returns the unit and is thrown', async () => {
+test('a fault before the first attempt releases the unit and is thrown', async () => {
   const fault = new Error('database fault');
   const { parts, calls } = recordedParts({
     deliver: async () => ({
@@ -120,7 +120,7 @@ test('a targeted send reads the subscriptions of its user ids', async () => {
   expect(calls).toContain('users u,v');
 });
 
-test('a send that attempts nothing in time returns its unit and responds unavailable', async () => {
+test('a send that attempts nothing in time releases its unit and fails as unavailable', async () => {
   const { parts, calls } = recordedParts({
     deliver: async () => ({ ...report, attempted: 0, unreached: 3 }),
   });

@@ -65,7 +65,7 @@ test('each minute starts at 0', async () => {
   expect(await one.count(request('198.51.100.5'), 1)).toBe(0);
 });
 
-test('a refused address is counted without a call until the minute ends', async () => {
+test('count refuses an address over its limit without a call', async () => {
   const one = store();
   await one.count(request('198.51.100.6'), 1);
   await one.count(request('198.51.100.6'), 1);
@@ -74,7 +74,7 @@ test('a refused address is counted without a call until the minute ends', async 
   expect(database.calls()).toBe(before);
 });
 
-test('refused returns the seconds to wait, without a call', async () => {
+test('refused returns the seconds until the minute ends, without a call', async () => {
   const one = store();
   const limited = request('198.51.100.9');
   expect(one.refused(limited)).toBe(0);

@@ -17,7 +17,7 @@ function claims(authorization: string): { aud: string; exp: number; sub: string 
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
-test('the token has audience, subject and an expiry in 12 hours, and the header the public key', () => {
+test('the header has the public key and a token that expires in 12 hours', () => {
   const authorization = sign()(keys, origin);
   expect(claims(authorization)).toEqual({
     aud: origin,
