@@ -1,7 +1,12 @@
 import type { DeliverySettings } from '../../../../lambdas/push/delivery/delivery.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import { countingAudience } from '../../../fixtures/audience.ts';
-import { deliver, recordedWaits, subscribeBrowsers } from '../../../fixtures/delivery.ts';
+import {
+  deliver,
+  recordedWaits,
+  shortestRetryWaitMs,
+  subscribeBrowsers,
+} from '../../../fixtures/delivery.ts';
 import { subscription } from '../../../fixtures/subscription.ts';
 
 let pushService: PushService;
@@ -28,7 +33,7 @@ test('a transient failure has up to three attempts, with exponential backoff', a
     failures: { unavailable: 1 },
   });
   expect(twice!.messages).toHaveLength(1);
-  expect(waitsMs.sort((a, b) => a - b)).toEqual([500, 500]);
+  expect(waitsMs.sort((a, b) => a - b)).toEqual([250, 250, 500, 500]);
 });
 
 test('a retry waits for Retry-After, unless no push may start by then', async () => {
@@ -76,7 +81,7 @@ test('a retry that would start too late counts as the previous failure', async (
       sleep: async (ms) => {
         await sleep(ms);
         // A busy processor makes the wait before the retry longer than requested.
-        if (ms > 250) now += 1000;
+        if (ms >= shortestRetryWaitMs) now += 1000;
       },
       transport: async () => ({ status: 429, headers: {}, body: '' }),
     },
