@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { type Service, startService } from '../fixtures/service.ts';
+import { scanTable } from '../fixtures/tables.ts';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+test('only the hash of a secret key is stored, and each other secret in one table', async () => {
+  const userId = 'a-secret-user-id-in-this-test';
+  const title = 'a-secret-title-in-this-test';
+  const project = await service.createProject();
+  await service.subscribe(project, userId);
+  await service.send(project, { title });
+  const { tables } = service.stack.dynamodb;
+  const texts = new Map<string, string>();
+  for (const [variable, table] of Object.entries(tables)) {
+    texts.set(variable, JSON.stringify(await scanTable(service.dynamo, table)));
+  }
+  const tablesWith = (secret: string) =>
+    [...texts].filter(([, text]) => text.includes(secret)).map(([variable]) => variable);
+
+  expect(tablesWith('carillon_sk_')).toEqual([]);
+  const hash = createHash('sha256').update(project.secretKey).digest('hex');
+  expect(tablesWith(hash)).toEqual(['PROJECTS_TABLE']);
+  const vapidKeys = await scanTable(service.dynamo, tables.VAPID_KEYS_TABLE);
+  expect(vapidKeys).not.toHaveLength(0);
+  for (const { privateKey } of vapidKeys) {
+    expect(tablesWith(privateKey as string)).toEqual(['VAPID_KEYS_TABLE']);
+  }
+  expect(tablesWith(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(title)).toEqual(['NOTIFICATIONS_TABLE']);
+});
