@@ -14,7 +14,7 @@ test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
   expect(issuesOf(body)).toEqual([': must be an object']);
 });
 
-// Names of built-in properties: test/reliability/hostile-bodies.test.ts.
+// Names of built-in properties, such as __proto__: test/reliability.
 test.each(['userId', 'user_ids', 'users', 'silent'])('the unknown field %s is refused', (field) => {
   const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);
   expect(sendSchema.safeParse(body).error?.issues).toMatchObject([

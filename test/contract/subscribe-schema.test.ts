@@ -42,7 +42,7 @@ test.each([
   expect(issuesOf(subscription({ endpoint }))).toEqual([]);
 });
 
-// One case for each rule. Attacks: test/reliability/fixtures/hostile-urls.ts.
+// One case for each rule. Hostile URLs: test/reliability.
 test.each([
   ['not a URL', 'must be an absolute URL'],
   ['ftp://fcm.googleapis.com/x', 'must be an https URL'],

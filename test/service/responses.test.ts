@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import type { RouteName } from '../../contract/routes.ts';
+import { readTables } from '../fixtures/read-table.ts';
 import {
   type CallOptions,
   type ProjectCredentials,
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { tableContents } from '../fixtures/tables.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let service: Service;
@@ -103,14 +103,14 @@ describe('a refused request changes nothing and returns an error', () => {
   ];
 
   test.each(refusals)('%s: %s', async (name, _, overrides, status, code) => {
-    const before = await tableContents(service);
+    const before = await readTables(service.dynamo, service.stack.dynamodb.tables);
     const { status: actual, headers, body } = await call(name, overrides);
     expect({ status: actual, code: body.error.code }).toEqual({ status, code });
     expect(body.error.message).toMatch(/^.{10,200}$/);
     expect(headers.get('content-type')).toBe('application/json');
     expect(Array.isArray(body.error.issues)).toBe(code === 'invalid_request');
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
-    expect(await tableContents(service)).toEqual(before);
+    expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
   });
 });
 

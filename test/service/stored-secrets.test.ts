@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readTable } from '../fixtures/read-table.ts';
 import { type Service, startService } from '../fixtures/service.ts';
-import { scanTable } from '../fixtures/tables.ts';
 
 let service: Service;
 
@@ -18,7 +18,7 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   const { tables } = service.stack.dynamodb;
   const texts = new Map<string, string>();
   for (const [variable, table] of Object.entries(tables)) {
-    texts.set(variable, JSON.stringify(await scanTable(service.dynamo, table)));
+    texts.set(variable, JSON.stringify(await readTable(service.dynamo, table)));
   }
   const tablesWith = (secret: string) =>
     [...texts].filter(([, text]) => text.includes(secret)).map(([variable]) => variable);
@@ -26,7 +26,7 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   expect(tablesWith('carillon_sk_')).toEqual([]);
   const hash = createHash('sha256').update(project.secretKey).digest('hex');
   expect(tablesWith(hash)).toEqual(['PROJECTS_TABLE']);
-  const vapidKeys = await scanTable(service.dynamo, tables.VAPID_KEYS_TABLE);
+  const vapidKeys = await readTable(service.dynamo, tables.VAPID_KEYS_TABLE);
   expect(vapidKeys).not.toHaveLength(0);
   for (const { privateKey } of vapidKeys) {
     expect(tablesWith(privateKey as string)).toEqual(['VAPID_KEYS_TABLE']);
