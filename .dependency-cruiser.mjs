@@ -58,7 +58,7 @@ export default {
     ),
     mayUseNode('lib'),
 
-    may('admin', contract, store, packages),
+    may('admin', contract, store, packages, '^package\\.json$'),
     mayUseNode('admin'),
     may('bin', contract, '^admin/', '^lib/', packages),
     mayUseNode('bin'),

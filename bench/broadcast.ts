@@ -2,42 +2,47 @@ import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { type BroadcastRun, broadcasts } from './broadcast/run.ts';
 import { activities } from './broadcast/shares.ts';
-import { command, wholeNumber } from './command.ts';
-import { describeLatency, readLatency } from './latency.ts';
+import {
+  type BenchmarkOptions,
+  benchmark,
+  latencyOption,
+  runBenchmark,
+  wholeNumber,
+} from './command.ts';
+import { describeLatency, type Latency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 
 const right = 'right' as const;
 
-const flags = {
-  subscribers: {
-    value: '<N,…>',
-    help: 'sizes of the audience; 1000,10000,100000 where left out',
-  },
-  latency: {
-    value: '<ms>',
-    help: "the push server's: 60, or median/p99; 60/400 where left out",
-  },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly subscribers: readonly number[];
+  readonly latency: Latency;
+}
 
 // The SDK's own word about the age of Node is not for whoever reads the figures.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-await command('bench:broadcast', flags, async (given) => {
-  const sizes = (given.subscribers ?? '1000,10000,100000')
-    .split(',')
-    .map((size) => wholeNumber('subscribers', size));
-  const latency = readLatency(given.latency ?? '60/400');
+const command = benchmark('bench:broadcast', 'Measures broadcasts through the local stack.')
+  .option(
+    '--subscribers <N,…>',
+    'sizes of the audience',
+    (text: string) => text.split(',').map(wholeNumber),
+    [1000, 10_000, 100_000],
+  )
+  .addOption(latencyOption('60/400'))
+  .action(run);
+await runBenchmark(command);
+
+async function run({ subscribers, latency, json }: Options): Promise<void> {
   const { output } = processTerminal;
   const stage = await broadcasts();
   const runs: BroadcastRun[] = [];
   try {
-    for (const size of sizes) runs.push(await stage.run(size, latency));
+    for (const size of subscribers) runs.push(await stage.run(size, latency));
   } finally {
     await stage.end();
   }
-  if (given.json) {
+  if (json) {
     output.write(`${JSON.stringify({ machine: machine(), latency, runs }, null, 2)}\n`);
     return;
   }
@@ -46,7 +51,7 @@ await command('bench:broadcast', flags, async (given) => {
       `${describeLatency(latency)}, one subscription in a hundred gone\n\n${runsTable(runs)}\n` +
       `Where the send function’s time goes\n\n${sharesTable(runs)}`,
   );
-});
+}
 
 function runsTable(runs: readonly BroadcastRun[]): string {
   const columns = [

@@ -11,15 +11,13 @@ import { readFunctions } from '../local/template/functions.ts';
 import { createResolver } from '../local/template/references.ts';
 import { synthesize } from '../local/template/synthesize.ts';
 import { readAssembly } from '../local/template/template.ts';
-import { command, wholeNumber } from './command.ts';
+import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 
-const flags = {
-  runs: { value: '<N>', help: 'fresh processes for each bundle, in turn; 15 where left out' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly runs: number;
+}
 
 interface Bundle {
   readonly name: string;
@@ -27,13 +25,17 @@ interface Bundle {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-await command('bench:cold', flags, async (given) => {
-  const runs = wholeNumber('runs', given.runs ?? '15');
+const command = benchmark('bench:cold', 'Measures how long the deployed bundles take to load.')
+  .option('--runs <N>', 'new processes for each bundle', wholeNumber, 15)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ runs, json }: Options): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {
     const figures = await measure(await bundlesIn(directory), runs);
     const { output } = processTerminal;
-    if (given.json) {
+    if (json) {
       output.write(`${JSON.stringify({ machine: machine(), runs, figures }, null, 2)}\n`);
       return;
     }
@@ -55,7 +57,7 @@ await command('bench:cold', flags, async (given) => {
   } finally {
     await rm(directory, { recursive: true });
   }
-});
+}
 
 /** The deployed bundles, and a module with nothing in it. */
 async function bundlesIn(directory: string): Promise<readonly [empty: Bundle, ...Bundle[]]> {

@@ -1,33 +1,39 @@
-import {
-  describeFlags,
-  type Flags,
-  type ParsedArguments,
-  readArguments,
-  UsageError,
-} from '../admin/terminal/arguments.ts';
-import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { runCommandLine } from '../admin/terminal/command-line.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
+import { readLatency } from './latency.ts';
 
-/** Runs a benchmark's command line, and leaves its exit code. */
-export async function command<const Known extends Flags>(
-  name: string,
-  known: Known,
-  run: (flags: ParsedArguments<Known>['flags']) => Promise<void>,
-): Promise<void> {
-  const { output, messages } = processTerminal;
-  try {
-    const { operands, flags } = readArguments(process.argv.slice(2), known);
-    if (operands.length > 0) throw new UsageError(`"${operands[0]}" is one argument too many.`);
-    if ('help' in flags) output.write(`npm run ${name} -- [options]\n\n${describeFlags(known)}`);
-    else await run(flags);
-  } catch (error) {
-    const message = (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
-    messages.write(`${paintFor(messages)('red', message)}\n`);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-  }
+/** The options of every benchmark. */
+export interface BenchmarkOptions {
+  readonly json?: true;
 }
 
-/** @throws {UsageError} */
-export function wholeNumber(flag: string, text: string, least = 1): number {
-  if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
-  throw new UsageError(`--${flag} must be a whole number from ${least} on; it is "${text}".`);
+/** @param script its name in package.json. */
+export function benchmark(script: string, description: string): Command {
+  return new Command(`npm run ${script} --`)
+    .description(description)
+    .option('--json', 'print JSON');
+}
+
+/** Runs a benchmark with the arguments of this process, and sets its exit code. */
+export async function runBenchmark(command: Command): Promise<void> {
+  process.exitCode = await runCommandLine(command, process.argv.slice(2), processTerminal);
+}
+
+export function latencyOption(defaultLatency: string): Option {
+  return new Option('--latency <ms>', "the push services' latency: 60, or median/p99 as 60/400")
+    .argParser((text) => {
+      try {
+        return readLatency(text);
+      } catch {
+        throw new InvalidArgumentError('Use a median such as 60, or median/p99 such as 60/400.');
+      }
+    })
+    .default(readLatency(defaultLatency), defaultLatency);
+}
+
+/** @throws {InvalidArgumentError} */
+export function wholeNumber(text: string): number {
+  if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text);
+  throw new InvalidArgumentError('Use a whole number above 0.');
 }

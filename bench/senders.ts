@@ -2,8 +2,14 @@ import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { bundles } from './bundle.ts';
-import { command, wholeNumber } from './command.ts';
-import { describeLatency, readLatency } from './latency.ts';
+import {
+  type BenchmarkOptions,
+  benchmark,
+  latencyOption,
+  runBenchmark,
+  wholeNumber,
+} from './command.ts';
+import { describeLatency, type Latency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 import { type Load, median, type Run, runSender } from './run-sender.ts';
 
@@ -16,17 +22,12 @@ const senders = {
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
 
-const flags = {
-  number: { value: '<N>', help: 'pushes a run; 10000 where left out' },
-  'in-flight': { value: '<N>', help: 'pushes at once, 480 at most; 100 where left out' },
-  latency: {
-    value: '<ms>',
-    help: "the push server's: 60, or median/p99 as 60/400; 0 where left out",
-  },
-  runs: { value: '<N>', help: 'runs of each sender, in turn; 5 where left out' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly number: number;
+  readonly inFlight: number;
+  readonly latency: Latency;
+  readonly runs: number;
+}
 
 /** So many that each is over in about a second: what disturbs pushes then disturbs the floor alike. */
 const turns = 5;
@@ -50,34 +51,39 @@ interface FloorFigures {
   readonly timesWebPush: number;
 }
 
-await command('bench', flags, async (given) => {
-  const latency = readLatency(given.latency ?? '0');
+const command = benchmark('bench', 'Compares the push rates of Carillon and other senders.')
+  .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
+  .option('--in-flight <N>', 'concurrent pushes, at most 480', wholeNumber, 100)
+  .addOption(latencyOption('0'))
+  .option('--runs <N>', 'runs of each sender', wholeNumber, 5)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ number, inFlight, latency, runs, json }: Options): Promise<void> {
   const load: Load = {
-    number: wholeNumber('number', given.number ?? '10000'),
+    number,
     // The code is compiled for speed only after some thousands of pushes.
     warmUp: 4000,
-    inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
+    inFlight,
     // Each turn ends with waiting for its last answers.
     turns: latency.median === 0 ? turns : 1,
     latency,
   };
-  const runs = wholeNumber('runs', given.runs ?? '5');
   const results = await measure(load, runs);
   const figures = names.map((name) => senderFigures(name, results));
   const floor = floorFigures(results);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     output.write(
       `${JSON.stringify({ machine: machine(), load, runs, figures, floor }, null, 2)}\n`,
     );
     return;
   }
-  const { number, inFlight } = load;
   output.write(
     `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, answered after ` +
       `${describeLatency(latency)}; median of ${runs} runs\n\n${figuresTable(figures, floor)}`,
   );
-});
+}
 
 type Results = Readonly<Record<SenderName, readonly Run[]>>;
 

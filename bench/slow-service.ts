@@ -4,22 +4,23 @@ import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { certificate } from '../local/push-service/certificate.ts';
 import { type Bundles, bundles } from './bundle.ts';
 import { startChild } from './child.ts';
-import { command, wholeNumber } from './command.ts';
-import { describeLatency, type Latency, readLatency } from './latency.ts';
+import {
+  type BenchmarkOptions,
+  benchmark,
+  latencyOption,
+  runBenchmark,
+  wholeNumber,
+} from './command.ts';
+import { describeLatency, type Latency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 import type { SlowServiceResult, SlowServiceTask } from './slow-service/sender.ts';
 
-const flags = {
-  number: { value: '<N>', help: 'subscriptions at each push service; 10000 where left out' },
-  latency: {
-    value: '<ms>',
-    help: "the healthy push services': 60, or median/p99; 60/400 where left out",
-  },
-  runs: { value: '<N>', help: 'runs of each case, in turn; 7 where left out' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly number: number;
+  readonly latency: Latency;
+  readonly runs: number;
+}
 
 type Third = Latency | 'down' | undefined;
 
@@ -50,13 +51,20 @@ interface Figures {
   readonly answered: number;
 }
 
-await command('bench:slow-service', flags, async (given) => {
-  const number = wholeNumber('number', given.number ?? '10000');
-  const runs = wholeNumber('runs', given.runs ?? '7');
-  const latency = readLatency(given.latency ?? '60/400');
+const command = benchmark(
+  'bench:slow-service',
+  'Measures how much a slow push service delays the pushes to others.',
+)
+  .option('--number <N>', 'subscriptions at each push service', wholeNumber, 10_000)
+  .addOption(latencyOption('60/400'))
+  .option('--runs <N>', 'runs of each case', wholeNumber, 7)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ number, latency, runs, json }: Options): Promise<void> {
   const figures = await measure(number, latency, runs);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     const text = JSON.stringify({ machine: machine(), number, latency, runs, figures }, null, 2);
     output.write(`${text}\n`);
     return;
@@ -81,7 +89,7 @@ await command('bench:slow-service', flags, async (given) => {
       `${number} subscriptions each, and a third with as many; median of ${runs} runs\n\n` +
       table(columns, rows, paintFor(output)),
   );
-});
+}
 
 async function measure(number: number, latency: Latency, runs: number): Promise<Figures[]> {
   const results = new Map<CaseName, SlowServiceResult[]>(names.map((name) => [name, []]));

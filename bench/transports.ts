@@ -2,7 +2,7 @@ import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { bundles } from './bundle.ts';
-import { command, wholeNumber } from './command.ts';
+import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median, type Run, runSender } from './run-sender.ts';
 
@@ -32,12 +32,10 @@ const isTooSlow = (name: TransportName, load: LoadName) =>
   name === 'undici-pipelining' && loads[load].latency.median > 0;
 const loadNames = Object.keys(loads) as LoadName[];
 
-const flags = {
-  'in-flight': { value: '<N>', help: 'pushes at once, 480 at most; 100 where left out' },
-  runs: { value: '<N>', help: 'runs of each, in turn; 3 where left out' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly inFlight: number;
+  readonly runs: number;
+}
 
 interface Figures {
   readonly transport: string;
@@ -50,12 +48,16 @@ interface Figures {
   readonly handshakes: number;
 }
 
-await command('bench:transports', flags, async (given) => {
-  const inFlight = wholeNumber('in-flight', given['in-flight'] ?? '100');
-  const runs = wholeNumber('runs', given.runs ?? '3');
+const command = benchmark('bench:transports', 'Compares HTTP clients that post encrypted bodies.')
+  .option('--in-flight <N>', 'concurrent pushes, at most 480', wholeNumber, 100)
+  .option('--runs <N>', 'runs of each transport', wholeNumber, 3)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ inFlight, runs, json }: Options): Promise<void> {
   const figures = await measure(inFlight, runs);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     output.write(`${JSON.stringify({ machine: machine(), inFlight, runs, figures }, null, 2)}\n`);
     return;
   }
@@ -63,7 +65,7 @@ await command('bench:transports', flags, async (given) => {
     `${describeMachine()}\nPosting bodies of 403 bytes over TLS, ${inFlight} in flight; CPU µs a push, ` +
       `and pushes a second; median of ${runs} runs\n\n${figuresTable(figures)}`,
   );
-});
+}
 
 async function measure(inFlight: number, runs: number): Promise<Figures[]> {
   const made = await bundles();

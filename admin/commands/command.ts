@@ -1,41 +1,41 @@
+import { Argument, InvalidArgumentError } from 'commander';
+import { projectIdPattern } from '../../contract/limits.ts';
 import type { ProjectRegistry, ProjectUsage, RegisteredProject } from '../project-registry.ts';
-import type { Flags, ParsedArguments } from '../terminal/arguments.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** How the command is called; npm prints a banner before the output without `-s`. */
+/** How the command is called. Without `-s`, npm prints a banner before the output. */
 export const call = 'npm run -s projects --';
 
 /** What a command acts on. */
 export interface Context {
   readonly registry: ProjectRegistry;
+  /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly terminal: Terminal;
-  /** Writes the outcome: the value as JSON where `--json` was given, else the text. */
+  /** Prints the result: the value as JSON under `--json`, the text otherwise. */
   print(value: unknown, text: string): void;
 }
 
-export interface Command<Own extends Flags = Flags> {
-  readonly summary: string;
-  /** Whether it acts on one project, named first. */
-  readonly takesProject: boolean;
-  readonly flags: Own;
-  /**
-   * Reads its own flags before anything is connected to.
-   * @param projectId empty for a command that takes none.
-   * @throws {UsageError}
-   */
-  prepare(
-    flags: ParsedArguments<Own>['flags'],
-    projectId: string,
-  ): (context: Context) => Promise<void>;
-}
+/** Connects to the stack, runs the task and closes the connection. */
+export type RunOnStack = (task: (context: Context) => Promise<void>) => Promise<void>;
 
-/** A failure that a command foresees; the message is its one line. */
+/** An expected failure. The message is one line for the operator. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** A project as `--json` shows it. */
+export function projectIdArgument(): Argument {
+  return new Argument('<projectId>', 'id of the project').argParser(readProjectId);
+}
+
+function readProjectId(text: string): string {
+  if (projectIdPattern.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
+  );
+}
+
+/** A project as `--json` prints it. */
 export function projectJson(
   { vapidPublicKey, ...project }: RegisteredProject,
   usage?: ProjectUsage,

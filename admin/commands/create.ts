@@ -1,66 +1,76 @@
 import { randomBytes } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
 import { limits } from '../../contract/limits.ts';
-import type { VapidKeys } from '../../contract/project.ts';
-import { type Flags, UsageError } from '../terminal/arguments.ts';
+import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
-import { type Command, projectJson } from './command.ts';
-import { limitFlags, readPlan } from './limits.ts';
+import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
+import { addLimitOptions, type LimitOptions, readPlan } from './limits.ts';
 
-const flags = {
-  name: { value: '<text>', help: 'what people call it; the id where left out' },
-  ...limitFlags,
-  'vapid-public': { value: '<key>', help: 'public half of a VAPID pair you have already' },
-  'vapid-private': { value: '<key>', help: 'private half of it' },
-} as const satisfies Flags;
+interface CreateOptions extends LimitOptions {
+  readonly name?: string;
+  readonly vapidPublic?: string;
+  readonly vapidPrivate?: string;
+}
 
-export const create: Command<typeof flags> = {
-  summary: 'Makes a project and prints its API key card.',
-  takesProject: true,
-  flags,
-  prepare(given, projectId) {
-    const plan = readPlan(given);
-    const vapid = readKeys(given['vapid-public'], given['vapid-private']);
-    const name = readName(given.name);
-    return async ({ registry, baseUrl, terminal, print }) => {
-      const { project, secretKey } = await registry.create({
-        projectId,
-        plan,
-        random: randomBytes,
-        ...(name !== undefined && { name }),
-        ...(vapid && { vapid }),
+export function create(runOnStack: RunOnStack): Command {
+  const command = addLimitOptions(
+    new Command('create')
+      .description('Creates a project and prints its API key card.')
+      .addArgument(projectIdArgument())
+      .option('--name <text>', 'name of the project (default: its id)', readName),
+  )
+    .option('--vapid-public <key>', 'public key of an existing VAPID pair')
+    .option('--vapid-private <key>', 'private key of that pair')
+    .action(async (projectId: string, options: CreateOptions) => {
+      const { name } = options;
+      const plan = readPlan(options);
+      const vapid = readKeys(options, command);
+      await runOnStack(async ({ registry, baseUrl, terminal, print }) => {
+        const { project, secretKey } = await registry.create({
+          projectId,
+          plan,
+          random: randomBytes,
+          ...(name !== undefined && { name }),
+          ...(vapid && { vapid }),
+        });
+        const card = {
+          projectId,
+          applicationServerKey: project.vapidPublicKey,
+          secretApiKey: secretKey,
+        };
+        print(
+          { ...projectJson(project), secretApiKey: secretKey, baseUrl },
+          `\n${projectCard(card, baseUrl, paintFor(terminal.output))}\n`,
+        );
       });
-      const card = {
-        projectId,
-        applicationServerKey: project.vapidPublicKey,
-        secretApiKey: secretKey,
-      };
-      print(
-        { ...projectJson(project), secretApiKey: secretKey, baseUrl },
-        `\n${projectCard(card, baseUrl, paintFor(terminal.output))}\n`,
-      );
-    };
-  },
-};
-
-function readName(name: string | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  if (name.length <= limits.projectNameLength && printable(name) === name) return name;
-  throw new UsageError(
-    `--name must be 1 to ${limits.projectNameLength} characters, none of them a control character.`,
+    });
+  return withExamples(
+    command,
+    'my-site --name "My site"',
+    'my-site --subscriber-cap 5000 --send-cap none',
+    'my-site --local --json',
   );
 }
 
-function readKeys(publicKey?: string, privateKey?: string): VapidKeys | undefined {
-  if (publicKey === undefined && privateKey === undefined) return undefined;
-  if (publicKey === undefined || privateKey === undefined) {
-    throw new UsageError('--vapid-public and --vapid-private go together.');
+function readName(name: string): string {
+  if (name.length <= limits.projectNameLength && printable(name) === name) return name;
+  throw new InvalidArgumentError(
+    `Use 1 to ${limits.projectNameLength} characters without control characters.`,
+  );
+}
+
+function readKeys({ vapidPublic, vapidPrivate }: CreateOptions, command: Command) {
+  if (vapidPublic === undefined && vapidPrivate === undefined) return undefined;
+  if (vapidPublic === undefined || vapidPrivate === undefined) {
+    command.error('--vapid-public and --vapid-private must be given together');
   }
   try {
-    return readVapidPair(publicKey, privateKey);
+    return readVapidPair(vapidPublic, vapidPrivate);
   } catch (error) {
-    throw error instanceof InvalidVapidPair ? new UsageError(error.message) : error;
+    if (error instanceof InvalidVapidPair) command.error(error.message);
+    throw error;
   }
 }

@@ -1,16 +1,16 @@
-import { UsageError } from '../terminal/arguments.ts';
+import { InvalidArgumentError } from 'commander';
 
-const units = { m: 60_000, h: 60 * 60_000, d: 24 * 60 * 60_000 } as const;
-const longest = 30 * units.d;
+const unitsMs = { m: 60_000, h: 60 * 60_000, d: 24 * 60 * 60_000 } as const;
+const maxMs = 30 * unitsMs.d;
 
 /**
- * Reads a duration such as `30m`, `24h` or `7d`, up to 30 days.
+ * Parses a duration of up to 30 days, such as `30m`, `24h` or `7d`.
  * @returns milliseconds.
- * @throws {UsageError}
+ * @throws {InvalidArgumentError}
  */
-export function readDuration(flag: string, text: string): number {
+export function readDuration(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  const duration = Number(amount) * units[unit as keyof typeof units];
-  if (duration > 0 && duration <= longest) return duration;
-  throw new UsageError(`--${flag} must be such as 30m, 24h or 7d, up to 30d; "${text}" is not.`);
+  const durationMs = Number(amount) * unitsMs[unit as keyof typeof unitsMs];
+  if (durationMs > 0 && durationMs <= maxMs) return durationMs;
+  throw new InvalidArgumentError('Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.');
 }

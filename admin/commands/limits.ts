@@ -1,49 +1,49 @@
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../../contract/project.ts';
 import type { PlanChange } from '../project-registry.ts';
-import { type Flags, type ParsedArguments, UsageError } from '../terminal/arguments.ts';
 
-/** The flags that state a project's own limits. */
-export const limitFlags = {
-  'subscriber-cap': { value: '<N|none|default>', help: 'most subscribers' },
-  'send-cap': { value: '<N|none|default>', help: 'most notifications in a UTC month' },
-  'rate-limit': { value: '<N|none|default>', help: 'requests a minute, per address and action' },
-} as const satisfies Flags;
-
-type LimitFlags = ParsedArguments<typeof limitFlags>['flags'];
-
-const limitOfFlag = {
-  'subscriber-cap': 'subscriberCap',
-  'send-cap': 'monthlySendCap',
-  'rate-limit': 'rateLimitPerMinute',
-} as const satisfies Record<keyof typeof limitFlags, keyof Plan>;
-
-const flagNames = Object.keys(limitFlags) as (keyof typeof limitFlags)[];
-
-/** @throws {UsageError} for a limit that is no number above 0 and no word it may be. */
-export function readLimits(flags: LimitFlags): PlanChange {
-  const given = flagNames.filter((name) => flags[name] !== undefined);
-  return Object.fromEntries(
-    given.map((name) => [limitOfFlag[name], readLimit(name, flags[name] ?? '')]),
-  );
+/** The options that set a project's limits, as parsed. */
+export interface LimitOptions {
+  readonly subscriberCap?: LimitOption;
+  readonly sendCap?: LimitOption;
+  readonly rateLimit?: LimitOption;
 }
 
-/** Limits of a new project, for which `default` is what holds without a word. */
-export function readPlan(flags: LimitFlags): Plan {
-  const limits = Object.entries(readLimits(flags)).filter(([, value]) => value !== 'default');
+/** Not null for `none`: commander turns a parsed null into an empty text. */
+type LimitOption = number | 'none' | 'default';
+
+export function addLimitOptions(command: Command): Command {
+  return command
+    .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
+    .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
+    .option(
+      '--rate-limit <N|none|default>',
+      'requests per minute, by address and action',
+      readLimit,
+    );
+}
+
+function readLimit(text: string): LimitOption {
+  if (text === 'none' || text === 'default') return text;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('Use a whole number above 0, none or default.');
+}
+
+/** The changes that the given options ask for. */
+export function readPlanChange({ subscriberCap, sendCap, rateLimit }: LimitOptions): PlanChange {
+  const limits = { subscriberCap, monthlySendCap: sendCap, rateLimitPerMinute: rateLimit };
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
+}
+
+/** The plan of a new project. A limit that is `default` is absent from it. */
+export function readPlan(options: LimitOptions): Plan {
+  const limits = Object.entries(readPlanChange(options)).filter(([, value]) => value !== 'default');
   return Object.fromEntries(limits);
 }
 
-function readLimit(flag: string, text: string): number | null | 'default' {
-  if (text === 'none') return null;
-  if (text === 'default') return 'default';
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
-  throw new UsageError(
-    `--${flag} must be a whole number above 0, none or default; "${text}" is not.`,
-  );
-}
-
-/** A limit as the flags take it, but for the commas: `1,000`, `none`, `default`. */
+/** A limit as the options take it, with commas: `1,000`, `none`, `default`. */
 export function describeLimit(limit: number | null | undefined): string {
   if (limit === undefined) return 'default';
   return limit === null ? 'none' : formatCount(limit);

@@ -1,32 +1,33 @@
+import { Command } from 'commander';
 import type { RegisteredProject } from '../project-registry.ts';
+import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { type Command, call, projectJson } from './command.ts';
+import { call, projectJson, type RunOnStack } from './command.ts';
 import { describeLimit } from './limits.ts';
 import { formatTime } from './project-text.ts';
 
-export const list: Command<Record<never, never>> = {
-  summary: 'Lists every project.',
-  takesProject: false,
-  flags: {},
-  prepare:
-    () =>
-    async ({ registry, terminal, print }) => {
-      const projects: RegisteredProject[] = [];
-      for await (const project of registry.list()) projects.push(project);
-      projects.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
-      const paint = paintFor(terminal.output);
-      const text =
-        projects.length === 0
-          ? `There are no projects yet. Make one with: ${call} create <projectId>\n`
-          : table(columns, projects.map(row), paint);
-      print(
-        projects.map((project) => projectJson(project)),
-        text,
-      );
-    },
-};
+export function list(runOnStack: RunOnStack): Command {
+  const command = new Command('list')
+    .description('Lists all projects in order of their ids.')
+    .action(() =>
+      runOnStack(async ({ registry, terminal, print }) => {
+        const projects: RegisteredProject[] = [];
+        for await (const project of registry.list()) projects.push(project);
+        projects.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
+        const text =
+          projects.length === 0
+            ? `No projects. Create one with: ${call} create <projectId>\n`
+            : table(columns, projects.map(row), paintFor(terminal.output));
+        print(
+          projects.map((project) => projectJson(project)),
+          text,
+        );
+      }),
+    );
+  return withExamples(command, '', '--region eu-west-1 --json');
+}
 
 const columns = [
   { title: 'project' },
@@ -40,7 +41,7 @@ const columns = [
 function row({ projectId, name, plan, createdAt }: RegisteredProject): string[] {
   return [
     projectId,
-    shortened(printable(name)),
+    truncate(printable(name)),
     describeLimit(plan.subscriberCap),
     describeLimit(plan.monthlySendCap),
     describeLimit(plan.rateLimitPerMinute),
@@ -48,10 +49,12 @@ function row({ projectId, name, plan, createdAt }: RegisteredProject): string[] 
   ];
 }
 
-/** Characters of a name that the table has room for; `show` prints all of it. */
-const nameWidth = 40;
+/** Longest name in the table. `show` prints names in full. */
+const nameLengthCharacters = 40;
 
-function shortened(name: string): string {
+function truncate(name: string): string {
   const characters = [...name];
-  return characters.length > nameWidth ? `${characters.slice(0, nameWidth - 1).join('')}…` : name;
+  return characters.length > nameLengthCharacters
+    ? `${characters.slice(0, nameLengthCharacters - 1).join('')}…`
+    : name;
 }

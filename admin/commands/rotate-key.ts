@@ -1,34 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import { Command } from 'commander';
+import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import type { Command } from './command.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
 import { readDuration } from './duration.ts';
 import { formatTime } from './project-text.ts';
 
-const flags = {
-  grace: {
-    value: '<30m|24h|7d>',
-    help: 'for how long the old key stays good; not at all if absent',
-  },
-} as const;
-
-export const rotateKey: Command<typeof flags> = {
-  summary: "Replaces a project's secret key.",
-  takesProject: true,
-  flags,
-  prepare({ grace: text }, projectId) {
-    const grace = text === undefined ? 0 : readDuration('grace', text);
-    return async ({ registry, terminal, print }) => {
-      const { project, secretKey } = await registry.rotateKey(projectId, randomBytes, grace);
-      const { previousKeyUntil } = project;
-      const paint = paintFor(terminal.output);
-      const end = previousKeyUntil
-        ? `is good until ${formatTime(previousKeyUntil)}`
-        : 'ends within half a minute';
-      print(
-        { projectId, secretApiKey: secretKey, previousKeyUntil },
-        `The new secret key of "${projectId}", shown this once:\n\n  ${paint('yellow', secretKey)}\n\n` +
-          `The old one ${end}.\n`,
-      );
-    };
-  },
-};
+export function rotateKey(runOnStack: RunOnStack): Command {
+  const command = new Command('rotate-key')
+    .description("Replaces a project's secret key.")
+    .addArgument(projectIdArgument())
+    .option(
+      '--grace <duration>',
+      'keep the previous key valid for this long, such as 30m, 24h or 7d (default: not at all)',
+      readDuration,
+    )
+    .action((projectId: string, { grace: gracePeriodMs }: { readonly grace?: number }) =>
+      runOnStack(async ({ registry, terminal, print }) => {
+        const rotated = await registry.rotateKey(projectId, randomBytes, gracePeriodMs);
+        const { previousKeyUntil } = rotated.project;
+        const paint = paintFor(terminal.output);
+        // The functions cache projects; see `cacheTtlMs` in lambdas/store/projects.ts.
+        const end = previousKeyUntil
+          ? `until ${formatTime(previousKeyUntil)}`
+          : 'for up to 30 seconds';
+        print(
+          { projectId, secretApiKey: rotated.secretKey, previousKeyUntil },
+          `The new secret key of "${projectId}", printed only once:\n\n` +
+            `  ${paint('yellow', rotated.secretKey)}\n\nThe previous key stays valid ${end}.\n`,
+        );
+      }),
+    );
+  return withExamples(command, 'my-site', 'my-site --grace 24h');
+}

@@ -1,22 +1,24 @@
-import { UsageError } from '../terminal/arguments.ts';
+import { Command } from 'commander';
+import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { type Command, projectJson } from './command.ts';
-import { limitFlags, readLimits } from './limits.ts';
+import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
+import { addLimitOptions, type LimitOptions, readPlanChange } from './limits.ts';
 import { projectText } from './project-text.ts';
 
-export const setPlan: Command<typeof limitFlags> = {
-  summary: "Changes a project's limits; default gives one back to the deployment.",
-  takesProject: true,
-  flags: limitFlags,
-  prepare(given, projectId) {
-    const changes = readLimits(given);
+export function setPlan(runOnStack: RunOnStack): Command {
+  const command = addLimitOptions(
+    new Command('set-plan')
+      .description("Changes a project's limits. default removes a limit from the plan.")
+      .addArgument(projectIdArgument()),
+  ).action(async (projectId: string, options: LimitOptions) => {
+    const changes = readPlanChange(options);
     if (Object.keys(changes).length === 0) {
-      const names = Object.keys(limitFlags).map((name) => `--${name}`);
-      throw new UsageError(`Nothing to change: give ${names.join(', ')}.`);
+      command.error('nothing to change: give --subscriber-cap, --send-cap or --rate-limit');
     }
-    return async ({ registry, terminal, print }) => {
+    await runOnStack(async ({ registry, terminal, print }) => {
       const project = await registry.setPlan(projectId, changes);
       print(projectJson(project), projectText(project, paintFor(terminal.output)));
-    };
-  },
-};
+    });
+  });
+  return withExamples(command, 'my-site --subscriber-cap 5000', 'my-site --send-cap default');
+}

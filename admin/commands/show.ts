@@ -1,18 +1,21 @@
+import { Command } from 'commander';
 import { ProjectNotFound } from '../project-errors.ts';
+import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { type Command, projectJson } from './command.ts';
+import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
 import { projectText } from './project-text.ts';
 
-export const show: Command<Record<never, never>> = {
-  summary: 'Shows a project, its limits and what it has used of them.',
-  takesProject: true,
-  flags: {},
-  prepare:
-    (_flags, projectId) =>
-    async ({ registry, terminal, print }) => {
-      const project = await registry.find(projectId);
-      if (!project) throw new ProjectNotFound(projectId);
-      const usage = await registry.usage(projectId);
-      print(projectJson(project, usage), projectText(project, paintFor(terminal.output), usage));
-    },
-};
+export function show(runOnStack: RunOnStack): Command {
+  const command = new Command('show')
+    .description('Prints a project, its limits and its usage.')
+    .addArgument(projectIdArgument())
+    .action((projectId: string) =>
+      runOnStack(async ({ registry, terminal, print }) => {
+        const project = await registry.find(projectId);
+        if (!project) throw new ProjectNotFound(projectId);
+        const usage = await registry.usage(projectId);
+        print(projectJson(project, usage), projectText(project, paintFor(terminal.output), usage));
+      }),
+    );
+  return withExamples(command, 'my-site', 'my-site --local --json');
+}

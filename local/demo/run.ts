@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import {
-  describeFlags,
-  type Flags,
-  readArguments,
-  UsageError,
-} from '../../admin/terminal/arguments.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { runCommandLine, withExamples } from '../../admin/terminal/command-line.ts';
 import { progressBar } from '../../admin/terminal/progress-bar.ts';
 import { paintFor, type Terminal } from '../../admin/terminal/terminal.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
@@ -16,12 +12,6 @@ import { differences } from './reconciliation.ts';
 import { figuresText, reconciliationText } from './report.ts';
 import { type Outcome, runScenario, type StartProgress } from './scenario.ts';
 
-const flags = {
-  subscribers: { value: '<N>', help: 'browsers to subscribe, 10 to 20000; 500 where left out' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this' },
-} as const satisfies Flags;
-
 export interface DemoOptions {
   /** Directory of a cloud assembly that is synthesized already. */
   readonly assembly?: string;
@@ -30,63 +20,72 @@ export interface DemoOptions {
 }
 
 /**
- * Plays the service's main job on a stack of its own, and prints what became of it.
- * @returns the exit code: 0, 1 where it failed or any two witnesses disagree, 2 where it was
- *   called wrongly, 130 where it was interrupted.
+ * Runs the service's main job on a stack that it starts, and prints the results.
+ * @returns the exit code: 0, 1 if the demo failed or its sources differ, 2 if it was called
+ *   wrongly, 130 if it was interrupted.
  */
 export async function runDemo(
   args: readonly string[],
   terminal: Terminal,
   options: DemoOptions = {},
 ): Promise<0 | 1 | 2 | 130> {
-  const { output, messages } = terminal;
-  const complain = (text: string) => messages.write(`${paintFor(messages)('red', text)}\n`);
-  try {
-    const { subscribers, json, help } = readDemoArguments(args);
-    if (help) {
-      output.write(`npm run demo -- [options]\n\n${describeFlags(flags)}`);
-      return 0;
-    }
-    const result = await play(subscribers, terminal, options);
-    const { accounts, figures, seconds } = result;
-    const differing = differences(accounts, figures);
-    if (json) {
-      output.write(
-        `${JSON.stringify({ subscribers, ...result, differences: differing }, null, 2)}\n`,
-      );
-    } else {
-      const paint = paintFor(output);
-      const summary = `${subscribers} browsers and ${accounts.length} notifications in ${seconds} s.`;
-      output.write(
-        `${reconciliationText(accounts, paint)}\n${figuresText(figures, paint)}\n${summary}\n`,
-      );
-    }
-    for (const difference of differing) complain(difference);
-    return differing.length === 0 ? 0 : 1;
-  } catch (error) {
-    if (options.signal?.aborted) return 130;
-    complain((error instanceof Error ? error.message : String(error)).replaceAll('\n', ' '));
-    if (!(error instanceof UsageError)) return 1;
-    messages.write('See: npm run demo -- --help\n');
-    return 2;
-  }
+  let outcome: 0 | 1 | 130 = 0;
+  const command = new Command('npm run demo --')
+    .description('Subscribes simulated browsers, sends to them and compares all counts.')
+    .option('--subscribers <N>', 'browsers to subscribe, 10 to 20000', readSubscribers, 500)
+    .option('--json', 'print JSON')
+    .action(async ({ subscribers, json }: { subscribers: number; json?: true }) => {
+      try {
+        const result = await play(subscribers, terminal, options);
+        outcome = printResult(result, subscribers, json === true, terminal) ? 0 : 1;
+      } catch (error) {
+        if (!options.signal?.aborted) throw error;
+        outcome = 130;
+      }
+    });
+  const code = await runCommandLine(withExamples(command, '--subscribers 2000'), args, terminal);
+  return code === 0 ? outcome : code;
 }
 
-function readDemoArguments(args: readonly string[]) {
-  const { operands, flags: given } = readArguments(args, flags);
-  if (operands.length > 0) throw new UsageError(`"${operands[0]}" is one argument too many.`);
-  const subscribers = Number(given.subscribers ?? 500);
-  if (!Number.isInteger(subscribers) || subscribers < 10 || subscribers > 20_000) {
-    throw new UsageError('--subscribers must be a whole number from 10 to 20000.');
+function readSubscribers(text: string): number {
+  const subscribers = Number(text);
+  if (Number.isInteger(subscribers) && subscribers >= 10 && subscribers <= 20_000) {
+    return subscribers;
   }
-  return { subscribers, json: given.json === true, help: given.help === true };
+  throw new InvalidArgumentError('Use a whole number from 10 to 20000.');
 }
+
+/** @returns whether all sources have the same counts. */
+function printResult(
+  result: Result,
+  subscribers: number,
+  json: boolean,
+  { output, messages }: Terminal,
+): boolean {
+  const { accounts, figures, seconds } = result;
+  const differing = differences(accounts, figures);
+  if (json) {
+    const value = { subscribers, ...result, differences: differing };
+    output.write(`${JSON.stringify(value, null, 2)}\n`);
+  } else {
+    const paint = paintFor(output);
+    const summary = `${subscribers} browsers and ${accounts.length} notifications in ${seconds} s.`;
+    output.write(
+      `${reconciliationText(accounts, paint)}\n${figuresText(figures, paint)}\n${summary}\n`,
+    );
+  }
+  const paint = paintFor(messages);
+  for (const difference of differing) messages.write(`${paint('red', difference)}\n`);
+  return differing.length === 0;
+}
+
+type Result = Outcome & { readonly seconds: number };
 
 async function play(
   subscribers: number,
   { messages }: Terminal,
   { assembly, signal }: DemoOptions,
-): Promise<Outcome & { readonly seconds: number }> {
+): Promise<Result> {
   const paint = paintFor(messages);
   const onStep = (step: string) => messages.write(`${paint('dim', `  ${step} …`)}\n`);
   const narrate: StartProgress = (step, total) =>

@@ -106,9 +106,7 @@ describe('create', () => {
   ])('refuses a name that %s', async (_case, name) => {
     const { code, messages } = await runLocal(['create', projectId, `--name=${name}`]);
     expect(code).toBe(2);
-    expect(messages).toContain(
-      '--name must be 1 to 100 characters, none of them a control character.',
-    );
+    expect(messages).toContain('is invalid. Use 1 to 100 characters without control characters.');
     expect(await registry.find(projectId)).toBeUndefined();
   });
 
@@ -224,7 +222,9 @@ describe('rotate-key', () => {
   it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])('refuses a grace of "%s"', async (grace) => {
     const { code, messages } = await runLocal(['rotate-key', projectId, `--grace=${grace}`]);
     expect(code).toBe(2);
-    expect(messages).toContain('--grace must be such as 30m, 24h or 7d');
+    expect(messages).toContain(
+      'is invalid. Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
+    );
   });
 });
 
@@ -236,7 +236,7 @@ describe('delete', () => {
       typed: `${projectId}\n`,
     });
     expect(code).toBe(0);
-    expect(messages).toContain('Type its id to go on');
+    expect(messages).toContain('Type the project id to continue');
     expect(output).toBe(`Deleted "${projectId}" with 0 subscriptions and 0 notifications.\n`);
     expect(await registry.find(projectId)).toBeUndefined();
   });
@@ -254,7 +254,7 @@ describe('delete', () => {
   it('does not delete unasked where nobody can be asked', async () => {
     const { code, messages } = await runLocal(['delete', projectId]);
     expect(code).toBe(1);
-    expect(messages).toBe('There is no terminal to ask at. Give --yes to delete without asking.\n');
+    expect(messages).toBe('Cannot ask without a terminal. Use --yes to delete without asking.\n');
     expect(await registry.find(projectId)).toBeDefined();
   });
 
@@ -282,19 +282,22 @@ describe('usage', () => {
   const { publicKey, privateKey } = newVapidPair();
 
   it.each([
-    [[], 'Which command?'],
-    [['crate', 'x'], 'There is no command "crate". Did you mean create?'],
-    [['frob'], 'There is no command "frob".'],
-    [['show'], 'Which project? Name its id first.'],
-    [['show', 'a', 'b'], '"b" is one argument too many.'],
-    [['list', 'a'], '"a" is one argument too many.'],
-    [['show', 'Upper'], '"Upper" is no project id'],
-    [['show', '-a'], 'There is no option -a.'],
+    [[], 'Missing command: create, show, list, set-plan, rotate-key, delete.'],
+    [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
+    [['frob'], "Unknown command 'frob'."],
+    [['show'], "Missing required argument 'projectId'."],
+    [['show', 'a', 'b'], "Too many arguments for 'show'."],
+    [['list', 'a'], "Too many arguments for 'list'."],
+    [
+      ['show', 'Upper'],
+      'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
+    ],
+    [['show', '-a'], "Unknown option '-a'."],
     [['create', 'a', '--subscribers-cap=3'], 'Did you mean --subscriber-cap?'],
-    [['create', 'a', '--send-cap=0'], '--send-cap must be a whole number above 0'],
-    [['create', 'a', '--send-cap=1e3'], '--send-cap must be a whole number above 0'],
+    [['create', 'a', '--send-cap=0'], "argument '0' is invalid. Use a whole number above 0"],
+    [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
     [['set-plan', 'a'], 'Nothing to change'],
-    [['create', 'a', `--vapid-public=${publicKey}`], 'go together'],
+    [['create', 'a', `--vapid-public=${publicKey}`], 'must be given together'],
     [
       [
         'create',
@@ -304,7 +307,10 @@ describe('usage', () => {
       ],
       'not a pair',
     ],
-    [['list', '--local', '--stack', 'Other'], 'leave --stack and --region out'],
+    [
+      ['list', '--local', '--stack', 'Other'],
+      "'--local' cannot be used with option '--stack <name>'",
+    ],
   ])('answers %j with code 2 and where to look', async (args, message) => {
     const { code, output, messages } = await run(args);
     expect({ code, output }).toEqual({ code: 2, output: '' });
@@ -324,7 +330,7 @@ describe('usage', () => {
   it('answers --help of a command with its options, whatever else is missing', async () => {
     const { code, output } = await run(['create', '--help']);
     expect(code).toBe(0);
-    expect(output).toContain('npm run -s projects -- create <projectId>');
+    expect(output).toContain('npm run -s projects -- create [options] <projectId>');
     expect(output).toContain('--vapid-private <key>');
   });
 });
@@ -356,7 +362,7 @@ describe('an error under --json', () => {
 
 test('control characters of an argument do not reach the terminal', async () => {
   const { messages } = await run(['\u001b[2J']);
-  expect(messages).toContain('There is no command "\\u001b[2J".');
+  expect(messages).toContain("Unknown command '\\u001b[2J'.");
 });
 
 describe('a local stack', () => {

@@ -42,7 +42,7 @@ describe('runDemo', () => {
     [['--subscribers', '9'], 'a whole number from 10 to 20000'],
     [['--subscribers', 'many'], 'a whole number from 10 to 20000'],
     [['--subscriber', '20'], 'Did you mean --subscribers?'],
-    [['now'], 'one argument too many'],
+    [['now'], 'Too many arguments.'],
   ])('answers %j with code 2', async (args, message) => {
     const terminal = testTerminal();
     expect(await runDemo(args, terminal)).toBe(2);

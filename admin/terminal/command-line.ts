@@ -1,0 +1,114 @@
+import { type Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import { printable, printableJson } from './printable.ts';
+import { paintFor, type Terminal } from './terminal.ts';
+
+/** The command was called wrongly. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'usage';
+
+  constructor(
+    message: string,
+    /** The call that prints the help. */
+    readonly helpCall: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Parses the arguments and runs the action. Prints an error to `messages`: one line, or JSON under
+ * `--json`.
+ * @param program not used before: an option that is given twice is an error.
+ * @returns the exit code: 0, 1 if the action failed, 2 if the command was called wrongly.
+ */
+export async function runCommandLine(
+  program: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<0 | 1 | 2> {
+  configure(program, args, terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return 0; // It printed the help or the version.
+    // Not a parsed option, because parsing may have failed.
+    if (args.includes('--json')) printJsonError(error as Error, terminal);
+    else printError(error as Error, terminal);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** Adds examples to the help of a command. @param examples the arguments after its name. */
+export function withExamples(command: Command, ...examples: readonly string[]): Command {
+  return command.addHelpText('after', () => {
+    const lines = examples.map((example) => `  ${callOf(command)} ${example}`.trimEnd());
+    return `\nExamples:\n${lines.join('\n')}`;
+  });
+}
+
+function configure(program: Command, args: readonly string[], { output }: Terminal): void {
+  program
+    .version(packageJson.version, '--version', 'print the version')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      // Errors are thrown; `runCommandLine` prints them.
+      writeErr: () => {},
+      getOutHelpWidth: () => output.columns ?? 80,
+    });
+  for (const command of [program, ...program.commands]) {
+    if (command !== program) command.copyInheritedSettings(program);
+    command.exitOverride((error) => {
+      throw error.exitCode === 0 ? error : usageError(error, command);
+    });
+    checkValues(command, args);
+  }
+}
+
+/**
+ * Refuses an option that is given twice, and one whose value is missing or is another option.
+ * Commander takes the last value, and the next argument whatever it is.
+ */
+function checkValues(command: Command, args: readonly string[]): void {
+  for (const option of command.options) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, (value: string | undefined) => {
+      if (isGiven) command.error(`option '${option.flags}' is given twice`);
+      isGiven = true;
+      // One VAPID key in 4,096 starts with two hyphens: `--vapid-private=--…` is valid.
+      const isNextOption = value?.startsWith('--') && !args.includes(`${option.long}=${value}`);
+      if (value === '' || isNextOption) command.error(`option '${option.flags}' argument missing`);
+    });
+  }
+}
+
+function usageError({ code, message }: CommanderError, command: Command): UsageError {
+  const names = command.commands.map((one) => one.name());
+  // Commander's code for a call without a subcommand, for which it prints the help.
+  const text = code === 'commander.help' ? `missing command: ${names.join(', ')}` : message;
+  return new UsageError(toSentence(text), `${callOf(command)} --help`);
+}
+
+/** `error: unknown option '--x'\n(Did you mean --y?)` as `Unknown option '--x'. Did you mean --y?`. */
+function toSentence(message: string): string {
+  const text = message.replace(/^error: /, '').replace(/\n\((.*)\)$/, '. $1');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
+}
+
+/** How a command is called: its name after those of its parents. */
+function callOf(command: Command): string {
+  return command.parent ? `${callOf(command.parent)} ${command.name()}` : command.name();
+}
+
+function printError(error: Error, { messages }: Terminal): void {
+  const line = printable(error.message.replaceAll('\n', ' '));
+  messages.write(`${paintFor(messages)('red', line)}\n`);
+  if (error instanceof UsageError) messages.write(`See: ${error.helpCall}\n`);
+}
+
+function printJsonError({ code, message }: Error & { code?: unknown }, terminal: Terminal): void {
+  terminal.messages.write(`${printableJson({ error: { code, message } })}\n`);
+}

@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import { runCommandLine, withExamples } from '../../../admin/terminal/command-line.ts';
+import packageJson from '../../../package.json';
+import { testTerminal } from '../../fixtures/terminal.ts';
+
+/** Runs `tool add`, whose action keeps what it is called with. */
+async function run(...args: readonly string[]) {
+  const terminal = testTerminal();
+  const calls: unknown[] = [];
+  const program = new Command('tool').option('--json', 'print JSON');
+  const add = new Command('add')
+    .argument('[item]')
+    .option('--name <text>', 'its name')
+    .option('--send-cap <N>', 'most sends')
+    .option('--yes', 'do not ask')
+    .action((item: string | undefined, options: object) => {
+      if (item === 'broken') throw new Error('It\nbroke.');
+      calls.push({ item, ...options, ...program.opts() });
+    });
+  program.addCommand(withExamples(add, 'demo --yes', ''));
+  const code = await runCommandLine(program, args, terminal);
+  return { code, calls, ...terminal.written() };
+}
+
+describe('runCommandLine', () => {
+  it('accepts arguments, switches and values in any order', async () => {
+    const { calls } = await run('--json', 'add', '--name', 'A b', 'demo', '--yes', '--send-cap=3');
+    expect(calls).toEqual([{ item: 'demo', name: 'A b', yes: true, sendCap: '3', json: true }]);
+  });
+
+  // One VAPID key in 64 starts with a hyphen, one in 4,096 with two.
+  it.each([
+    [['--name', '-abc'], '-abc'],
+    [['--name', '-habc'], '-habc'],
+    [['--name=--abc'], '--abc'],
+  ])('accepts a value that starts with a hyphen: %j', async (args, name) => {
+    expect((await run('add', ...args)).calls).toEqual([{ name }]);
+  });
+
+  it('takes what follows a double hyphen as an argument', async () => {
+    expect((await run('add', '--', '--yes')).calls).toEqual([{ item: '--yes' }]);
+  });
+
+  it.each([
+    [['--send-kap', '3'], "Unknown option '--send-kap'. Did you mean --send-cap?"],
+    [['--frobnicate'], "Unknown option '--frobnicate'."],
+    [['--toString'], "Unknown option '--toString'."],
+    [['-x'], "Unknown option '-x'."],
+    [['--name'], "Option '--name <text>' argument missing."],
+    [['--name', '--yes'], "Option '--name <text>' argument missing."],
+    [['--name='], "Option '--name <text>' argument missing."],
+    [['--yes=no'], "Unknown option '--yes=no'. Did you mean --yes?"],
+    [['--yes', '--yes'], "Option '--yes' is given twice."],
+    [['--name=a', '--name=b'], "Option '--name <text>' is given twice."],
+    [['--json', '--yes', '--yes'], "Option '--yes' is given twice."],
+  ])('refuses %j', async (args, message) => {
+    const { code, calls, output, messages } = await run('add', ...args);
+    expect({ code, calls, output }).toEqual({ code: 2, calls: [], output: '' });
+    if (args.includes('--json')) {
+      expect(JSON.parse(messages)).toEqual({ error: { code: 'usage', message } });
+    } else {
+      expect(messages).toBe(`${message}\nSee: tool add --help\n`);
+    }
+  });
+
+  it('prints a failure of the action as one line', async () => {
+    const { code, messages } = await run('add', 'broken');
+    expect({ code, messages }).toEqual({ code: 1, messages: 'It broke.\n' });
+  });
+
+  it('prints the help of a command with its examples', async () => {
+    const { code, output, messages } = await run('add', '-h');
+    expect({ code, messages }).toEqual({ code: 0, messages: '' });
+    expect(output).toContain('Usage: tool add [options] [item]\n');
+    expect(output).toMatch(/ {2}--name <text> +its name\n/);
+    expect(output).toMatch(/Examples:\n {2}tool add demo --yes\n {2}tool add\n$/);
+  });
+
+  it('prints the version of the package', async () => {
+    expect(await run('--version')).toMatchObject({ code: 0, output: `${packageJson.version}\n` });
+  });
+});
