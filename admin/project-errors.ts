@@ -1,10 +1,10 @@
-/** What an operator's task may find out about a project id. `code` is stable: commands print it. */
+/** The errors of operator tasks. `code` is stable: commands print it under `--json`. */
 
 export class ProjectExists extends Error {
   override readonly name = 'ProjectExists';
   readonly code = 'project_exists';
   constructor(projectId: string) {
-    super(`There is a project "${projectId}" already.`);
+    super(`Project "${projectId}" already exists.`);
   }
 }
 
@@ -12,15 +12,15 @@ export class ProjectNotFound extends Error {
   override readonly name = 'ProjectNotFound';
   readonly code = 'project_not_found';
   constructor(projectId: string) {
-    super(`There is no project "${projectId}".`);
+    super(`Project "${projectId}" does not exist.`);
   }
 }
 
-/** The removal of an earlier project with this id is still running, or was interrupted. */
-export class ProjectHalfRemoved extends Error {
-  override readonly name = 'ProjectHalfRemoved';
+/** The removal of an earlier project with this id is running or was interrupted. */
+export class ProjectRemovalIncomplete extends Error {
+  override readonly name = 'ProjectRemovalIncomplete';
   readonly code = 'project_half_removed';
   constructor(projectId: string) {
-    super(`An earlier project "${projectId}" is not removed entirely yet; delete it again.`);
+    super(`An earlier project "${projectId}" is not fully removed. Delete it again to finish.`);
   }
 }

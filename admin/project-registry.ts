@@ -18,16 +18,16 @@ import {
   type UsageItem,
   type VapidKeyItem,
 } from '../lambdas/store/items.ts';
-import { ProjectExists, ProjectHalfRemoved, ProjectNotFound } from './project-errors.ts';
+import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
-/** A project as the operator may see it: without the hashes of its keys. */
+/** A project without the hashes of its secret keys. */
 export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'previousKeyHash'>;
 
-/** The project with its secret key, which no later call can return: only its hash is stored. */
+/** A project with a new secret key. Only the hash is stored: no later call can return the key. */
 export interface NewKey {
   readonly project: RegisteredProject;
   readonly secretKey: string;
@@ -36,15 +36,15 @@ export interface NewKey {
 export interface NewProject {
   /** Matches `projectIdPattern`. */
   readonly projectId: string;
-  /** Default: the id. */
+  /** @default the id */
   readonly name?: string;
   readonly plan?: Plan;
-  /** An existing key pair. Default: a new one. */
+  /** @default a new pair */
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
 }
 
-/** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
+/** The limits to change: a number, null for no limit, or `default` for the deployment's setting. */
 export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
 
 export interface ProjectUsage {
@@ -80,7 +80,7 @@ export function projectRegistry(
   }
 
   /** @throws {ProjectNotFound} */
-  async function update(projectId: string, change: Change): Promise<RegisteredProject> {
+  async function update(projectId: string, change: ProjectUpdate): Promise<RegisteredProject> {
     try {
       const { Attributes } = await dynamo.send(
         new UpdateCommand({
@@ -91,7 +91,7 @@ export function projectRegistry(
           ...change,
         }),
       );
-      return publicPart(Attributes as ProjectItem);
+      return withoutHashes(Attributes as ProjectItem);
     } catch (error) {
       throw isConditionFailure(error) ? new ProjectNotFound(projectId) : error;
     }
@@ -101,7 +101,8 @@ export function projectRegistry(
     /**
      * Creates a project, its VAPID key and its subscriber counter in one transaction.
      * @throws {ProjectExists}
-     * @throws {ProjectHalfRemoved} because the counter starts at 0 and subscriptions may be left.
+     * @throws {ProjectRemovalIncomplete} if an earlier project's subscriptions may be left, which
+     *   the new counter would not count.
      */
     async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
@@ -128,33 +129,33 @@ export function projectRegistry(
           }),
         );
       } catch (error) {
-        const [taken, , counted] = cancellationReasons(error);
-        if (conditionFailed(taken)) throw new ProjectExists(projectId);
-        throw conditionFailed(counted) ? new ProjectHalfRemoved(projectId) : error;
+        const [projectReason, , counterReason] = cancellationReasons(error);
+        if (conditionFailed(projectReason)) throw new ProjectExists(projectId);
+        throw conditionFailed(counterReason) ? new ProjectRemovalIncomplete(projectId) : error;
       }
-      return { project: publicPart(project), secretKey };
+      return { project: withoutHashes(project), secretKey };
     },
 
     find,
 
-    /** Every project, in no particular order. */
+    /** All projects, unordered. */
     async *list(): AsyncGenerator<RegisteredProject> {
-      let from: Record<string, unknown> | undefined;
+      let startKey: Record<string, unknown> | undefined;
       do {
         const page = await dynamo.send(
           new ScanCommand({
             TableName: tables.projects,
             ...publicFields,
-            ...(from && { ExclusiveStartKey: from }),
+            ...(startKey && { ExclusiveStartKey: startKey }),
           }),
         );
         yield* (page.Items ?? []) as RegisteredProject[];
-        from = page.LastEvaluatedKey;
-      } while (from);
+        startKey = page.LastEvaluatedKey;
+      } while (startKey);
     },
 
     /**
-     * Changes the named limits and leaves the others as they are.
+     * Changes the given limits and keeps the others.
      * @throws {ProjectNotFound}
      */
     setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
@@ -162,18 +163,18 @@ export function projectRegistry(
     },
 
     /**
-     * Replaces the secret key. The old key ends after the grace period and the functions' cache
-     * time; a key from the rotation before ends at once.
-     * @param graceMs for how long the old key stays valid.
+     * Replaces the secret key. The previous key stays valid for the grace period, and for as long
+     * as the functions cache the project. An older key becomes invalid.
+     * @param gracePeriodMs 0 for no grace period.
      * @throws {ProjectNotFound}
      */
-    async rotateKey(projectId: string, random: RandomSource, graceMs = 0): Promise<NewKey> {
+    async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
       const hash = { ':hash': hashSecretKey(secretKey) };
-      const until = new Date(clock().getTime() + graceMs).toISOString();
+      const previousKeyUntil = new Date(clock().getTime() + gracePeriodMs).toISOString();
       const project = await update(
         projectId,
-        graceMs === 0
+        gracePeriodMs === 0
           ? {
               UpdateExpression: 'SET apiKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
               ExpressionAttributeValues: hash,
@@ -181,7 +182,7 @@ export function projectRegistry(
           : {
               UpdateExpression:
                 'SET previousKeyHash = apiKeyHash, previousKeyUntil = :until, apiKeyHash = :hash',
-              ExpressionAttributeValues: { ...hash, ':until': until },
+              ExpressionAttributeValues: { ...hash, ':until': previousKeyUntil },
             },
       );
       return { project, secretKey };
@@ -196,33 +197,37 @@ export function projectRegistry(
       return removeProject(dynamo, tables, projectId, random, onProgress);
     },
 
-    /** Subscribers now, and notifications sent in this UTC month. */
+    /** The number of subscribers, and of notifications sent in the current UTC month. */
     async usage(projectId: string): Promise<ProjectUsage> {
-      const tallyOf = async (period: string): Promise<number> => {
+      const readCount = async (period: string): Promise<number> => {
         const { Item } = await dynamo.send(
           new GetCommand({ TableName: tables.usage, Key: { projectId, period } }),
         );
         return (Item as UsageItem | undefined)?.used ?? 0;
       };
       const month = utcMonth(clock());
-      const [subscribers, sends] = await Promise.all([tallyOf(subscribersPeriod), tallyOf(month)]);
+      const [subscribers, sends] = await Promise.all([
+        readCount(subscribersPeriod),
+        readCount(month),
+      ]);
       return { subscribers, month, sends };
     },
   };
 }
 
-interface Change {
+/** Parameters of an `UpdateCommand`. */
+interface ProjectUpdate {
   readonly UpdateExpression: string;
   readonly ExpressionAttributeNames?: Record<string, string>;
   readonly ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-function publicPart(item: ProjectItem): RegisteredProject {
+function withoutHashes(item: ProjectItem): RegisteredProject {
   const { apiKeyHash, previousKeyHash, ...project } = item;
   return project;
 }
 
-function planUpdate(changes: PlanChange): Change {
+function planUpdate(changes: PlanChange): ProjectUpdate {
   const names: Record<string, string> = { '#plan': 'plan' };
   const values: Record<string, number | null | undefined> = {};
   const set: string[] = [];

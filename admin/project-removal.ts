@@ -15,10 +15,10 @@ import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RandomSource } from './secret-key.ts';
 
-/** Items that a removal has deleted, by table; the project's own is not among them. */
+/** Deleted items by table. Excludes the project and its VAPID key. */
 export type RemovedItems = Readonly<Record<OwnedTable['kind'], number>>;
 
-/** A table that holds items of a project besides the project itself. */
+/** A table with items that belong to a project. */
 interface OwnedTable {
   readonly kind: 'subscriptions' | 'notifications' | 'usage';
   readonly table: string;
@@ -30,14 +30,18 @@ interface Key {
   readonly [sortKey: string]: string;
 }
 
-/** Items deleted at once: a transaction takes 100, one of which checks the removal. */
+/** Items per transaction. DynamoDB's limit is 100, and one of them is the condition check. */
 const pageSizeItems = 99;
 
 /**
- * Removes a project and everything that belongs to it. The first transaction deletes the project
- * and its key and closes its counter, after which no subscription can be added. The other items
- * follow page by page, and the closed counter last. While the closed counter is there, no project
- * with this id can be created, and another call continues the same removal.
+ * Removes a project and all its items:
+ *
+ * 1. One transaction deletes the project and its VAPID key and closes its subscriber counter.
+ *    From then on no subscription can be added.
+ * 2. The other items are deleted page by page.
+ * 3. The closed counter is deleted last. As long as it exists, no project with this id can be
+ *    created, and a second call continues the removal.
+ *
  * @throws {ProjectNotFound}
  */
 export async function removeProject(
@@ -54,7 +58,7 @@ export async function removeProject(
     { kind: 'usage', table: tables.usage, sortKey: 'period' },
   ];
 
-  await close(random(16).toString('hex'));
+  await closeCounter(random(16).toString('hex'));
   const removed = { subscriptions: 0, notifications: 0, usage: 0 };
   const removalId = await currentRemoval();
   if (removalId === undefined) return removed;
@@ -66,11 +70,11 @@ export async function removeProject(
       onProgress({ ...removed });
     }
   }
-  await end(removalId);
+  await deleteCounter(removalId);
   return removed;
 
-  /** Deletes the project and its key and closes its counter, unless that has been done already. */
-  async function close(newRemovalId: string): Promise<void> {
+  /** Deletes the project and its VAPID key and closes its counter. Idempotent. */
+  async function closeCounter(newRemovalId: string): Promise<void> {
     try {
       await dynamo.send(
         new TransactWriteCommand({
@@ -90,12 +94,12 @@ export async function removeProject(
         }),
       );
     } catch (error) {
-      const isAbsent = cancellationReasons(error).some(conditionFailed);
-      throw isAbsent ? new ProjectNotFound(projectId) : error;
+      const counterMissing = cancellationReasons(error).some(conditionFailed);
+      throw counterMissing ? new ProjectNotFound(projectId) : error;
     }
   }
 
-  /** @returns undefined if another call has ended the removal since. */
+  /** @returns undefined if another call has finished the removal. */
   async function currentRemoval(): Promise<string | undefined> {
     const { Item } = await dynamo.send(
       new GetCommand({ TableName: tables.usage, Key: counterKey, ConsistentRead: true }),
@@ -103,9 +107,9 @@ export async function removeProject(
     return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
   }
 
-  /** The project's keys in one table, page by page, without its counter's. */
+  /** The keys of the project's items in one table, page by page, without the subscriber counter. */
   async function* keysIn({ table, sortKey }: OwnedTable): AsyncGenerator<readonly Key[]> {
-    let from: Record<string, unknown> | undefined;
+    let startKey: Record<string, unknown> | undefined;
     do {
       const page = await dynamo.send(
         new QueryCommand({
@@ -116,16 +120,16 @@ export async function removeProject(
           ExpressionAttributeNames: { '#sortKey': sortKey },
           ConsistentRead: true,
           Limit: pageSizeItems,
-          ...(from && { ExclusiveStartKey: from }),
+          ...(startKey && { ExclusiveStartKey: startKey }),
         }),
       );
       const keys = (page.Items ?? []) as Key[];
       yield keys.filter(({ period }) => period !== subscribersPeriod);
-      from = page.LastEvaluatedKey;
-    } while (from);
+      startKey = page.LastEvaluatedKey;
+    } while (startKey);
   }
 
-  /** @returns false, with nothing deleted, if another call has ended the removal. */
+  /** @returns false if another call has finished the removal. Then nothing is deleted. */
   async function deleteDuring(
     removalId: string,
     table: string,
@@ -149,8 +153,8 @@ export async function removeProject(
     }
   }
 
-  /** Deletes the closed counter, unless another call has done so. */
-  async function end(removalId: string): Promise<void> {
+  /** Deletes the closed counter. Idempotent. */
+  async function deleteCounter(removalId: string): Promise<void> {
     try {
       await dynamo.send(
         new DeleteCommand({ TableName: tables.usage, Key: counterKey, ...isClosedBy(removalId) }),
@@ -161,7 +165,7 @@ export async function removeProject(
   }
 }
 
-/** The condition that this removal, and no other, has closed the counter. */
+/** The condition that the counter was closed by this removal. */
 function isClosedBy(removalId: string) {
   return {
     ConditionExpression: 'removal = :removal',

@@ -1,4 +1,4 @@
-/** Names of the tables that hold a project's items. */
+/** Names of the tables with items of projects. */
 export interface ProjectTables {
   readonly projects: string;
   readonly vapidKeys: string;

@@ -8,9 +8,9 @@ export interface CardProject {
 }
 
 /**
- * The API key card: what an owner needs to start, with snippets that work when pasted. The only
- * place that shows a secret key, because only its hash is stored.
- * @param baseUrl address of the API, without a slash at its end.
+ * The API key card: all that an owner needs to start, with code to copy. Only the card contains
+ * the secret key, because the service stores only its hash.
+ * @param baseUrl address of the API, without a trailing slash.
  */
 export function projectCard(project: CardProject, baseUrl: string, paint: Paint = plain): string {
   const { projectId, applicationServerKey, secretApiKey } = project;
@@ -25,7 +25,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     field('Application server key', paint('cyan', applicationServerKey)),
     field('Secret key', paint('yellow', secretApiKey)),
     '',
-    `  ${paint('yellow', 'The secret key is shown this once.')} Keep it on your server, never in a browser.`,
+    `  ${paint('yellow', 'The secret key is shown only once.')} Keep it on your server, never in a browser.`,
     '',
     heading('In your page'),
     '',
@@ -36,7 +36,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     `    projectId: '${projectId}',`,
     `    applicationServerKey: '${applicationServerKey}',`,
     '  });',
-    '  // In a click, since browsers ask for permission only then: await push.subscribe();',
+    '  // Call in a click handler, or browsers do not ask for permission: await push.subscribe();',
     '</script>',
     '',
     heading('On your server'),

@@ -3,8 +3,8 @@ import { projectIdPattern } from '../../contract/limits.ts';
 import type { ProjectRegistry, ProjectUsage, RegisteredProject } from '../project-registry.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** How the command is called. Without `-s`, npm prints a banner before the output. */
-export const call = 'npm run -s projects --';
+/** How users call the command. Without `-s`, npm prints a banner before the output. */
+export const programName = 'npm run -s projects --';
 
 /** What a command acts on. */
 export interface Context {

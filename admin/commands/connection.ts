@@ -7,28 +7,28 @@ import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
 
-/** Where projects are looked for: a local stack, by its state file, or a deployed one. */
+/** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
   | { readonly kind: 'local'; readonly stateFile: string }
   | { readonly kind: 'deployed'; readonly stack: string; readonly region: string | undefined };
 
 export interface Connection {
   readonly registry: ProjectRegistry;
-  /** Address of the API, without a slash at its end. */
+  /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   close(): void;
 }
 
-/** The place cannot be reached; the message says what to do about it. */
+/** The stack cannot be reached. The message says what to do. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
 /** @throws {ConnectionError} */
-export function connect(place: StackLocation): Promise<Connection> {
-  return place.kind === 'local'
-    ? connectLocal(place.stateFile)
-    : connectDeployed(place.stack, place.region);
+export function connect(location: StackLocation): Promise<Connection> {
+  return location.kind === 'local'
+    ? connectLocal(location.stateFile)
+    : connectDeployed(location.stack, location.region);
 }
 
 const localState = z.object({
@@ -47,7 +47,9 @@ const localState = z.object({
 
 async function connectLocal(stateFile: string): Promise<Connection> {
   const text = await readFile(stateFile, 'utf8').catch(() => {
-    throw new ConnectionError('No local stack is running here. Start one with: npm start');
+    throw new ConnectionError(
+      'No local stack is running in this folder. Start one with: npm start',
+    );
   });
   const { baseUrl, dynamodb } = parseLocalState(text, stateFile);
   const tables = {
@@ -57,12 +59,11 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     usage: dynamodb.tables.USAGE_TABLE,
     notifications: dynamodb.tables.NOTIFICATIONS_TABLE,
   };
-  // A stack that was killed leaves its state file behind.
+  // The state file remains if the local stack was killed.
   await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
-    throw new ConnectionError(
-      'The local stack does not answer any more. Start it with: npm start',
-      { cause },
-    );
+    throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {
+      cause,
+    });
   });
   return open(baseUrl, tables, {
     endpoint: dynamodb.endpoint,
@@ -76,7 +77,7 @@ function parseLocalState(text: string, stateFile: string): z.infer<typeof localS
     return localState.parse(JSON.parse(text));
   } catch (cause) {
     throw new ConnectionError(
-      `${stateFile} is not a local stack's state. Start the stack anew with: npm start`,
+      `${stateFile} is malformed. Start the local stack again with: npm start`,
       { cause },
     );
   }
@@ -85,27 +86,27 @@ function parseLocalState(text: string, stateFile: string): z.infer<typeof localS
 async function connectDeployed(stack: string, region: string | undefined): Promise<Connection> {
   const cloudFormation = new CloudFormationClient(region === undefined ? {} : { region });
   try {
-    const settledRegion = await cloudFormation.config.region().catch((cause: unknown) => {
+    const resolvedRegion = await cloudFormation.config.region().catch((cause: unknown) => {
       throw new ConnectionError(
-        'No AWS region is set. Give --region, or set AWS_REGION; for a local stack use --local.',
+        'No AWS region is set. Use --region or set AWS_REGION. For a local stack, use --local.',
         { cause },
       );
     });
     const credentials = await cloudFormation.config.credentials().catch((cause: unknown) => {
       throw new ConnectionError(
-        'No AWS credentials were found. Sign in, or set AWS_PROFILE; for a local stack use --local.',
+        'No AWS credentials found. Sign in or set AWS_PROFILE. For a local stack, use --local.',
         { cause },
       );
     });
-    const outputs = await readOutputs(cloudFormation, stack, settledRegion);
+    const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
     const { baseUrl, ...tables } = outputs;
-    return open(baseUrl, tables, { region: settledRegion, credentials });
+    return open(baseUrl, tables, { region: resolvedRegion, credentials });
   } finally {
     cloudFormation.destroy();
   }
 }
 
-/** The stack's outputs that lead to its projects. */
+/** The outputs of the stack that are needed to manage its projects. */
 const outputNames = {
   baseUrl: 'ApiUrl',
   projects: 'ProjectsTable',
@@ -122,42 +123,42 @@ async function readOutputs(
   stack: string,
   region: string,
 ): Promise<Outputs> {
-  const described = await cloudFormation
+  const response = await cloudFormation
     .send(new DescribeStacksCommand({ StackName: stack }))
     .catch((cause: unknown) => {
-      throw new ConnectionError(whyNotDescribed(cause, stack, region), { cause });
+      throw new ConnectionError(describeStackError(cause, stack, region), { cause });
     });
-  const found = new Map(
-    described.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+  const outputs = new Map(
+    response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
   );
-  const missing = Object.values(outputNames).filter((name) => !found.get(name));
+  const missing = Object.values(outputNames).filter((name) => !outputs.get(name));
   if (missing.length > 0) {
     throw new ConnectionError(
-      `Stack "${stack}" in ${region} lacks the outputs ${missing.join(', ')}: it is another stack, or not deployed whole.`,
+      `Stack "${stack}" in ${region} is missing the outputs ${missing.join(', ')}. Check --stack, or deploy the stack again.`,
     );
   }
   return Object.fromEntries(
-    Object.entries(outputNames).map(([key, name]) => [key, found.get(name)]),
+    Object.entries(outputNames).map(([key, name]) => [key, outputs.get(name)]),
   ) as Outputs;
 }
 
-function whyNotDescribed(error: unknown, stack: string, region: string): string {
+function describeStackError(error: unknown, stack: string, region: string): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   switch (name) {
-    // CloudFormation's only word for a stack that does not exist.
+    // CloudFormation has no more specific error for a stack that does not exist.
     case 'ValidationError':
-      return `There is no stack "${stack}" in ${region}. Deploy it with npx cdk deploy, or name another with --stack or --region.`;
+      return `Stack "${stack}" does not exist in ${region}. Deploy it with npx cdk deploy, or choose another with --stack or --region.`;
     case 'AccessDenied':
     case 'AccessDeniedException':
-      return `These AWS credentials may not describe stack "${stack}" in ${region}.`;
+      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
     case 'ExpiredToken':
     case 'ExpiredTokenException':
     case 'InvalidClientTokenId':
     case 'SignatureDoesNotMatch':
     case 'UnrecognizedClientException':
-      return 'AWS does not accept these credentials any more. Sign in again.';
+      return 'The AWS credentials are expired or invalid. Sign in again.';
     default:
-      return `CloudFormation in ${region} could not be asked: ${message}`;
+      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
   }
 }
 

@@ -15,7 +15,7 @@ interface CreateOptions extends LimitOptions {
   readonly vapidPrivate?: string;
 }
 
-export function create(runOnStack: RunOnStack): Command {
+export function createCommand(runOnStack: RunOnStack): Command {
   const command = addLimitOptions(
     new Command('create')
       .description('Creates a project and prints its API key card.')

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
 import { formatCount } from './limits.ts';
 
-export function remove(runOnStack: RunOnStack): Command {
+export function deleteCommand(runOnStack: RunOnStack): Command {
   const command = new Command('delete')
     .description('Deletes a project with its subscriptions, notifications and usage.')
     .addArgument(projectIdArgument())

@@ -4,11 +4,11 @@ import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { call, projectJson, type RunOnStack } from './command.ts';
+import { programName, projectJson, type RunOnStack } from './command.ts';
 import { describeLimit } from './limits.ts';
 import { formatTime } from './project-text.ts';
 
-export function list(runOnStack: RunOnStack): Command {
+export function listCommand(runOnStack: RunOnStack): Command {
   const command = new Command('list')
     .description('Lists all projects in order of their ids.')
     .action(() =>
@@ -18,7 +18,7 @@ export function list(runOnStack: RunOnStack): Command {
         projects.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
         const text =
           projects.length === 0
-            ? `No projects. Create one with: ${call} create <projectId>\n`
+            ? `No projects. Create one with: ${programName} create <projectId>\n`
             : table(columns, projects.map(row), paintFor(terminal.output));
         print(
           projects.map((project) => projectJson(project)),

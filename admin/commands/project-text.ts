@@ -3,7 +3,7 @@ import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { describeLimit, formatCount } from './limits.ts';
 
-/** A project's particulars, line by line; with its usage where that was read. */
+/** A project's fields, one per line. The counts are omitted without `usage`. */
 export function projectText(
   { projectId, name, vapidPublicKey, plan, createdAt, previousKeyUntil }: RegisteredProject,
   paint: Paint,
@@ -15,20 +15,20 @@ export function projectText(
     ['Application server key', vapidPublicKey],
     ['Created', formatTime(createdAt)],
     ...(previousKeyUntil
-      ? [['Former secret key until', formatTime(previousKeyUntil)] as const]
+      ? [['Previous key valid until', formatTime(previousKeyUntil)] as const]
       : []),
-    ['Subscribers', counted(usage?.subscribers, cap(plan.subscriberCap))],
+    ['Subscribers', countAndLimit(usage?.subscribers, cap(plan.subscriberCap))],
     [
-      `Notifications${usage ? ` in ${usage.month}` : ' a month'}`,
-      counted(usage?.sends, cap(plan.monthlySendCap)),
+      `Notifications${usage ? ` in ${usage.month}` : ' per month'}`,
+      countAndLimit(usage?.sends, cap(plan.monthlySendCap)),
     ],
-    ['Requests a minute', cap(plan.rateLimitPerMinute)],
+    ['Requests per minute', cap(plan.rateLimitPerMinute)],
   ];
   const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(24))}  ${value}\n`);
   return `${paint('bold', projectId)}\n${lines.join('')}`;
 }
 
-function counted(count: number | undefined, limit: string): string {
+function countAndLimit(count: number | undefined, limit: string): string {
   return count === undefined ? limit : `${formatCount(count)}  ${limit}`;
 }
 

@@ -6,7 +6,7 @@ import { projectIdArgument, type RunOnStack } from './command.ts';
 import { readDuration } from './duration.ts';
 import { formatTime } from './project-text.ts';
 
-export function rotateKey(runOnStack: RunOnStack): Command {
+export function rotateKeyCommand(runOnStack: RunOnStack): Command {
   const command = new Command('rotate-key')
     .description("Replaces a project's secret key.")
     .addArgument(projectIdArgument())

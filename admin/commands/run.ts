@@ -2,14 +2,14 @@ import { Command, Option } from 'commander';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { call, type RunOnStack } from './command.ts';
+import { programName, type RunOnStack } from './command.ts';
 import { connect, type StackLocation } from './connection.ts';
-import { create } from './create.ts';
-import { remove } from './delete.ts';
-import { list } from './list.ts';
-import { rotateKey } from './rotate-key.ts';
-import { setPlan } from './set-plan.ts';
-import { show } from './show.ts';
+import { createCommand } from './create.ts';
+import { deleteCommand } from './delete.ts';
+import { listCommand } from './list.ts';
+import { rotateKeyCommand } from './rotate-key.ts';
+import { setPlanCommand } from './set-plan.ts';
+import { showCommand } from './show.ts';
 
 /** The options of every command. */
 interface CommonOptions {
@@ -29,7 +29,7 @@ export function runProjects(
   terminal: Terminal,
   stateFile: string,
 ): Promise<0 | 1 | 2> {
-  const program = new Command(call)
+  const program = new Command(programName)
     .description('Manages the projects of a stack.')
     .option('--json', 'print JSON')
     .addOption(
@@ -52,8 +52,15 @@ export function runProjects(
       close();
     }
   };
-  for (const command of [create, show, list, setPlan, rotateKey, remove]) {
-    program.addCommand(command(runOnStack));
+  for (const newCommand of [
+    createCommand,
+    showCommand,
+    listCommand,
+    setPlanCommand,
+    rotateKeyCommand,
+    deleteCommand,
+  ]) {
+    program.addCommand(newCommand(runOnStack));
   }
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);

@@ -5,7 +5,7 @@ import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
 import { addLimitOptions, type LimitOptions, readPlanChange } from './limits.ts';
 import { projectText } from './project-text.ts';
 
-export function setPlan(runOnStack: RunOnStack): Command {
+export function setPlanCommand(runOnStack: RunOnStack): Command {
   const command = addLimitOptions(
     new Command('set-plan')
       .description("Changes a project's limits. default removes a limit from the plan.")

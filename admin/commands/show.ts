@@ -5,7 +5,7 @@ import { paintFor } from '../terminal/terminal.ts';
 import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
 import { projectText } from './project-text.ts';
 
-export function show(runOnStack: RunOnStack): Command {
+export function showCommand(runOnStack: RunOnStack): Command {
   const command = new Command('show')
     .description('Prints a project, its limits and its usage.')
     .addArgument(projectIdArgument())

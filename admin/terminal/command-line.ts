@@ -44,7 +44,7 @@ export async function runCommandLine(
 /** Adds examples to the help of a command. @param examples the arguments after its name. */
 export function withExamples(command: Command, ...examples: readonly string[]): Command {
   return command.addHelpText('after', () => {
-    const lines = examples.map((example) => `  ${callOf(command)} ${example}`.trimEnd());
+    const lines = examples.map((example) => `  ${fullName(command)} ${example}`.trimEnd());
     return `\nExamples:\n${lines.join('\n')}`;
   });
 }
@@ -89,7 +89,7 @@ function usageError({ code, message }: CommanderError, command: Command): UsageE
   const names = command.commands.map((one) => one.name());
   // Commander's code for a call without a subcommand, for which it prints the help.
   const text = code === 'commander.help' ? `missing command: ${names.join(', ')}` : message;
-  return new UsageError(toSentence(text), `${callOf(command)} --help`);
+  return new UsageError(toSentence(text), `${fullName(command)} --help`);
 }
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` as `Unknown option '--x'. Did you mean --y?`. */
@@ -98,9 +98,9 @@ function toSentence(message: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 }
 
-/** How a command is called: its name after those of its parents. */
-function callOf(command: Command): string {
-  return command.parent ? `${callOf(command.parent)} ${command.name()}` : command.name();
+/** The name of a command after the names of its parents. */
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
 function printError(error: Error, { messages }: Terminal): void {

@@ -1,8 +1,8 @@
-// Control characters (ESC and CSI among them), line separators, half surrogate pairs, and what turns
-// the direction of the text around it. All of them are one code unit.
+// Control characters (also ESC and CSI), line separators, unpaired surrogates, and characters that
+// change the text direction. Each is one UTF-16 code unit.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
 
-/** A text as a terminal may show it: what could act on the terminal is escaped, as in JSON. */
+/** Escapes, as JSON does, the characters that could control a terminal. */
 export function printable(text: string): string {
   return text.replace(
     unprintable,
@@ -10,7 +10,7 @@ export function printable(text: string): string {
   );
 }
 
-/** JSON that a terminal may show, which reads back as the same value. */
+/** JSON that is safe to print on a terminal and parses to the same value. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).split('\n').map(printable).join('\n');
 }

@@ -2,15 +2,15 @@ import { SingleBar } from 'cli-progress';
 import { type Output, paintFor } from './terminal.ts';
 
 export interface ProgressBar {
-  /** Sets how much is done. */
+  /** @param done items, of the total. */
   update(done: number): void;
-  /** Leaves the bar as it is and gives the terminal back. */
+  /** Stops drawing. The bar stays on the terminal. */
   stop(): void;
 }
 
 /**
- * Draws a bar with counts and the time left; draws nothing where the stream is no terminal, or
- * where there is nothing to do.
+ * Draws a bar with counts and the remaining time. Draws nothing if the stream is not a terminal or
+ * `total` is 0.
  */
 export function progressBar(stream: Output, label: string, total: number): ProgressBar {
   if (!stream.isTTY || total === 0) return { update() {}, stop() {} };

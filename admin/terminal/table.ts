@@ -7,9 +7,9 @@ export interface Column {
 }
 
 /**
- * Lays rows out under their columns' titles.
- * @param rows cells in the columns' order; a cell may carry colours.
- * @returns lines, each ended by a line feed.
+ * Aligns cells under the titles of their columns.
+ * @param rows cells in the order of the columns. A cell may contain colour codes.
+ * @returns lines, each with a line feed.
  */
 export function table(
   columns: readonly Column[],

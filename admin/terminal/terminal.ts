@@ -1,16 +1,16 @@
 import { styleText } from 'node:util';
 
-/** A stream to write to, which may be a terminal. */
+/** An output stream, which may be a terminal. */
 export type Output = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
   readonly columns?: number;
 };
 
-/** Where a command reads and writes; tests hand in their own. */
+/** The streams of a command. Tests pass their own. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: Output;
-  /** For people: messages, questions, progress. What `output` carries may be piped on. */
+  /** For messages, questions and progress, because `output` may be piped to another program. */
   readonly messages: Output;
 }
 
@@ -21,15 +21,15 @@ export const processTerminal: Terminal = {
   messages: process.stderr,
 };
 
-/** Gives a text its looks: `paint('bold', 'x')`. */
+/** Adds a style to a text: `paint('bold', 'x')`. */
 export type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
-/** Leaves every text as it is. */
+/** Adds no style. */
 export const plain: Paint = (_format, text) => text;
 
-/** Colours what goes to a terminal, unless `NO_COLOR` is set (no-color.org). */
+/** Adds styles if the stream is a terminal and `NO_COLOR` is not set (no-color.org). */
 export function paintFor(stream: Output, env: NodeJS.ProcessEnv = process.env): Paint {
   if (!stream.isTTY || env.NO_COLOR) return plain;
-  // The stream has been looked at; later versions of Node would look at stdout instead.
+  // The stream is checked above. Later versions of Node would check stdout instead.
   return (format, text) => styleText(format, text, { validateStream: false });
 }

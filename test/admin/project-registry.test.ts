@@ -69,7 +69,7 @@ async function send() {
 }
 
 describe('create', () => {
-  it('makes a project that its secret key and VAPID pair belong to', async () => {
+  it('stores the project, the hash of its secret key and its VAPID pair', async () => {
     const { project, secretKey } = await registry.create({
       projectId,
       name: 'Bells',
@@ -91,34 +91,34 @@ describe('create', () => {
     expect(() => readVapidPair(item?.vapidPublicKey, key?.privateKey)).not.toThrow();
   });
 
-  it('tells neither the hash nor the private VAPID key', async () => {
+  it('returns neither the hash nor the private VAPID key', async () => {
     const { project } = await create();
-    const known = { projectId, name: projectId, plan: {}, createdAt: now.toISOString() };
-    expect(project).toEqual({ ...known, vapidPublicKey: project.vapidPublicKey });
+    const fields = { projectId, name: projectId, plan: {}, createdAt: now.toISOString() };
+    expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
     expect(await registry.find(projectId)).toEqual(project);
   });
 
-  it('keeps a VAPID pair made elsewhere', async () => {
+  it('stores a given VAPID pair', async () => {
     const vapid = newVapidPair();
     await registry.create({ projectId, vapid, random: randomBytes });
     expect(await projectItem()).toMatchObject({ vapidPublicKey: vapid.publicKey });
     expect(await vapidKeyItem()).toMatchObject({ privateKey: vapid.privateKey });
   });
 
-  it('starts a counter that subscriptions can be added by', async () => {
+  it('creates the counter that subscriptions need', async () => {
     await create();
     await subscribe(2);
     expect(await registry.usage(projectId)).toEqual({ subscribers: 2, month: '2026-11', sends: 0 });
   });
 
-  it('refuses an id that is taken, and leaves its project as it is', async () => {
+  it('refuses an id in use, and keeps its project unchanged', async () => {
     await create();
     const before = await projectItem();
     await expect(create()).rejects.toMatchObject({ name: 'ProjectExists' });
     expect(await projectItem()).toEqual(before);
   });
 
-  it('lets one of many that want the same id at once have it', async () => {
+  it('succeeds once for concurrent calls with the same id', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, create));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const outcome of outcomes) {
@@ -128,14 +128,14 @@ describe('create', () => {
 });
 
 describe('find', () => {
-  it('answers nothing for an id without a project', async () => {
+  it('returns undefined for an unknown id', async () => {
     expect(await registry.find(projectId)).toBeUndefined();
   });
 });
 
 describe('list', () => {
-  it('yields every project, however many pages they take', async () => {
-    // A page ends at 1 MB: twelve names of 100 kB take two.
+  it('yields all projects of several pages', async () => {
+    // DynamoDB ends a page at 1 MB: twelve names of 100 kB need two.
     const wanted = Array.from({ length: 12 }, () => `p-${randomUUID()}`);
     for (const id of wanted) {
       await registry.create({ projectId: id, name: 'n'.repeat(100_000), random: randomBytes });
@@ -151,7 +151,7 @@ describe('list', () => {
 });
 
 describe('setPlan', () => {
-  it('changes the limits it names and no other', async () => {
+  it('changes the given limits only', async () => {
     const plan = { subscriberCap: 1, monthlySendCap: 2, rateLimitPerMinute: 3 };
     await registry.create({ projectId, plan, random: randomBytes });
     const changed = await registry.setPlan(projectId, { subscriberCap: null, monthlySendCap: 9 });
@@ -159,14 +159,14 @@ describe('setPlan', () => {
     expect(await registry.find(projectId)).toEqual(changed);
   });
 
-  it('gives a limit back to the deployment', async () => {
+  it('removes a limit that becomes the default', async () => {
     const plan = { subscriberCap: 1, monthlySendCap: 2 };
     await registry.create({ projectId, plan, random: randomBytes });
     const { plan: left } = await registry.setPlan(projectId, { subscriberCap: 'default' });
     expect(left).toEqual({ monthlySendCap: 2 });
   });
 
-  it('makes no project of an unknown id', async () => {
+  it('creates no project for an unknown id', async () => {
     await expect(registry.setPlan(projectId, { subscriberCap: 1 })).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
@@ -175,7 +175,7 @@ describe('setPlan', () => {
 });
 
 describe('rotateKey', () => {
-  it('replaces the secret key and nothing else', async () => {
+  it('replaces the secret key only', async () => {
     await create();
     const before = await projectItem();
     const { secretKey } = await registry.rotateKey(projectId, randomBytes);
@@ -183,7 +183,7 @@ describe('rotateKey', () => {
     expect(before?.apiKeyHash).not.toBe(hashSecretKey(secretKey));
   });
 
-  it('keeps the old key for its grace, and no longer than one rotation', async () => {
+  it('keeps the previous key for the grace period, until the next rotation', async () => {
     await create();
     const before = await projectItem();
     const first = await registry.rotateKey(projectId, randomBytes, 60_000);
@@ -198,7 +198,7 @@ describe('rotateKey', () => {
     expect(await projectItem()).toEqual({ ...before, apiKeyHash: hashSecretKey(second.secretKey) });
   });
 
-  it('makes no project of an unknown id', async () => {
+  it('creates no project for an unknown id', async () => {
     await expect(registry.rotateKey(projectId, randomBytes)).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
@@ -207,7 +207,7 @@ describe('rotateKey', () => {
 });
 
 describe('usage', () => {
-  it('counts the sends of the present UTC month', async () => {
+  it('counts the sends of the current UTC month', async () => {
     await create();
     await send();
     await send();
@@ -220,7 +220,7 @@ describe('usage', () => {
 });
 
 describe('remove', () => {
-  it('takes out the project and all that belongs to it, and nothing of another', async () => {
+  it('deletes the project and all its items, and keeps other projects', async () => {
     const other = projectId;
     await create();
     await subscribe(3);
@@ -239,7 +239,7 @@ describe('remove', () => {
     expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 1 });
   });
 
-  it('tells how far it has come, page by page', async () => {
+  it('reports its progress after each page', async () => {
     await create();
     await fill(600);
     const progress: number[] = [];
@@ -251,7 +251,7 @@ describe('remove', () => {
     expect(progress).toEqual(progress.toSorted((one, other) => one - other));
   });
 
-  it('leaves none of the subscriptions that were being added meanwhile', async () => {
+  it('deletes subscriptions that are added at the same time', async () => {
     await create();
     const store = subscriptionStore(database.dynamo, tables, clock);
     const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
@@ -261,26 +261,26 @@ describe('remove', () => {
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
   });
 
-  it('can be asked again after it broke off, and bars the id until then', async () => {
+  it('continues after an interruption, and blocks the id until it finishes', async () => {
     await create();
     await subscribe(3);
     await send();
     const before = async (call: number) => {
-      // It has closed the counter and deleted the subscriptions, and has read the notifications.
+      // By then it has closed the counter, deleted the subscriptions and read the notifications.
       if (call === 5) throw new Error('The connection broke.');
     };
-    const broken = registryCalling({ before });
+    const broken = registryWithHooks({ before });
     await expect(broken.remove(projectId, randomBytes)).rejects.toThrow('The connection broke.');
 
     expect(await registry.find(projectId)).toBeUndefined();
-    await expect(create()).rejects.toMatchObject({ name: 'ProjectHalfRemoved' });
+    await expect(create()).rejects.toMatchObject({ name: 'ProjectRemovalIncomplete' });
     const rest = await registry.remove(projectId, randomBytes);
     expect(rest).toEqual({ subscriptions: 0, notifications: 1, usage: 1 });
     await create();
     expect(await registry.usage(projectId)).toMatchObject({ subscribers: 0 });
   });
 
-  it('bars the id until its last call, after which a new project keeps its counter', async () => {
+  it('blocks the id until its last call, and keeps the counter of a new project', async () => {
     await create();
     await subscribe(3);
     const outcomes: string[] = [];
@@ -292,21 +292,21 @@ describe('remove', () => {
         ),
       );
     };
-    await registryCalling({ after }).remove(projectId, randomBytes);
+    await registryWithHooks({ after }).remove(projectId, randomBytes);
     expect(outcomes.pop()).toBe('created');
-    expect(new Set(outcomes)).toEqual(new Set(['ProjectHalfRemoved']));
+    expect(new Set(outcomes)).toEqual(new Set(['ProjectRemovalIncomplete']));
     await subscribe(1);
     expect(await registry.usage(projectId)).toMatchObject({ subscribers: 1 });
   });
 
-  it('deletes nothing of a new project once another call has ended the removal', async () => {
+  it('deletes nothing of a new project after another call has finished the removal', async () => {
     await create();
     await subscribe(3);
     let calls = 0;
     const after = async () => {
       calls += 1;
     };
-    await registryCalling({ after }).remove(projectId, randomBytes);
+    await registryWithHooks({ after }).remove(projectId, randomBytes);
     for (let late = 1; late < calls; late += 1) {
       projectId = `p-${randomUUID()}`;
       await create();
@@ -317,13 +317,13 @@ describe('remove', () => {
         await create();
         await subscribe(2);
       };
-      await registryCalling({ before }).remove(projectId, randomBytes);
+      await registryWithHooks({ before }).remove(projectId, randomBytes);
       expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 1 });
       expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
     }
   });
 
-  it('may be asked for by several at once', async () => {
+  it('allows concurrent calls', async () => {
     await create();
     await subscribe(300);
     const removals = await Promise.all(
@@ -333,14 +333,14 @@ describe('remove', () => {
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
   });
 
-  it('knows a project that is not there from one that is', async () => {
+  it('fails for an unknown project', async () => {
     await expect(registry.remove(projectId, randomBytes)).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
   });
 });
 
-/** Puts so many subscriptions into the table, past the counter. */
+/** Writes subscriptions to the table without counting them. */
 async function fill(count: number) {
   const items = Array.from({ length: count }, (_, index) => ({
     projectId,
@@ -353,8 +353,8 @@ async function fill(count: number) {
   );
 }
 
-/** A registry of which each call to the database, counted from 0, has something around it. */
-function registryCalling({
+/** A registry that runs hooks before and after each database call. Calls are counted from 0. */
+function registryWithHooks({
   before = async () => {},
   after = async () => {},
 }: {

@@ -3,14 +3,14 @@ import { hashSecretKey, newSecretKey } from '../../admin/secret-key.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
 
 describe('newSecretKey', () => {
-  it('carries 256 random bits behind the prefix', () => {
+  it('has 256 random bits after the prefix', () => {
     expect(newSecretKey(randomBytes)).toMatch(secretKeyPattern);
     expect(newSecretKey((size) => Buffer.alloc(size))).toBe(`carillon_sk_${'A'.repeat(43)}`);
   });
 });
 
 describe('hashSecretKey', () => {
-  it('is SHA-256 in hex', () => {
+  it('returns SHA-256 in hex', () => {
     // FIPS 180-2, appendix B.1.
     expect(hashSecretKey('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',

@@ -10,21 +10,21 @@ const project = {
 describe('projectCard', () => {
   const card = projectCard(project, 'https://api.example');
 
-  it('states every key and the address', () => {
+  it('has every key and the base URL', () => {
     expect(card).toMatch(/Project id +demo\n/);
     expect(card).toMatch(/Base URL +https:\/\/api\.example\n/);
     expect(card).toMatch(/Application server key +BPublic\n/);
     expect(card).toMatch(/Secret key +carillon_sk_secret\n/);
-    expect(card).toContain('shown this once');
+    expect(card).toContain('shown only once');
   });
 
-  it('has a script for the page that holds no secret', () => {
+  it('has a script without the secret key', () => {
     const script = card.slice(card.indexOf('<script'), card.lastIndexOf('</script>'));
     expect(script).toContain("projectId: 'demo'");
     expect(script).not.toContain('carillon_sk_');
   });
 
-  it('has a curl line that a shell takes as one command', () => {
+  it('has a curl command that a shell can run', () => {
     const command = card.slice(card.indexOf('curl '));
     const args = execFileSync('/bin/sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
       encoding: 'utf8',

@@ -42,7 +42,7 @@ function localState(endpoint: string) {
   return { baseUrl, dynamodb: { endpoint, tables: database.tables } };
 }
 
-/** Runs the command and gives what it answered and wrote. */
+/** Runs the command. @returns its exit code and its output. */
 async function run(args: readonly string[], { typed, file = stateFile }: RunOptions = {}) {
   const terminal = testTerminal(typed === undefined ? {} : { isTTY: true, typed });
   const code = await runProjects(args, terminal, file);
@@ -50,7 +50,7 @@ async function run(args: readonly string[], { typed, file = stateFile }: RunOpti
 }
 
 interface RunOptions {
-  /** What a person types; without it there is no terminal. */
+  /** What the operator types. If absent, the streams are not a terminal. */
   readonly typed?: string;
   readonly file?: string;
 }
@@ -74,7 +74,7 @@ describe('create', () => {
     expect(output).toContain(`${baseUrl}/api/v1/projects/${projectId}/notifications`);
   });
 
-  it('prints all of it as JSON', async () => {
+  it('prints the project, its secret key and the base URL as JSON', async () => {
     const args = ['--name', 'My bells', '--send-cap', '50', '--rate-limit', 'none'];
     const created = await runJson(['create', projectId, ...args, '--subscriber-cap', 'default']);
     expect(created).toEqual({
@@ -88,7 +88,7 @@ describe('create', () => {
     });
   });
 
-  it('imports a VAPID pair', async () => {
+  it('accepts an existing VAPID pair', async () => {
     const { publicKey, privateKey } = newVapidPair();
     const flags = [`--vapid-public=${publicKey}`, `--vapid-private=${privateKey}`];
     const created = await runJson(['create', projectId, ...flags]);
@@ -101,8 +101,8 @@ describe('create', () => {
     ['has an escape sequence', '\u001b[31mred'],
     ['has a C1 control character', 'a\u009b31mb'],
     ['has a line separator', 'a\u2028b'],
-    ['turns the direction of the text around', 'a\u202eb'],
-    ['has half of a surrogate pair', 'a\ud800b'],
+    ['changes the text direction', 'a\u202eb'],
+    ['has an unpaired surrogate', 'a\ud800b'],
   ])('refuses a name that %s', async (_case, name) => {
     const { code, messages } = await runLocal(['create', projectId, `--name=${name}`]);
     expect(code).toBe(2);
@@ -110,23 +110,23 @@ describe('create', () => {
     expect(await registry.find(projectId)).toBeUndefined();
   });
 
-  it('takes a name of 100 characters of any script', async () => {
+  it('accepts a name of 100 characters in any script', async () => {
     const name = 'Übergrößenträger 鐘楼 🔔 '.padEnd(100, 'n');
     expect((await runJson(['create', projectId, `--name=${name}`])).name).toBe(name);
   });
 
-  it('fails for an id that is taken', async () => {
+  it('fails if the id is in use', async () => {
     await registry.create({ projectId, random: randomBytes });
     expect(await runLocal(['create', projectId])).toEqual({
       code: 1,
       output: '',
-      messages: `There is a project "${projectId}" already.\n`,
+      messages: `Project "${projectId}" already exists.\n`,
     });
   });
 });
 
 describe('show', () => {
-  it('states limits and what was used of them', async () => {
+  it('prints limits and usage', async () => {
     await registry.create({ projectId, plan: { subscriberCap: 7 }, random: randomBytes });
     await subscriptionStore(database.dynamo, projectTables(database.tables), clock).save(
       projectId,
@@ -136,7 +136,7 @@ describe('show', () => {
     const { code, output } = await runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
-    expect(output).toMatch(/Requests a minute +limit: default\n/);
+    expect(output).toMatch(/Requests per minute +limit: default\n/);
     expect(await runJson(['show', projectId])).toMatchObject({
       projectId,
       plan: { subscriberCap: 7 },
@@ -144,7 +144,7 @@ describe('show', () => {
     });
   });
 
-  it('shows no secret', async () => {
+  it('prints no secret', async () => {
     const { secretKey } = await registry.create({ projectId, random: randomBytes });
     const { output } = await runLocal(['show', projectId, '--json']);
     expect(output).not.toContain(secretKey);
@@ -153,7 +153,7 @@ describe('show', () => {
 });
 
 describe('list', () => {
-  it('lists projects in order of their ids', async () => {
+  it('prints projects in order of their ids', async () => {
     const ids = [`${projectId}-b`, `${projectId}-a`];
     for (const id of ids) await registry.create({ projectId: id, random: randomBytes });
     const { output } = await runLocal(['list']);
@@ -164,13 +164,13 @@ describe('list', () => {
   });
 });
 
-describe('a name that is stored without having been checked', () => {
-  // A clear screen, a colour by the one-byte CSI, a line break and a tail.
+describe('a stored name with control characters', () => {
+  // Clears the screen, sets a colour with the one-byte CSI, breaks the line, changes the direction.
   const name = `\u001b[2Jbells\u009b31m\n\u202e${'n'.repeat(300)}`;
   const escaped = `\\u001b[2Jbells\\u009b31m\\u000a\\u202e${'n'.repeat(300)}`;
   beforeEach(() => registry.create({ projectId, name, random: randomBytes }));
 
-  it('is escaped and cut in the list', async () => {
+  it('is escaped and truncated by list', async () => {
     const { output } = await runLocal(['list']);
     const [line] = output.split('\n').filter((one) => one.startsWith(projectId));
     expect(line).toContain(`  ${escaped.slice(0, 39)}…  `);
@@ -182,17 +182,20 @@ describe('a name that is stored without having been checked', () => {
     expect(output).toContain(`  ${escaped}\n`);
   });
 
-  it.each([['show'], ['list']])('is escaped in the JSON of %s, and reads back', async (command) => {
-    const args = command === 'show' ? [projectId] : [];
-    const { output } = await runLocal([command, ...args, '--json']);
-    expect(output).toContain('\\u009b31m\\n\\u202e');
-    expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-    expect([JSON.parse(output)].flat()).toContainEqual(expect.objectContaining({ name }));
-  });
+  it.each([['show'], ['list']])(
+    'is escaped by %s --json, which parses to the same name',
+    async (command) => {
+      const args = command === 'show' ? [projectId] : [];
+      const { output } = await runLocal([command, ...args, '--json']);
+      expect(output).toContain('\\u009b31m\\n\\u202e');
+      expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+      expect([JSON.parse(output)].flat()).toContainEqual(expect.objectContaining({ name }));
+    },
+  );
 });
 
 describe('set-plan', () => {
-  it('changes what it names', async () => {
+  it('changes the given limits', async () => {
     const plan = { subscriberCap: 7, monthlySendCap: 8 };
     await registry.create({ projectId, plan, random: randomBytes });
     const flags = ['--subscriber-cap', 'default', '--rate-limit=9'];
@@ -203,35 +206,38 @@ describe('set-plan', () => {
 });
 
 describe('rotate-key', () => {
-  it('prints a new key', async () => {
+  it('prints a new secret key', async () => {
     const { secretKey } = await registry.create({ projectId, random: randomBytes });
     const { secretApiKey } = await runJson(['rotate-key', projectId]);
     expect(secretApiKey).toMatch(secretKeyPattern);
     expect(secretApiKey).not.toBe(secretKey);
   });
 
-  it('says how long the old key stays good', async () => {
+  it('keeps the previous key valid for the grace period', async () => {
     await registry.create({ projectId, random: randomBytes });
     const { previousKeyUntil } = await runJson(['rotate-key', projectId, '--grace', '24h']);
     const day = 24 * 60 * 60_000;
     expect(Math.abs(Date.parse(previousKeyUntil) - clock().getTime() - day)).toBeLessThan(60_000);
     const { output } = await runLocal(['show', projectId]);
-    expect(output).toContain(`Former secret key until   ${previousKeyUntil.slice(0, 10)}`);
+    expect(output).toContain(`Previous key valid until  ${previousKeyUntil.slice(0, 10)}`);
   });
 
-  it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])('refuses a grace of "%s"', async (grace) => {
-    const { code, messages } = await runLocal(['rotate-key', projectId, `--grace=${grace}`]);
-    expect(code).toBe(2);
-    expect(messages).toContain(
-      'is invalid. Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
-    );
-  });
+  it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])(
+    'refuses a grace period of "%s"',
+    async (grace) => {
+      const { code, messages } = await runLocal(['rotate-key', projectId, `--grace=${grace}`]);
+      expect(code).toBe(2);
+      expect(messages).toContain(
+        'is invalid. Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
+      );
+    },
+  );
 });
 
 describe('delete', () => {
   beforeEach(() => registry.create({ projectId, random: randomBytes }));
 
-  it('deletes once the id was typed', async () => {
+  it('deletes the project after the operator types its id', async () => {
     const { code, output, messages } = await runLocal(['delete', projectId], {
       typed: `${projectId}\n`,
     });
@@ -242,7 +248,7 @@ describe('delete', () => {
   });
 
   it.each([
-    ['anything else is typed', 'yes\n'],
+    ['the operator types something else', 'yes\n'],
     ['the input ends', ''],
   ])('deletes nothing when %s', async (_case, typed) => {
     const { code, messages } = await runLocal(['delete', projectId], { typed });
@@ -251,14 +257,14 @@ describe('delete', () => {
     expect(await registry.find(projectId)).toBeDefined();
   });
 
-  it('does not delete unasked where nobody can be asked', async () => {
+  it('needs --yes without a terminal', async () => {
     const { code, messages } = await runLocal(['delete', projectId]);
     expect(code).toBe(1);
     expect(messages).toBe('Cannot ask without a terminal. Use --yes to delete without asking.\n');
     expect(await registry.find(projectId)).toBeDefined();
   });
 
-  it('deletes without asking with --yes', async () => {
+  it('does not ask with --yes', async () => {
     expect(await runJson(['delete', projectId, '--yes'])).toEqual({
       projectId,
       removed: { subscriptions: 0, notifications: 0, usage: 0 },
@@ -268,17 +274,17 @@ describe('delete', () => {
 });
 
 describe.each(['show', 'set-plan', 'rotate-key', 'delete'])('%s', (command) => {
-  it('fails for a project that is not there', async () => {
+  it('fails for an unknown project', async () => {
     const flags = { 'set-plan': ['--send-cap', '1'], delete: ['--yes'] }[command] ?? [];
     expect(await runLocal([command, projectId, ...flags])).toEqual({
       code: 1,
       output: '',
-      messages: `There is no project "${projectId}".\n`,
+      messages: `Project "${projectId}" does not exist.\n`,
     });
   });
 });
 
-describe('usage', () => {
+describe('a wrong call', () => {
   const { publicKey, privateKey } = newVapidPair();
 
   it.each([
@@ -311,7 +317,7 @@ describe('usage', () => {
       ['list', '--local', '--stack', 'Other'],
       "'--local' cannot be used with option '--stack <name>'",
     ],
-  ])('answers %j with code 2 and where to look', async (args, message) => {
+  ])('%j ends with code 2, an error and a hint', async (args, message) => {
     const { code, output, messages } = await run(args);
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(messages).toContain(message);
@@ -319,7 +325,7 @@ describe('usage', () => {
     expect(messages.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it.each([['--help'], ['-h'], ['help']])('answers %s with all commands', async (arg) => {
+  it.each([['--help'], ['-h'], ['help']])('%s prints all commands', async (arg) => {
     const { code, output } = await run([arg]);
     expect(code).toBe(0);
     for (const command of ['create', 'show', 'list', 'set-plan', 'rotate-key', 'delete']) {
@@ -327,7 +333,7 @@ describe('usage', () => {
     }
   });
 
-  it('answers --help of a command with its options, whatever else is missing', async () => {
+  it('create --help prints the options of create', async () => {
     const { code, output } = await run(['create', '--help']);
     expect(code).toBe(0);
     expect(output).toContain('npm run -s projects -- create [options] <projectId>');
@@ -343,7 +349,7 @@ describe('an error under --json', () => {
     [2, ['show', '--json'], 'usage'],
     [2, ['crate', 'x', '--json'], 'usage'],
     [2, ['create', 'a', '--json', '--bogus'], 'usage'],
-  ])('ends with code %d and is JSON: %j', async (exitCode, args, errorCode) => {
+  ])('ends with code %d and is printed as JSON: %j', async (exitCode, args, errorCode) => {
     const { code, output, messages } = await run(args);
     expect({ code, output }).toEqual({ code: exitCode, output: '' });
     expect(JSON.parse(messages)).toEqual({
@@ -351,41 +357,41 @@ describe('an error under --json', () => {
     });
   });
 
-  it('says what the text would', async () => {
+  it('has the message of the text', async () => {
     await registry.create({ projectId, random: randomBytes });
     const { messages } = await runLocal(['create', projectId, '--json']);
     expect(JSON.parse(messages)).toEqual({
-      error: { code: 'project_exists', message: `There is a project "${projectId}" already.` },
+      error: { code: 'project_exists', message: `Project "${projectId}" already exists.` },
     });
   });
 });
 
-test('control characters of an argument do not reach the terminal', async () => {
+test('control characters of an argument are escaped', async () => {
   const { messages } = await run(['\u001b[2J']);
   expect(messages).toContain("Unknown command '\\u001b[2J'.");
 });
 
 describe('a local stack', () => {
-  it('that is not running is named as what is missing', async () => {
+  it('must be running', async () => {
     const { code, messages } = await runLocal(['list'], { file: join(directory, 'none.json') });
     expect(code).toBe(1);
-    expect(messages).toBe('No local stack is running here. Start one with: npm start\n');
+    expect(messages).toBe('No local stack is running in this folder. Start one with: npm start\n');
   });
 
-  it('whose state cannot be read is to be started anew', async () => {
+  it('must have a valid state file', async () => {
     const file = join(directory, 'broken.json');
     await writeFile(file, '{"baseUrl":');
     const { code, messages } = await runLocal(['list'], { file });
     expect(code).toBe(1);
-    expect(messages).toContain("is not a local stack's state");
+    expect(messages).toContain('is malformed. Start the local stack again');
   });
 
-  it('that has ended since is told in one line', async () => {
+  it('must respond', async () => {
     const file = join(directory, 'ended.json');
     await writeFile(file, JSON.stringify(localState(await unusedOrigin())));
     const { code, messages } = await runLocal(['list'], { file });
     expect(code).toBe(1);
-    expect(messages).toBe('The local stack does not answer any more. Start it with: npm start\n');
+    expect(messages).toBe('The local stack does not respond. Start it again with: npm start\n');
   });
 });
 
@@ -435,73 +441,76 @@ describe('a deployed stack', () => {
     NotificationsTable: database.tables.NOTIFICATIONS_TABLE,
   });
 
-  it('is found by its outputs', async () => {
-    cloudFormation.answer(200, describedStack(outputs()));
+  it('is read from the outputs of its CloudFormation stack', async () => {
+    cloudFormation.respondWith(200, describedStack(outputs()));
     const { code, output } = await run(['create', projectId, '--region', 'eu-west-1', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ projectId, baseUrl: 'https://api.example' });
     expect(await registry.find(projectId)).toBeDefined();
-    expect(cloudFormation.asked()).toContain('StackName=Carillon&');
+    expect(cloudFormation.lastBody()).toContain('StackName=Carillon&');
   });
 
-  it('is the one that --stack names', async () => {
-    cloudFormation.answer(200, describedStack(outputs()));
+  it('is chosen with --stack', async () => {
+    cloudFormation.respondWith(200, describedStack(outputs()));
     await run(['list', '--region', 'eu-west-1', '--stack', 'Carillon-dev']);
-    expect(cloudFormation.asked()).toContain('StackName=Carillon-dev&');
+    expect(cloudFormation.lastBody()).toContain('StackName=Carillon-dev&');
   });
 
   it.each([
-    ['ValidationError', 'There is no stack "Carillon" in eu-west-1.'],
-    ['AccessDenied', 'These AWS credentials may not describe stack "Carillon" in eu-west-1.'],
-    ['ExpiredToken', 'AWS does not accept these credentials any more. Sign in again.'],
-  ])('that CloudFormation answers %s for is told in one line', async (errorCode, message) => {
-    cloudFormation.answer(400, refusal(errorCode));
+    ['ValidationError', 'Stack "Carillon" does not exist in eu-west-1.'],
+    [
+      'AccessDenied',
+      'These AWS credentials are not allowed to describe stack "Carillon" in eu-west-1.',
+    ],
+    ['ExpiredToken', 'The AWS credentials are expired or invalid. Sign in again.'],
+  ])('fails in one line if CloudFormation returns %s', async (errorCode, message) => {
+    cloudFormation.respondWith(400, errorResponse(errorCode));
     const { code, output, messages } = await run(['list', '--region', 'eu-west-1']);
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(messages).toContain(message);
     expect(messages.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('without the outputs is another stack', async () => {
-    cloudFormation.answer(200, describedStack({ ...outputs(), UsageTable: '' }));
+  it('must have all outputs', async () => {
+    cloudFormation.respondWith(200, describedStack({ ...outputs(), UsageTable: '' }));
     const { code, messages } = await run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
-    expect(messages).toContain('lacks the outputs UsageTable');
+    expect(messages).toContain('is missing the outputs UsageTable');
   });
 
-  it('cannot be looked for without a region', async () => {
+  it('needs a region', async () => {
     const { code, messages } = await run(['list']);
     expect(code).toBe(1);
     expect(messages).toBe(
-      'No AWS region is set. Give --region, or set AWS_REGION; for a local stack use --local.\n',
+      'No AWS region is set. Use --region or set AWS_REGION. For a local stack, use --local.\n',
     );
   });
 
-  it('cannot be looked for without credentials', async () => {
+  it('needs credentials', async () => {
     delete process.env.AWS_ACCESS_KEY_ID;
     const { code, messages } = await run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
-    expect(messages).toContain('No AWS credentials were found.');
+    expect(messages).toContain('No AWS credentials found.');
   });
 });
 
-/** A CloudFormation that answers what it is told to, in the words of its Query API. */
+/** A server that returns the given responses of CloudFormation's Query API. */
 async function startCloudFormation() {
-  let answer = { status: 500, body: '' };
-  let asked = '';
+  let prepared = { status: 500, body: '' };
+  let received = '';
   const server = createServer(async (request, response) => {
-    asked = '';
-    for await (const chunk of request.setEncoding('utf8')) asked += chunk;
-    response.writeHead(answer.status, { 'content-type': 'text/xml' });
-    response.end(answer.body);
+    received = '';
+    for await (const chunk of request.setEncoding('utf8')) received += chunk;
+    response.writeHead(prepared.status, { 'content-type': 'text/xml' });
+    response.end(prepared.body);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    answer(status: number, body: string) {
-      answer = { status, body };
+    respondWith(status: number, body: string) {
+      prepared = { status, body };
     },
-    asked: () => `${asked}&`,
+    lastBody: () => `${received}&`,
     stop() {
       server.closeAllConnections();
       return new Promise((closed) => server.close(closed));
@@ -523,14 +532,14 @@ function describedStack(outputs: Readonly<Record<string, string>>): string {
   );
 }
 
-function refusal(code: string): string {
+function errorResponse(code: string): string {
   return (
     '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
     `<Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error></ErrorResponse>`
   );
 }
 
-/** An origin that nobody listens on. */
+/** An origin on which no server listens. */
 async function unusedOrigin(): Promise<string> {
   const server = createTcpServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -12,13 +12,13 @@ describe('printable', () => {
     expect(printable(text)).toBe(escaped);
   });
 
-  it.each(['', 'Übergröße', '鐘楼', '🔔', '👩‍👩‍👧'])('leaves %j as it is', (text) => {
+  it.each(['', 'Übergröße', '鐘楼', '🔔', '👩‍👩‍👧'])('keeps %j', (text) => {
     expect(printable(text)).toBe(text);
   });
 });
 
 describe('printableJson', () => {
-  it('reads back as the same value, and its only control characters are line feeds', () => {
+  it('parses to the same value and has no control characters except line feeds', () => {
     const value = { name: 'a\u001b\u009b\n\u2028\u202e"\\🔔', list: [1, null] };
     const text = printableJson(value);
     expect(JSON.parse(text)).toEqual(value);

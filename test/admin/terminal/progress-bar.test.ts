@@ -2,7 +2,7 @@ import { progressBar } from '../../../admin/terminal/progress-bar.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
 describe('progressBar', () => {
-  it('draws how much is done on a terminal', () => {
+  it('draws the count on a terminal', () => {
     const terminal = testTerminal({ isTTY: true });
     const bar = progressBar(terminal.messages, 'deleting', 200);
     bar.update(200);
@@ -10,7 +10,7 @@ describe('progressBar', () => {
     expect(terminal.written().messages).toContain('200/200');
   });
 
-  it('stays quiet where there is no terminal', () => {
+  it('draws nothing without a terminal', () => {
     const terminal = testTerminal();
     const bar = progressBar(terminal.messages, 'deleting', 200);
     bar.update(200);

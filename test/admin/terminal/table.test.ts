@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { table } from '../../../admin/terminal/table.ts';
 
 describe('table', () => {
-  it('aligns cells under their titles and leaves no space at the ends', () => {
+  it('aligns cells under their titles, without trailing spaces', () => {
     const columns = [
       { title: 'name' },
       { title: 'count', align: 'right' },
@@ -17,7 +17,7 @@ describe('table', () => {
     );
   });
 
-  it('does not count colours as width', () => {
+  it('ignores colour codes when it aligns', () => {
     const red = styleText('red', 'ab', { validateStream: false });
     expect(
       table(
