@@ -14,6 +14,6 @@ try {
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   for (const line of error.message.split('\n')) console.error(`carillon: ${line}`);
-  // Not the exit code alone: the app would go on to write an empty assembly.
+  // Setting only `process.exitCode` would let the app write an empty assembly.
   process.exit(1);
 }

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The checks that every change must pass, the quickest first. Each is a script of package.json. */
+/** The checks that every change must pass, fastest first. Each is a script in package.json. */
 const steps = ['lint', 'imports', 'types', 'test', 'synth'];
 
-/** Runs one script with its output on this terminal. @returns whether it passed. */
+/** @returns whether the script passed. */
 async function run(script: string): Promise<boolean> {
   const npm = spawn('npm', ['run', '--silent', script], { stdio: 'inherit' });
   const [code] = await once(npm, 'exit');
@@ -18,7 +18,7 @@ for (const [index, step] of steps.entries()) {
   const stepStartedAt = performance.now();
   console.log(`\n== ${step} (${index + 1} of ${steps.length})`);
   if (!(await run(step))) {
-    console.error(`\nFailed: ${step}. Repeat it alone with: npm run ${step}`);
+    console.error(`\nFailed: ${step}. Run it again with: npm run ${step}`);
     process.exit(1);
   }
   console.log(`== ${step}: passed in ${seconds(stepStartedAt)}`);

@@ -1,7 +1,7 @@
 import { runProjects } from '../admin/commands/run.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
 
-// The SDK's own word about the age of Node is not for whoever runs this command.
+// The AWS SDK's warning about old Node.js versions does not concern the operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 process.exitCode = await runProjects(

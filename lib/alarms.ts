@@ -2,15 +2,18 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 
 interface AlarmProps {
-  /** A sum per period. */
+  /** Its statistic must be `Sum`. */
   readonly metric: cloudwatch.IMetric;
-  /** What it means that the alarm rings, for whoever it wakes. */
+  /** What has happened, for the operator. */
   readonly description: string;
-  /** Events within one period from which on it rings. */
+  /**
+   * Events in one period from which the alarm fires.
+   * @default 1
+   */
   readonly threshold?: number;
 }
 
-/** An alarm on events that should not happen; silence is good news. */
+/** An alarm on events that should not happen. It does not fire on missing data: no events. */
 export function alarmOn(scope: Construct, id: string, props: AlarmProps): cloudwatch.Alarm {
   return new cloudwatch.Alarm(scope, id, {
     metric: props.metric,

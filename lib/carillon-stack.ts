@@ -17,13 +17,13 @@ import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
 export interface CarillonStackProps {
   readonly settings: Settings;
-  /** The repository's root, where the functions' sources lie. */
+  /** The repository's root directory. */
   readonly root: string;
 }
 
-/** The whole service: six tables, four functions on them, the API before these, and a watch. */
+/** The service: tables, functions, API, alarms and dashboard. */
 export class CarillonStack extends Stack {
-  /** The stack of the stage `prod` has the bare name; any other has its stage behind. */
+  /** `Carillon` for the stage `prod`, otherwise `Carillon-` and the stage. */
   static idOf({ stage }: Settings): string {
     return stage === 'prod' ? 'Carillon' : `Carillon-${stage}`;
   }
@@ -42,8 +42,8 @@ export class CarillonStack extends Stack {
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
     const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable });
 
-    // A few calls to DynamoDB: the memory is for the CPU share that a cold start asks for, and
-    // the time for the SDK's retries.
+    // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
+    // The timeout leaves time for the SDK's retries.
     const small = { memorySize: 512, timeout: Duration.seconds(10), root, disposable };
     const subscribe = new EndpointFunction(this, 'Subscribe', { ...small, route: 'subscribe' });
     const unsubscribe = new EndpointFunction(this, 'Unsubscribe', {
@@ -51,7 +51,7 @@ export class CarillonStack extends Stack {
       route: 'unsubscribe',
     });
     const track = new EndpointFunction(this, 'Track', { ...small, route: 'track' });
-    // Encryption is work for one thread, so one whole CPU; the gateway gives up after 30 s.
+    // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
     const send = new EndpointFunction(this, 'Send', {
       route: 'send',
       memorySize: 1769,
@@ -88,7 +88,7 @@ export class CarillonStack extends Stack {
     send.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
 
     const pushes = new PushMetrics(this, 'Pushes');
-    pushes.reportedBy(send);
+    pushes.addReporter(send);
 
     notifications.grantBeacon(track);
 

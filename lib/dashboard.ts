@@ -7,9 +7,9 @@ import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceTable } from './tables/service-table.ts';
 
-/** Widths and heights are in a grid of 24 columns. */
-const half = { width: 12, height: 6 };
-const quarter = { width: 6, height: 6 };
+// In units of CloudWatch's grid, which has 24 columns.
+const halfWidth = { width: 12, height: 6 };
+const quarterWidth = { width: 6, height: 6 };
 
 export interface DashboardProps {
   readonly api: HttpApi;
@@ -18,15 +18,15 @@ export interface DashboardProps {
   readonly tables: readonly ServiceTable[];
 }
 
-/** What an operator looks at: requests above, pushes and what may run short below. */
+/** The operator's dashboard: requests, pushes, concurrency and throttles. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const all = Object.values<Route>(routes);
+    const allRoutes = Object.values<Route>(routes);
     new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [
-        all.map((route) => requests(props.api, route)),
-        all.map((route) => latency(props.api, route)),
+        allRoutes.map((route) => requests(props.api, route)),
+        allRoutes.map((route) => latency(props.api, route)),
         [pushes(props.pushes), concurrency(props.functions)],
         [throttledTables(props.tables), throttledFunctions(props.functions)],
       ],
@@ -36,7 +36,7 @@ export class Dashboard extends Construct {
 
 function requests(api: HttpApi, route: Route) {
   return new cloudwatch.GraphWidget({
-    ...quarter,
+    ...quarterWidth,
     title: `${route.name}: requests and errors`,
     left: ['Count', '4xx', '5xx'].map((name) => api.metricOf(route, name, 'Sum')),
   });
@@ -44,7 +44,7 @@ function requests(api: HttpApi, route: Route) {
 
 function latency(api: HttpApi, route: Route) {
   return new cloudwatch.GraphWidget({
-    ...quarter,
+    ...quarterWidth,
     title: `${route.name}: latency, ms`,
     left: ['p50', 'p99'].map((percentile) => api.metricOf(route, 'Latency', percentile)),
   });
@@ -52,7 +52,7 @@ function latency(api: HttpApi, route: Route) {
 
 function pushes(metrics: PushMetrics) {
   return new cloudwatch.GraphWidget({
-    ...half,
+    ...halfWidth,
     title: 'Pushes',
     left: (Object.keys(pushMetrics) as (keyof typeof pushMetrics)[]).map((name) =>
       metrics.metricOf(name).with({ label: name }),
@@ -62,15 +62,15 @@ function pushes(metrics: PushMetrics) {
 
 function concurrency(functions: readonly EndpointFunction[]) {
   return new cloudwatch.GraphWidget({
-    ...half,
-    title: 'Functions at work at once',
+    ...halfWidth,
+    title: 'Concurrent executions',
     left: functions.map((fn) => fn.metricConcurrency().with({ label: fn.node.id })),
   });
 }
 
 function throttledTables(tables: readonly ServiceTable[]) {
   return new cloudwatch.GraphWidget({
-    ...half,
+    ...halfWidth,
     title: 'Throttled tables',
     left: tables.flatMap((table) => [
       table.readThrottles().with({ label: `${table.node.id}: reads` }),
@@ -81,7 +81,7 @@ function throttledTables(tables: readonly ServiceTable[]) {
 
 function throttledFunctions(functions: readonly EndpointFunction[]) {
   return new cloudwatch.GraphWidget({
-    ...half,
+    ...halfWidth,
     title: 'Throttled functions',
     left: functions.map((fn) => fn.metricThrottles().with({ label: fn.node.id })),
   });

@@ -10,25 +10,25 @@ import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 export interface EndpointFunctionProps {
-  /** Names the folder under lambdas/ whose handler.ts exports `handler`. */
+  /** Also the folder in lambdas/ whose handler.ts exports `handler`. */
   readonly route: RouteName;
-  /** The repository's root. */
+  /** The repository's root directory. */
   readonly root: string;
-  /** MB; the share of a CPU follows it, and 1,769 is one whole. */
+  /** In MB. Lambda's CPU share is proportional to it: one vCPU at 1,769 MB. */
   readonly memorySize: number;
   readonly timeout: Duration;
-  /** Whether logs go when the stack goes. */
+  /** Whether the log group is deleted with the stack. */
   readonly disposable: boolean;
 }
 
 /**
- * The function of one endpoint: its bundle, its role, its log group and its alarms. The role may
- * write its own log and nothing else; the tables add what the function does with them.
+ * The function of a route, with its bundle, role, log group and alarms. The role allows writing to
+ * that log group. The grants of the tables add the rest.
  */
 export class EndpointFunction extends nodejs.NodejsFunction {
   constructor(scope: Construct, id: string, props: EndpointFunctionProps) {
     const log = logGroup(scope, `${id}Log`, props.disposable);
-    // A role of its own, since Lambda's usual managed policy may write every log of the account.
+    // Lambda's managed policy would allow writing to all log groups of the account.
     const role = new iam.Role(scope, `${id}Role`, {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
     });
@@ -45,7 +45,7 @@ export class EndpointFunction extends nodejs.NodejsFunction {
       role,
       logGroup: log,
       environment: {
-        // Errors in the log point into the sources: 10 ms of a cold start, measured, buy that.
+        // Stack traces in the log point to the sources. Costs 10 ms of a cold start (measured).
         NODE_OPTIONS: '--enable-source-maps',
       },
       bundling: {
@@ -54,7 +54,7 @@ export class EndpointFunction extends nodejs.NodejsFunction {
         minify: true,
         sourceMap: true,
         sourcesContent: false,
-        // The SDK that was tested is the SDK that runs, not the one the runtime happens to carry.
+        // Use the SDK version that was tested, not the one of the runtime.
         bundleAwsSDK: true,
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(
@@ -67,15 +67,15 @@ export class EndpointFunction extends nodejs.NodejsFunction {
 
     alarmOn(this, 'Errors', {
       metric: this.metricErrors(),
-      description: `The ${props.route} function crashed or ran out of time.`,
+      description: `The ${props.route} function failed or timed out.`,
     });
     alarmOn(this, 'Throttles', {
       metric: this.metricThrottles(),
-      description: `The ${props.route} function had no concurrency left for some requests.`,
+      description: `The ${props.route} function was throttled: no concurrency was left.`,
     });
   }
 
-  /** The most instances at work at once. */
+  /** The maximum of concurrent executions. */
   metricConcurrency(): cloudwatch.Metric {
     return this.metric('ConcurrentExecutions', { statistic: 'Maximum' });
   }

@@ -10,30 +10,30 @@ import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 /**
- * Requests per second, and at once, of all callers together. API Gateway counts them before a
- * function knows who calls: a flood above one of these blocks that route for every project. They
- * only bound what a flood costs. The functions limit each caller, by address and project.
+ * The throttle of each route: requests per second, and the burst. It limits the cost of a flood.
+ * API Gateway applies it to all callers together, so a flood above it blocks the route for all
+ * projects. The functions limit each caller, by address and project.
  *
- * An account may take 10,000 requests per second in a region, 5,000 at once, for all its APIs (2,500
- * and 1,250 in some regions). The routes and their preflights add up to 5,000, so that a flood of one
- * leaves room for the others.
+ * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
+ * burst of 5,000 (2,500 and 1,250 in some regions). The routes and their preflights add up to
+ * 5,000, so that a flood on one route leaves capacity for the others.
  */
 const throttlePerSecond: Readonly<Record<RouteName, number>> = {
-  // 43 million subscriptions a day. At 20 ms a request (4 ms measured on one machine, of which two
-  // calls to DynamoDB) it keeps 10 functions busy, of the 1,000 that an account may run at once.
+  // 43 million requests per day. At 20 ms each (4 ms measured on the local stack, with two calls to
+  // DynamoDB) they use 10 of the 1,000 concurrent executions of an account.
   subscribe: 500,
   unsubscribe: 500,
-  // A send without a right key is refused after at most two calls to DynamoDB, so the same holds.
-  // A send with a key may take 29 s: key holders can use up the account's functions, and no figure
-  // here could prevent that and let a flood pass.
+  // The same applies to sends with a wrong secret key: they are refused after at most two calls
+  // to DynamoDB. A valid send may take 29 s, so owners can use up the account's concurrency. A
+  // throttle low enough to prevent that would let a flood block the route.
   send: 500,
-  // Three broadcasts to 30,000 browsers at once, half of which report within 30 s.
+  // Three concurrent broadcasts to 30,000 browsers each, half of which report within 30 s.
   track: 1500,
 };
 
-// Which route, not which path: the ids in a path are enough to report beacons, and the query of
-// unsubscribe is an endpoint. No address of the caller either, which the gateway cannot shorten: the
-// functions log its network under the same request id.
+// The route, not the path: the ids in a path are enough to send beacons, and the query of
+// unsubscribe contains an endpoint. No caller address, because API Gateway cannot shorten it. The
+// functions log the caller's network under the same request id.
 const accessLogLine = {
   requestId: '$context.requestId',
   time: '$context.requestTime',
@@ -49,23 +49,23 @@ const accessLogLine = {
 
 export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
-  /** Whether the access log goes when the stack goes. */
+  /** Whether the access log is deleted with the stack. */
   readonly disposable: boolean;
 }
 
 /**
- * The routes of the contract, each on its function. Preflights go to the functions as well: were
- * the gateway to answer them, it would do so for every route, and send must answer none.
+ * Connects the routes of the contract to their functions, which also respond to preflights. API
+ * Gateway would respond to preflights of all routes, but send must not allow any.
  */
 export class HttpApi extends Construct {
-  /** The service's base address, without a slash at its end. */
+  /** The service's base address, without a trailing slash. */
   readonly url: string;
   private readonly stage: apigateway.HttpStage;
 
   constructor(scope: Construct, id: string, props: HttpApiProps) {
     super(scope, id);
     const api = new apigateway.HttpApi(this, 'Api', {
-      // A label in the console: names of APIs need not differ.
+      // Only a label in the console. It need not be unique.
       apiName: Stack.of(this).stackName,
       createDefaultStage: false,
     });
@@ -90,7 +90,7 @@ export class HttpApi extends Construct {
         const key = apigateway.HttpRouteKey.with(route.path, method as apigateway.HttpMethod);
         this.addRoute(api, key, integration, `${route.name}-${method}`);
         routeSettings[key.key] = {
-          // Settings of a route replace the stage's as a whole.
+          // A route's settings replace all settings of the stage.
           DetailedMetricsEnabled: true,
           ThrottlingRateLimit: throttlePerSecond[route.name],
           ThrottlingBurstLimit: throttlePerSecond[route.name],
@@ -101,7 +101,8 @@ export class HttpApi extends Construct {
 
     alarmOn(this, 'ServerErrors', {
       metric: this.stage.metricServerError({ statistic: 'Sum' }),
-      description: 'Callers got answers of 5xx; the functions’ logs have them under their request.',
+      description:
+        'Callers got 5xx responses. Find them by request id in the logs of the functions.',
       threshold: 5,
     });
   }
@@ -132,10 +133,10 @@ export class HttpApi extends Construct {
     Validations.of(route.node.defaultChild!).acknowledge({
       id: 'AwsSolutions-APIG4',
       reason:
-        'Browsers call without credentials, and the key of send is checked by its function: it ' +
-        'belongs to a project, which no authorizer of the gateway knows.',
+        'Browsers call without credentials. The function of send checks the secret key, which ' +
+        'depends on the project.',
     });
-    // The stage's settings name the route, which must exist by then.
+    // The stage's settings refer to the route, so the route must exist first.
     this.stage.node.addDependency(route);
   }
 }

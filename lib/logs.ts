@@ -2,7 +2,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { removalPolicy } from './removal-policy.ts';
 
-/** A log group that forgets after a month: long enough to look into a complaint. */
+/** A log group with a retention of one month, enough to investigate a complaint. */
 export function logGroup(scope: Construct, id: string, disposable: boolean): logs.LogGroup {
   return new logs.LogGroup(scope, id, {
     retention: logs.RetentionDays.ONE_MONTH,

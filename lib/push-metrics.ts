@@ -5,9 +5,9 @@ import { Construct } from 'constructs';
 import { metricNamespace, pushMetrics } from '../contract/metrics.ts';
 import { alarmOn } from './alarms.ts';
 
-/** What the send function reports about its pushes. */
+/** The metrics that the send function reports about its pushes. */
 export class PushMetrics extends Construct {
-  // Tells the stages in one account apart.
+  // Distinguishes the stages in one account.
   private readonly service = Stack.of(this).stackName;
 
   constructor(scope: Construct, id: string) {
@@ -15,13 +15,13 @@ export class PushMetrics extends Construct {
     alarmOn(this, 'VapidRefusals', {
       metric: this.metricOf('vapidRefused'),
       description:
-        'A push service refuses the keys or the subject of a project: none of its pushes to that ' +
-        'service arrives until they are right.',
+        'A push service refuses the VAPID keys or the VAPID subject of a project. It accepts no ' +
+        'pushes of that project until this is fixed.',
     });
   }
 
-  /** Has a function report under this stack's name. */
-  reportedBy(fn: lambda.Function): void {
+  /** Sets the environment variable under which a function reports. */
+  addReporter(fn: lambda.Function): void {
     fn.addEnvironment('POWERTOOLS_SERVICE_NAME', this.service);
   }
 

@@ -2,17 +2,17 @@ import * as z from 'zod';
 import { freeTier } from '../contract/limits.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 
-/** For the stage `dev` alone, which may go without an address at which someone can be reached. */
+/** The default of the stage `dev`. Other stages must set the operator's address. */
 const devVapidSubject = 'mailto:operator@example.com';
 
-// The command line passes every value as text, cdk.json may hold a number: both come through here.
+// `-c name=value` passes text. cdk.json may contain numbers and booleans.
 const count = z.coerce
   .string()
   .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999')
   .transform(Number);
 
 const stageRule =
-  'must be 1 to 32 characters of a-z, 0-9 and -, beginning with a letter and not ending with -';
+  'must be 1 to 32 lowercase letters, digits or hyphens, starting with a letter and not ending with a hyphen';
 const stage = z.string(stageRule).regex(/^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/, stageRule);
 
 const subjectRule =
@@ -34,7 +34,7 @@ const extraPushOrigins = z
   .superRefine((origins, context) => {
     for (const [index, origin] of origins.entries()) {
       if (isOrigin(origin)) continue;
-      context.addIssue({ code: 'custom', path: [index], message: originAdvice(origin) });
+      context.addIssue({ code: 'custom', path: [index], message: originHint(origin) });
     }
   });
 
@@ -43,73 +43,73 @@ const preferIpv6 = z.coerce
   .regex(/^(?:true|false)$/, 'must be true or false')
   .transform((text) => text === 'true');
 
-/** What an operator can set: `context` in cdk.json, or `-c name=value` for one command. */
+/** The operator's settings: `context` in cdk.json, or `-c name=value` on the command line. */
 const settings = z.strictObject({
-  /** Names the stack. The stage `dev` may be destroyed whole, data included. */
+  /** Part of the stack's name. Destroying the stage `dev` also deletes its data. */
   stage: stage.default('prod'),
-  /** Subscribers a project may have, where its own plan says nothing. */
+  /** Most subscribers of a project, unless its plan has a cap. */
   subscriberCap: count.default(freeTier.subscriberCap),
-  /** Notifications a project may send in a UTC month, where its own plan says nothing. */
+  /** Most notifications of a project per UTC month, unless its plan has a cap. */
   monthlySendCap: count.default(freeTier.monthlySendCap),
-  /** Requests a minute per address, project and action, where the project's plan says nothing. */
+  /** Requests per minute by address, project and action, unless the project's plan has a limit. */
   rateLimitPerMinute: count.default(freeTier.rateLimitPerMinute),
-  /** Whom a push service writes to about this sender (RFC 8292 §2.1). */
+  /** Where a push service can reach the operator (RFC 8292 §2.1). */
   vapidSubject,
-  /** Push services admitted besides the browsers' own, scheme and port included. */
+  /** Origins of further push services, with scheme and port. */
   extraPushOrigins: extraPushOrigins.default([]),
-  /** Whether push services are connected to over IPv6 where they have it. */
+  /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: preferIpv6.default(false),
 });
 
 export type Settings = Readonly<z.infer<typeof settings>>;
 
-/** Settings that cannot be used. Its message has one line for each mistake. */
+/** Invalid settings. The message has one line per mistake. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
 /**
- * Reads the settings from the context of a CDK app, leaving CDK's own entries aside.
+ * Reads the settings from the context of a CDK app. Ignores CDK's own entries.
  * @throws {SettingsError} for an unknown name, a missing setting and an invalid value.
  */
 export function readSettings(context: Readonly<Record<string, unknown>>): Settings {
-  const given = Object.entries(context).filter(([name]) => !belongsToCdk(name));
+  const given = Object.entries(context).filter(([name]) => !isCdkEntry(name));
   const parsed = settings.safeParse({
     ...(context.stage === 'dev' && { vapidSubject: devVapidSubject }),
     ...Object.fromEntries(given),
   });
   if (parsed.success) return parsed.data;
   throw new SettingsError(
-    parsed.error.issues.flatMap((issue) => explain(issue, context)).join('\n'),
+    parsed.error.issues.flatMap((issue) => describe(issue, context)).join('\n'),
   );
 }
 
-function explain(issue: z.core.$ZodIssue, context: Readonly<Record<string, unknown>>): string[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map(explainUnknown);
+function describe(issue: z.core.$ZodIssue, context: Readonly<Record<string, unknown>>): string[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map(describeUnknown);
   const [setting, part] = issue.path.map(String);
   const value = JSON.stringify(context[setting!]);
   const given = part === undefined && value !== undefined ? `; it is ${value}` : '';
   return [`setting ${setting} ${issue.message}${given}`];
 }
 
-function explainUnknown(name: string): string {
+function describeUnknown(name: string): string {
   const names = Object.keys(settings.shape);
   const nearest = nearestName(name, names);
-  const advice =
+  const hint =
     nearest === undefined ? `the settings are ${names.join(', ')}` : `did you mean ${nearest}?`;
-  return `unknown setting ${name}; ${advice}`;
+  return `unknown setting ${name}; ${hint}`;
 }
 
-/** Names that the CDK's CLI and library use in the context, besides those with `@` or a colon. */
+/** Context entries of the CDK itself without `@` or a colon. */
 const cdkNames = ['acknowledged-issue-numbers', 'assets-ecr-repository-name', 'cli-telemetry'];
 
-// Feature flags begin with `@`; the toolkit's entries (`aws:cdk:…`, `aws-cdk:…`) and cached
-// look-ups (`availability-zones:…`) contain a colon.
-function belongsToCdk(name: string): boolean {
+// Feature flags start with `@`. Entries of the toolkit (`aws:cdk:…`, `aws-cdk:…`) and cached
+// lookups (`availability-zones:…`) contain a colon.
+function isCdkEntry(name: string): boolean {
   return name.startsWith('@') || name.includes(':') || cdkNames.includes(name);
 }
 
-// Apple's push service refuses a token whose subject is at localhost or has a space in it.
+// Apple's push service refuses a subject that is at localhost or contains a space.
 function isVapidSubject(subject: string): boolean {
   if (/[\s<>]/.test(subject)) return false;
   const host = subject.startsWith('mailto:') ? mailHost(subject) : httpsHost(subject);
@@ -130,8 +130,8 @@ function isOrigin(text: string): boolean {
   return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-function originAdvice(text: string): string {
+function originHint(text: string): string {
   const origin = URL.canParse(text) ? new URL(text).origin : '';
-  const better = isOrigin(origin) ? origin : 'one such as https://push.example.com';
-  return `holds ${JSON.stringify(text)}, which is not an origin: write ${better}`;
+  const suggestion = isOrigin(origin) ? origin : 'an origin such as https://push.example.com';
+  return `contains ${JSON.stringify(text)}, which is not an origin: write ${suggestion}`;
 }

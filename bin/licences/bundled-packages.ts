@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package that lies in a bundle. */
+/** A package whose code is in a bundle. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** SPDX expression; absent where the package states none. */
+  /** SPDX expression. Absent if the package has none. */
   readonly licence?: string | undefined;
-  /** Whether it is there for development alone, as far as the lockfile knows. */
+  /** Whether the lockfile marks it as a development dependency. */
   readonly dev: boolean;
 }
 
@@ -18,10 +18,10 @@ interface Lockfile {
 }
 
 /**
- * The packages whose code is in the functions' bundles, by name: as the bundles' source maps tell
- * it, with versions and licences as the lockfile has them.
- * @param assembly directory of a cloud assembly, bundles included.
- * @throws {Error} where a bundle holds what the lockfile does not know, or there is none.
+ * The packages in the functions' bundles, sorted by folder. Reads the source maps of the bundles,
+ * and versions and licences from the lockfile.
+ * @param assembly directory of a cloud assembly with bundles.
+ * @throws {Error} if there are no bundles, or the lockfile lacks a package.
  */
 export function bundledPackages(
   assembly: string,
@@ -31,18 +31,18 @@ export function bundledPackages(
   const maps = readdirSync(assembly)
     .filter((name) => name.startsWith('asset.'))
     .map((name) => join(assembly, name, 'index.mjs.map'));
-  if (maps.length === 0) throw new Error(`${assembly} holds no bundles.`);
+  if (maps.length === 0) throw new Error(`${assembly} contains no bundles.`);
   const folders = new Set(maps.flatMap(packageFolders));
   return [...folders].sort().map((folder) => {
     const found = packages[folder];
-    if (found === undefined) throw new Error(`The lockfile does not know ${folder}.`);
+    if (found === undefined) throw new Error(`${folder} is missing in ${lockfile}.`);
     const [name = ''] = /[^/]+$|@[^/]+\/[^/]+$/.exec(folder) ?? [];
     const { version, license: licence, dev = false } = found;
     return { name, version, licence, dev };
   });
 }
 
-/** Folders of packages as the lockfile names them: `node_modules/a/node_modules/@b/c`. */
+/** Package folders, as in the lockfile: `node_modules/a/node_modules/@b/c`. */
 function packageFolders(map: string): string[] {
   const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: readonly string[] };
   return sources.flatMap((source) => {

@@ -16,8 +16,8 @@ export class NotificationsTable extends ServiceTable {
   }
 
   /**
-   * Writing a notification down before it is sent, its counts after, and undoing the former; and
-   * reading what an earlier request under the same `Idempotency-Key` came to.
+   * Allows storing a notification before it is sent and its counts afterwards, deleting it again,
+   * and reading the result of an earlier request with the same `Idempotency-Key`.
    */
   grantRecord(fn: lambda.Function): void {
     this.allow(fn, [
@@ -28,7 +28,7 @@ export class NotificationsTable extends ServiceTable {
     ]);
   }
 
-  /** Counting a beacon. */
+  /** Allows counting beacons. */
   grantBeacon(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }

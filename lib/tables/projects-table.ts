@@ -13,12 +13,12 @@ export class ProjectsTable extends ServiceTable {
     });
   }
 
-  /** Reading one project. */
+  /** Allows reading a project. */
   grantLookup(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
 
-  /** Making a write depend on a project's being there. */
+  /** Allows a transaction on the condition that a project exists. */
   grantCheck(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:ConditionCheckItem']);
   }

@@ -15,11 +15,11 @@ export class RateLimitsTable extends ServiceTable {
     });
     Validations.of(this.table.node.defaultChild!).acknowledge({
       id: 'AwsSolutions-DDB3',
-      reason: 'An item counts the hits of one minute: there is nothing in it to restore.',
+      reason: 'An item counts the requests of one minute. No backup is needed.',
     });
   }
 
-  /** Counting a hit. */
+  /** Allows counting requests. */
   grantCount(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }

@@ -8,25 +8,25 @@ import { alarmOn } from '../alarms.ts';
 import { removalPolicy } from '../removal-policy.ts';
 
 export interface TableProps {
-  /** Whether the table and its items may go when the stack goes. */
+  /** Whether the table is deleted with the stack. */
   readonly disposable: boolean;
 }
 
 interface ServiceTableProps extends TableProps {
   readonly partitionKey: string;
   readonly sortKey?: string;
-  /** The variable by which functions know the table. */
+  /** Environment variable with the table's name. */
   readonly variable: EnvironmentName;
-  /** Whether items go some time after the epoch second in their `expiresAt`. */
+  /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
   readonly expires?: boolean;
-  /** Whether the table can be restored to any second of the last 35 days. */
+  /** Whether the table can be restored to any second of the last 35 days, DynamoDB's default. */
   readonly pointInTimeRecovery: boolean;
   readonly encryption?: dynamodb.TableEncryption;
 }
 
 /**
- * What the tables share. A subclass adds a verb for each use of it; a verb gives a function
- * exactly the actions of that use, and the table's name in its environment.
+ * A table of the service. A subclass has one `grant…` method per use. It allows a function exactly
+ * the actions of that use, and sets the environment variable with the table's name.
  */
 export abstract class ServiceTable extends Construct {
   protected readonly table: dynamodb.Table;
@@ -44,7 +44,7 @@ export abstract class ServiceTable extends Construct {
       pointInTimeRecoverySpecification: {
         pointInTimeRecoveryEnabled: props.pointInTimeRecovery,
       },
-      // Without deletion protection, which would make the rollback of a first deployment fail.
+      // No deletion protection: a failed first deployment could not be rolled back.
       removalPolicy: removalPolicy(props.disposable),
     });
     this.alarmOnThrottles('Table', this.readThrottles(), this.writeThrottles());
@@ -54,12 +54,12 @@ export abstract class ServiceTable extends Construct {
     return this.table.tableName;
   }
 
-  /** Reads that DynamoDB refused because the table, or an index of it, could not keep up. */
+  /** Throttled reads of the table, or of the given index. */
   readThrottles(index?: string): cloudwatch.Metric {
     return this.throttles('ReadThrottleEvents', index);
   }
 
-  /** As {@link readThrottles}, of writes. */
+  /** Throttled writes of the table, or of the given index. */
   writeThrottles(index?: string): cloudwatch.Metric {
     return this.throttles('WriteThrottleEvents', index);
   }
@@ -75,20 +75,20 @@ export abstract class ServiceTable extends Construct {
     fn.addEnvironment(this.variable, this.table.tableName);
   }
 
-  // Reads and writes ring apart: a sum of both would be missing whenever one of them is.
+  // Two alarms, because the sum of two metrics is missing if one of them is missing.
   protected alarmOnThrottles(
-    of: string,
+    target: 'Table' | 'Index',
     reads: cloudwatch.Metric,
     writes: cloudwatch.Metric,
   ): void {
-    const consequence = 'callers may see 503 until it has split.';
-    alarmOn(this, `${of}ReadThrottles`, {
+    const consequence = 'callers may get 503 until DynamoDB has added capacity.';
+    alarmOn(this, `${target}ReadThrottles`, {
       metric: reads,
-      description: `${this.node.id} (${of}) refused reads; ${consequence}`,
+      description: `${this.node.id} (${target}) throttled reads: ${consequence}`,
     });
-    alarmOn(this, `${of}WriteThrottles`, {
+    alarmOn(this, `${target}WriteThrottles`, {
       metric: writes,
-      description: `${this.node.id} (${of}) refused writes; ${consequence}`,
+      description: `${this.node.id} (${target}) throttled writes: ${consequence}`,
     });
   }
 
@@ -103,7 +103,7 @@ export abstract class ServiceTable extends Construct {
   }
 }
 
-/** A key attribute; all of them are strings. */
+/** A key attribute. All keys are strings. */
 export function text(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.STRING };
 }

@@ -18,7 +18,7 @@ export class SubscriptionsTable extends ServiceTable {
       indexName: byUserIndex,
       partitionKey: text('projectId'),
       sortKey: text('userId'),
-      // What a push needs, so that a targeted send reads the index alone.
+      // All that a push needs: a targeted send reads only the index.
       projectionType: dynamodb.ProjectionType.INCLUDE,
       nonKeyAttributes: ['endpoint', 'p256dh', 'auth'],
     });
@@ -29,17 +29,17 @@ export class SubscriptionsTable extends ServiceTable {
     );
   }
 
-  /** Adding a subscription and updating one. */
+  /** Allows adding and updating subscriptions. */
   grantSave(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem']);
   }
 
-  /** Deleting a subscription, asked for or found gone. */
+  /** Allows deleting subscriptions: those of an unsubscribe request, and those that are gone. */
   grantRemove(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:DeleteItem']);
   }
 
-  /** Reading all subscriptions of a project, or those of some users. */
+  /** Allows reading all subscriptions of a project, or those of some user ids. */
   grantAudience(fn: lambda.Function): void {
     const { tableArn } = this.table;
     this.allow(fn, ['dynamodb:Query'], [tableArn, `${tableArn}/index/${byUserIndex}`]);

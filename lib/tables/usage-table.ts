@@ -14,7 +14,7 @@ export class UsageTable extends ServiceTable {
     });
   }
 
-  /** Counting subscribers or sends, up and down. */
+  /** Allows counting subscribers and units, up and down. */
   grantCount(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }

@@ -11,13 +11,13 @@ export class VapidKeysTable extends ServiceTable {
       partitionKey: 'projectId',
       variable: environment.vapidKeysTable,
       pointInTimeRecovery: true,
-      // The account's own key for DynamoDB, unlike the one that AWS keeps for all its customers,
-      // leaves a trace in CloudTrail whenever it is used.
+      // CloudTrail logs each use of this key, the account's `aws/dynamodb`. It does not log the use
+      // of the default key, which AWS owns.
       encryption: dynamodb.TableEncryption.AWS_MANAGED,
     });
   }
 
-  /** Signing in the name of a project. */
+  /** Allows reading a project's private key, to sign VAPID tokens. */
   grantSign(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }

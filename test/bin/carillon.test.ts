@@ -24,20 +24,20 @@ function synthesize(context: Readonly<Record<string, unknown>>) {
   });
 }
 
-test('a stage is synthesized into a template of its own', () => {
+test('each stage has its own template', () => {
   const { status, stderr } = synthesize({ stage: 'dev' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(existsSync(join(out, 'Carillon-dev.template.json'))).toBe(true);
 });
 
-test('a deployment without a VAPID subject is refused in one line', () => {
+test('a missing VAPID subject is refused in one line', () => {
   const { status, stdout, stderr } = synthesize({});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^carillon: setting vapidSubject is missing: .* in cdk\.json\n$/);
   expect(existsSync(join(out, 'manifest.json'))).toBe(false);
 });
 
-test('wrong settings are a line each and exit code 1, and no assembly is written', () => {
+test('invalid settings print one line each and write no assembly', () => {
   const { status, stdout, stderr } = synthesize({
     vapidSubject: 'mailto:push@carillon.example',
     subscribercap: '5',

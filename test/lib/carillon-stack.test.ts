@@ -21,7 +21,7 @@ function propertiesOf(name: RouteName, stack = prod) {
     .Properties;
 }
 
-/** What a function may do: lines such as `ProjectsTable: GetItem`, sorted. */
+/** A function's grants, such as `ProjectsTable: GetItem`, sorted. */
 function grantsOf(name: RouteName): string[] {
   const role = propertiesOf(name).Role['Fn::GetAtt'][0];
   const policies = Object.values(prod.resources('AWS::IAM::Policy')).filter(({ Properties }) =>
@@ -40,7 +40,7 @@ function grantsOf(name: RouteName): string[] {
     .sort();
 }
 
-/** A policy's resource in words: a table by its output, its index behind it, a log group. */
+/** A readable name of a policy's resource: the output of a table, with its index, or the type. */
 function nameOf(resource: Record<string, unknown>): string {
   const [owner, suffix] = (resource['Fn::Join'] as [string, [object, string]] | undefined)?.[1] ?? [
     resource,
@@ -95,11 +95,11 @@ const grants: Record<RouteName, string[]> = {
   ],
 };
 
-test.each(Object.entries(grants))('%s may do what it does, and nothing else', (name, expected) => {
+test.each(Object.entries(grants))('%s is allowed exactly what it uses', (name, expected) => {
   expect(grantsOf(name as RouteName)).toEqual(expected);
 });
 
-test('each function writes its own log', () => {
+test('each function may write to its log group only', () => {
   for (const name of Object.keys(routes) as RouteName[]) {
     const { LoggingConfig, Role } = propertiesOf(name);
     const policy = Object.values(prod.resources('AWS::IAM::Policy')).find(
@@ -111,19 +111,19 @@ test('each function writes its own log', () => {
   }
 });
 
-test('no policy has a wildcard in it', () => {
+test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
   expect(policies).toHaveLength(4);
   for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
 });
 
-test('no role takes a managed policy, which would have wildcards in it', () => {
+test('no role has a managed policy, which would contain wildcards', () => {
   prod.template.resourceCountIs('AWS::IAM::Role', 4);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
 
 const table = (output: string) => ({ Ref: prod.tableOf(output) });
-const everywhere = {
+const common = {
   NODE_OPTIONS: '--enable-source-maps',
   PROJECTS_TABLE: table('ProjectsTable'),
   RATE_LIMITS_TABLE: table('RateLimitsTable'),
@@ -131,19 +131,19 @@ const everywhere = {
 };
 const environments: Record<RouteName, object> = {
   subscribe: {
-    ...everywhere,
+    ...common,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     SUBSCRIBER_CAP: '1000',
     EXTRA_PUSH_ORIGINS: '',
   },
   unsubscribe: {
-    ...everywhere,
+    ...common,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
   },
   send: {
-    ...everywhere,
+    ...common,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
@@ -154,12 +154,15 @@ const environments: Record<RouteName, object> = {
     PREFER_IPV6: 'false',
     POWERTOOLS_SERVICE_NAME: 'Carillon',
   },
-  track: { ...everywhere, NOTIFICATIONS_TABLE: table('NotificationsTable') },
+  track: { ...common, NOTIFICATIONS_TABLE: table('NotificationsTable') },
 };
 
-test.each(Object.entries(environments))('%s knows what it reads, and nothing else', (name, env) => {
-  expect(propertiesOf(name as RouteName).Environment.Variables).toEqual(env);
-});
+test.each(Object.entries(environments))(
+  '%s has exactly the environment variables that it reads',
+  (name, env) => {
+    expect(propertiesOf(name as RouteName).Environment.Variables).toEqual(env);
+  },
+);
 
 test('settings reach the functions that read them', () => {
   const stack = synthesize({
@@ -187,14 +190,14 @@ test('settings reach the functions that read them', () => {
   });
 });
 
-test('send has one whole CPU and all the time the gateway gives, the others less', () => {
+test('send has one vCPU and the longest timeout', () => {
   expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
   for (const name of ['subscribe', 'unsubscribe', 'track'] as const) {
     expect(propertiesOf(name)).toMatchObject({ MemorySize: 512, Timeout: 10 });
   }
 });
 
-test('the outputs are the base address and the tables', () => {
+test('the outputs are the base URL and the tables', () => {
   const found = prod.template.findOutputs('*');
   expect(Object.keys(found).sort()).toEqual(['ApiUrl', ...outputs].sort());
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
@@ -203,7 +206,7 @@ test('the outputs are the base address and the tables', () => {
   }
 });
 
-test('a stage other than prod has a stack of its own name', () => {
+test('the name of the stack contains any stage except prod', () => {
   expect([prod.stack.stackName, dev.stack.stackName]).toEqual(['Carillon', 'Carillon-dev']);
 });
 
@@ -214,19 +217,19 @@ test.each([
   ['AWS::Logs::LogGroup', 'LogGroupName'],
   ['AWS::CloudWatch::Alarm', 'AlarmName'],
   ['AWS::CloudWatch::Dashboard', 'DashboardName'],
-])('no %s has a name of its own, so that stages can stand side by side', (type, property) => {
+])('no %s has a physical name, so that one account can have several stages', (type, property) => {
   expect(Object.keys(prod.resources(type))).not.toHaveLength(0);
   prod.template.allResourcesProperties(type, { [property]: Match.absent() });
 });
 
-test('every stage but dev is protected from being deleted', () => {
+test('every stage except dev has termination protection', () => {
   expect(prod.stack.terminationProtection).toBe(true);
   expect(synthesize({ stage: 'eu' }).stack.terminationProtection).toBe(true);
   expect(dev.stack.terminationProtection).toBe(false);
 });
 
 test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
-  'prod keeps every %s, save where the deployment that creates it fails; dev keeps none',
+  'prod keeps every %s after a successful deployment, dev keeps none',
   (type) => {
     for (const { DeletionPolicy, UpdateReplacePolicy } of Object.values(prod.resources(type))) {
       expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
@@ -240,13 +243,13 @@ test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
   },
 );
 
-test('the solution checks find nothing', () => {
+test('the AwsSolutions checks find no violations', () => {
   const { success, violations } = new AwsSolutionsChecks().validateScope(prod.app);
   expect(violations).toEqual([]);
   expect(success).toBe(true);
 });
 
-test('a solution check is acknowledged on the one resource it is about', () => {
+test('an AwsSolutions check is acknowledged on a single resource', () => {
   const acknowledging = prod.app.node
     .findAll()
     .filter(({ node }) =>

@@ -4,7 +4,7 @@ import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { resources, tableOf, functionOf } = synthesize();
 
-/** The dashboard's metrics as CloudWatch reads them: namespace, name, dimensions, rendering. */
+/** The metrics in the dashboard's body: namespace, name, dimensions, rendering. */
 const metrics: readonly (readonly unknown[])[] = (() => {
   const [dashboard] = Object.values(resources('AWS::CloudWatch::Dashboard'));
   const parts: readonly (string | { Ref?: string })[] =
@@ -24,7 +24,7 @@ function shown(namespace: string, ...values: readonly string[]) {
 }
 
 test.each(Object.values<Route>(routes))(
-  'requests, errors and latency of $name are shown',
+  'the dashboard shows requests, errors and latency of $name',
   ({ method, path }) => {
     for (const name of ['Count', '4xx', '5xx']) {
       expect(shown('AWS/ApiGateway', name, method, path)).toHaveLength(1);
@@ -37,12 +37,12 @@ test.each(Object.values<Route>(routes))(
   },
 );
 
-test.each(Object.values(pushMetrics))('%s of this stack is shown', (name) => {
+test.each(Object.values(pushMetrics))('the dashboard shows %s of this stack', (name) => {
   expect(shown('Carillon', name, 'service', 'Carillon')).toHaveLength(1);
 });
 
 test.each(['Projects', 'VapidKeys', 'Subscriptions', 'Usage', 'Notifications', 'RateLimits'])(
-  'throttled %s are shown',
+  'the dashboard shows throttles of %s',
   (table) => {
     const name = tableOf(`${table}Table`);
     expect(shown('AWS/DynamoDB', 'ReadThrottleEvents', name)).toHaveLength(1);
@@ -51,7 +51,7 @@ test.each(['Projects', 'VapidKeys', 'Subscriptions', 'Usage', 'Notifications', '
 );
 
 test.each(Object.values<Route>(routes))(
-  'concurrency and throttles of $name are shown',
+  'the dashboard shows concurrency and throttles of $name',
   ({ method, path }) => {
     const fn = functionOf(`${method} ${path}`);
     expect(shown('AWS/Lambda', 'ConcurrentExecutions', fn)).toHaveLength(1);
@@ -59,7 +59,7 @@ test.each(Object.values<Route>(routes))(
   },
 );
 
-test('a refusal of the VAPID keys rings', () => {
+test('the alarm on refused VAPID keys fires on the first refusal', () => {
   const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
     ({ Properties }) => Properties.Namespace === 'Carillon',
   );

@@ -2,7 +2,7 @@ import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { template, resources } = synthesize();
 
-test('functions run on Node 24 and ARM', () => {
+test('functions run on Node.js 24 and ARM', () => {
   template.resourceCountIs('AWS::Lambda::Function', 4);
   template.allResourcesProperties('AWS::Lambda::Function', {
     Runtime: 'nodejs24.x',
@@ -11,7 +11,7 @@ test('functions run on Node 24 and ARM', () => {
   });
 });
 
-test('functions have a log group each, kept for a month', () => {
+test('each function has a log group with a retention of one month', () => {
   const groups = Object.values(resources('AWS::Lambda::Function')).map(
     ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
   );
@@ -19,7 +19,7 @@ test('functions have a log group each, kept for a month', () => {
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
 
-test.each(['Errors', 'Throttles'])('one of a function’s %s rings', (metric) => {
+test.each(['Errors', 'Throttles'])('every function has an alarm on %s', (metric) => {
   const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
     ({ Properties }) => Properties.Namespace === 'AWS/Lambda' && Properties.MetricName === metric,
   );

@@ -12,39 +12,39 @@ const expectedKeys = all.flatMap((route) => [
   ...(route.answersPreflight ? [`OPTIONS ${route.path}`] : []),
 ]);
 
-test('every route of the contract exists once, with its preflight, and no other', () => {
+test('the API has the routes of the contract and their preflights', () => {
   const keys = Object.values(resources('AWS::ApiGatewayV2::Route')).map(
     ({ Properties }) => Properties.RouteKey,
   );
   expect(keys.sort()).toEqual([...expectedKeys].sort());
 });
 
-test('every route has a function of its own', () => {
+test('every route has its own function', () => {
   expect(new Set(all.map((route) => functionOf(routeKey(route)))).size).toBe(all.length);
 });
 
 test.each(all.filter((route) => route.answersPreflight))(
-  'the function of $name answers the preflight of its path',
+  'the function of $name responds to the preflight of its path',
   (route) => {
     expect(functionOf(`OPTIONS ${route.path}`)).toBe(functionOf(routeKey(route)));
   },
 );
 
-test('every path that a browser may use has one preflight, and send has none', () => {
+test('every path that browsers use has one preflight, and send has none', () => {
   const paths = new Set(all.filter((route) => route.corsMethods).map((route) => route.path));
   const preflights = expectedKeys.filter((key) => key.startsWith('OPTIONS '));
   expect(preflights.sort()).toEqual([...paths].map((path) => `OPTIONS ${path}`).sort());
   expect(preflights).not.toContain(`OPTIONS ${routes.send.path}`);
 });
 
-test('the gateway answers no preflight itself: it would drop the functions’ headers', () => {
+test('API Gateway responds to no preflight, or it would drop the functions’ headers', () => {
   template.allResourcesProperties('AWS::ApiGatewayV2::Api', {
     ProtocolType: 'HTTP',
     CorsConfiguration: Match.absent(),
   });
 });
 
-test('functions get events of version 2.0', () => {
+test('functions receive events of version 2.0', () => {
   template.resourceCountIs('AWS::ApiGatewayV2::Integration', all.length);
   template.allResourcesProperties('AWS::ApiGatewayV2::Integration', {
     IntegrationType: 'AWS_PROXY',
@@ -52,7 +52,7 @@ test('functions get events of version 2.0', () => {
   });
 });
 
-test('the gateway may invoke a function for its own path alone', () => {
+test('API Gateway may invoke a function only for its path', () => {
   const permissions = Object.values(resources('AWS::Lambda::Permission'));
   expect(permissions).toHaveLength(expectedKeys.length);
   for (const { Properties } of permissions) {
@@ -64,12 +64,12 @@ test('the gateway may invoke a function for its own path alone', () => {
   }
 });
 
-test('there is one stage, at the root', () => {
+test('the only stage is $default', () => {
   template.resourceCountIs('AWS::ApiGatewayV2::Stage', 1);
   expect(stage).toMatchObject({ StageName: '$default', AutoDeploy: true });
 });
 
-test('every route is throttled and measured by itself', () => {
+test('every route has its own throttle and metrics', () => {
   expect(Object.keys(stage.RouteSettings).sort()).toEqual([...expectedKeys].sort());
   for (const settings of Object.values(stage.RouteSettings)) {
     expect(settings).toEqual({
@@ -80,7 +80,7 @@ test('every route is throttled and measured by itself', () => {
   }
 });
 
-test('all routes together stay within the account’s quotas, so that a flood of one leaves room', () => {
+test('the throttles of all routes add up to less than the account’s quotas', () => {
   const settings: Record<string, number>[] = Object.values(stage.RouteSettings);
   const sum = (name: string) => settings.reduce((total, one) => total + one[name]!, 0);
   expect(sum('ThrottlingRateLimit')).toBeLessThanOrEqual(10_000);
@@ -93,14 +93,14 @@ test.each(all)('the throttle of $name is documented', (route) => {
   expect(readFileSync('docs/operating.md', 'utf8')).toContain(row);
 });
 
-test('the stage is made after the routes that its settings name', () => {
+test('the stage is created after the routes in its settings', () => {
   const [id] = Object.keys(resources('AWS::ApiGatewayV2::Stage'));
   expect(template.toJSON().Resources[id!].DependsOn).toEqual(
     expect.arrayContaining(Object.keys(resources('AWS::ApiGatewayV2::Route'))),
   );
 });
 
-test('the access log is JSON without ids, queries, headers or addresses', () => {
+test('the access log is JSON without ids in paths, queries, headers or addresses', () => {
   const format = stage.AccessLogSettings.Format as string;
   expect(JSON.parse(format)).toMatchObject({ requestId: '$context.requestId' });
   for (const variable of format.match(/\$[\w.]+/g)!) {
@@ -109,7 +109,7 @@ test('the access log is JSON without ids, queries, headers or addresses', () => 
   }
 });
 
-test('five answers of 5xx in five minutes ring, and no number of 4xx does', () => {
+test('the only alarm fires on five 5xx responses in five minutes', () => {
   const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
     ({ Properties }) => Properties.Namespace === 'AWS/ApiGateway',
   );

@@ -17,7 +17,7 @@ function mistakesOf(context: Record<string, unknown>): string[] {
   return [];
 }
 
-test('a VAPID subject alone is a production stage on the free tier', () => {
+test('the defaults are the stage prod and the limits of the free tier', () => {
   expect(readSettings({ vapidSubject })).toEqual({
     stage: 'prod',
     ...freeTier,
@@ -27,23 +27,20 @@ test('a VAPID subject alone is a production stage on the free tier', () => {
   });
 });
 
-test.each([{}, { stage: 'eu' }])(
-  '%j lacks a VAPID subject, and the message says where to write it',
-  (context) => {
-    expect(() => readSettings(context)).toThrow(
-      new SettingsError(
-        'setting vapidSubject is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json',
-      ),
-    );
-  },
-);
+test.each([{}, { stage: 'eu' }])('%j is refused because vapidSubject is missing', (context) => {
+  expect(() => readSettings(context)).toThrow(
+    new SettingsError(
+      'setting vapidSubject is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json',
+    ),
+  );
+});
 
-test('the stage dev needs no VAPID subject, and takes one', () => {
+test('vapidSubject is optional in the stage dev', () => {
   expect(readSettings({ stage: 'dev' }).vapidSubject).toBe('mailto:operator@example.com');
   expect(readSettings({ stage: 'dev', vapidSubject }).vapidSubject).toBe(vapidSubject);
 });
 
-test('every setting is taken from text, as the command line passes it', () => {
+test('every setting accepts text, as -c passes it', () => {
   expect(
     readSettings({
       stage: 'eu-2',
@@ -65,7 +62,7 @@ test('every setting is taken from text, as the command line passes it', () => {
   });
 });
 
-test('numbers and booleans are taken as such, as cdk.json may hold them', () => {
+test('settings accept numbers and booleans, as in cdk.json', () => {
   expect(readSettings({ vapidSubject, preferIpv6: true }).preferIpv6).toBe(true);
   expect(readSettings({ vapidSubject, preferIpv6: false }).preferIpv6).toBe(false);
   expect(readSettings({ vapidSubject, subscriberCap: 5 }).subscriberCap).toBe(5);
@@ -77,14 +74,14 @@ test.each([
   'aws-cdk:enableDiffNoFail',
   'availability-zones:account=1:region=eu-west-1',
   'assets-ecr-repository-name',
-])('%s is CDK’s own and no mistake', (name) => {
+])('the CDK entry %s is ignored', (name) => {
   expect(mistakesOf({ [name]: true })).toEqual([]);
 });
 
 test.each([
   ['cli-telemetry', ['cli-telemetry', '--disable']],
   ['acknowledged-issue-numbers', ['acknowledge', '12345']],
-])('%s, which a command of the CDK CLI saves in the context, is no mistake', (name, command) => {
+])('the entry %s, which the CDK CLI writes, is ignored', (name, command) => {
   const folder = temporaryFolder();
   try {
     folder.write('cdk.json', '{}');
@@ -102,20 +99,20 @@ test.each([
   }
 });
 
-test('an unknown setting is refused, naming the one that was meant', () => {
+test('an unknown setting is refused with the nearest name', () => {
   expect(mistakesOf({ subscribercap: '5' })).toEqual([
     'unknown setting subscribercap; did you mean subscriberCap?',
   ]);
 });
 
-test('an unknown setting that is near none is refused, naming them all', () => {
+test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, vapidSubject, extraPushOrigins, preferIpv6',
   ]);
 });
 
-test('every mistake has a line of its own', () => {
+test('every mistake has its own line', () => {
   expect(mistakesOf({ stage: '', subscriberCap: 'many', colour: 'red' })).toEqual([
     expect.stringMatching(/^setting stage must be .*; it is ""$/),
     'setting subscriberCap must be a whole number from 1 to 999999999; it is "many"',
@@ -124,7 +121,7 @@ test('every mistake has a line of its own', () => {
 });
 
 test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true, null, 0, 1.5])(
-  '%p is no cap',
+  '%p is refused as a cap or rate limit',
   (value) => {
     for (const name of ['subscriberCap', 'monthlySendCap', 'rateLimitPerMinute']) {
       expect(mistakesOf({ [name]: value })).toHaveLength(1);
@@ -132,28 +129,25 @@ test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true
   },
 );
 
-test.each(['', 'yes', '1', 'TRUE', 1, null])(
-  '%p does not say whether to prefer IPv6',
-  (preferIpv6) => {
-    expect(mistakesOf({ preferIpv6 })).toEqual([
-      `setting preferIpv6 must be true or false; it is ${JSON.stringify(preferIpv6)}`,
-    ]);
-  },
-);
+test.each(['', 'yes', '1', 'TRUE', 1, null])('%p is refused as preferIpv6', (preferIpv6) => {
+  expect(mistakesOf({ preferIpv6 })).toEqual([
+    `setting preferIpv6 must be true or false; it is ${JSON.stringify(preferIpv6)}`,
+  ]);
+});
 
 test.each(['', 'Prod', '1st', 'a_b', 'eu-', '-eu', 'a'.repeat(33), 'a\n', 5, null])(
-  '%p is no stage',
+  '%p is refused as a stage',
   (stage) => {
     expect(mistakesOf({ stage })).toHaveLength(1);
   },
 );
 
-test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is a stage', (stage) => {
+test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is accepted as a stage', (stage) => {
   expect(readSettings({ vapidSubject, stage }).stage).toBe(stage);
 });
 
 test.each(['mailto:a@b.example', 'mailto:a+b@mail.b.example', 'https://b.example/contact'])(
-  '%p is a VAPID subject',
+  '%p is accepted as a VAPID subject',
   (subject) => {
     expect(readSettings({ vapidSubject: subject }).vapidSubject).toBe(subject);
   },
@@ -175,7 +169,7 @@ test.each([
   'https://b.LOCALHOST',
   5,
   '',
-])('%p is no VAPID subject', (subject) => {
+])('%p is refused as a VAPID subject', (subject) => {
   expect(mistakesOf({ vapidSubject: subject })).toHaveLength(1);
 });
 
@@ -183,7 +177,7 @@ test.each([
   ['', []],
   [',', []],
   ['https://a.example, https://b.example:8443', ['https://a.example', 'https://b.example:8443']],
-])('%p holds the origins %p', (extraPushOrigins, origins) => {
+])('%p is parsed to the origins %p', (extraPushOrigins, origins) => {
   expect(readSettings({ vapidSubject, extraPushOrigins }).extraPushOrigins).toEqual(origins);
 });
 
@@ -194,22 +188,24 @@ test.each([
   ['https://a.example:443', 'https://a.example'],
   ['https://user@a.example', 'https://a.example'],
   ['http://127.1:80', 'http://127.0.0.1'],
-])('%p is more than an origin, and the message says which', (text, origin) => {
+])('%p is refused with the suggestion %s', (text, origin) => {
   expect(mistakesOf({ extraPushOrigins: text })).toEqual([
-    `setting extraPushOrigins holds "${text}", which is not an origin: write ${origin}`,
+    `setting extraPushOrigins contains "${text}", which is not an origin: write ${origin}`,
   ]);
 });
 
 test.each(['a.example', 'ftp://a.example', 'https://*.a.example', 'null', 'file:///etc'])(
-  '%p is no origin',
+  '%p is refused as an origin',
   (extraPushOrigins) => {
     expect(mistakesOf({ extraPushOrigins })).toEqual([
-      expect.stringContaining('which is not an origin: write one such as https://push.example.com'),
+      expect.stringContaining(
+        'which is not an origin: write an origin such as https://push.example.com',
+      ),
     ]);
   },
 );
 
-test('each wrong origin has a line of its own', () => {
+test('each invalid origin has its own line', () => {
   expect(
     mistakesOf({ extraPushOrigins: 'https://a.example/,https://b.example,nonsense' }),
   ).toHaveLength(2);

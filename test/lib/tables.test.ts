@@ -21,17 +21,17 @@ const tables = {
 };
 const expiring = ['NotificationsTable', 'RateLimitsTable'];
 
-test.each(Object.entries(tables))('%s is keyed by %p', (output, keys) => {
+test.each(Object.entries(tables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = propertiesOf(output);
   expect(keysOf(KeySchema)).toEqual(keys);
   for (const { AttributeType } of AttributeDefinitions) expect(AttributeType).toBe('S');
 });
 
-test('there are these tables and no others', () => {
+test('there are no other tables', () => {
   prod.template.resourceCountIs('AWS::DynamoDB::Table', Object.keys(tables).length);
 });
 
-test('subscriptions are found by user through an index that holds what a push needs', () => {
+test('the index by user id contains all that a push needs', () => {
   const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
   expect(indexes).toHaveLength(1);
   expect(indexes[0].IndexName).toBe('byUser');
@@ -42,38 +42,41 @@ test('subscriptions are found by user through an index that holds what a push ne
   });
 });
 
-test.each(Object.keys(tables))('%s expires items only where they have an end', (output) => {
+test.each(Object.keys(tables))('%s has a TTL only if its items expire', (output) => {
   expect(propertiesOf(output).TimeToLiveSpecification).toEqual(
     expiring.includes(output) ? { AttributeName: 'expiresAt', Enabled: true } : undefined,
   );
 });
 
-test.each(Object.keys(tables))('%s can be restored unless it only counts minutes', (output) => {
-  expect(propertiesOf(output).PointInTimeRecoverySpecification).toEqual({
-    PointInTimeRecoveryEnabled: output !== 'RateLimitsTable',
-  });
-});
+test.each(Object.keys(tables))(
+  '%s has point-in-time recovery unless it counts requests per minute',
+  (output) => {
+    expect(propertiesOf(output).PointInTimeRecoverySpecification).toEqual({
+      PointInTimeRecoveryEnabled: output !== 'RateLimitsTable',
+    });
+  },
+);
 
-test('tables are paid by the request', () => {
+test('tables use on-demand billing', () => {
   prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
     BillingMode: 'PAY_PER_REQUEST',
     ProvisionedThroughput: Match.absent(),
   });
 });
 
-// DynamoDB refuses to delete a protected table, even to CloudFormation while it rolls a failed first
-// deployment back: the stack could then be neither completed nor deleted.
-test('no table is created with deletion protection', () => {
+// CloudFormation could not roll back a failed first deployment: the stack could then be neither
+// completed nor deleted.
+test('no table has deletion protection', () => {
   prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
     DeletionProtectionEnabled: Match.absent(),
   });
 });
 
-test('private keys are encrypted with a key of the account', () => {
+test('private VAPID keys are encrypted with a key of the account', () => {
   expect(propertiesOf('VapidKeysTable').SSESpecification).toEqual({ SSEEnabled: true });
 });
 
-test('refused reads and writes of every table and index ring', () => {
+test('every table and index has alarms on throttled reads and writes', () => {
   const alarmed = Object.values(prod.resources('AWS::CloudWatch::Alarm'))
     .filter(({ Properties }) => Properties.Namespace === 'AWS/DynamoDB')
     .map(({ Properties: { MetricName, Dimensions } }) => {
