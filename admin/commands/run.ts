@@ -52,16 +52,13 @@ export function runProjects(
       close();
     }
   };
-  for (const newCommand of [
-    createCommand,
-    showCommand,
-    listCommand,
-    setPlanCommand,
-    rotateKeyCommand,
-    deleteCommand,
-  ]) {
-    program.addCommand(newCommand(runOnStack));
-  }
+  program
+    .addCommand(createCommand(runOnStack))
+    .addCommand(showCommand(runOnStack))
+    .addCommand(listCommand(runOnStack))
+    .addCommand(setPlanCommand(runOnStack))
+    .addCommand(rotateKeyCommand(runOnStack))
+    .addCommand(deleteCommand(runOnStack));
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);
 }

@@ -1,0 +1,223 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { secretKeyPattern } from '../../../contract/limits.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { subscription } from '../../fixtures/subscription.ts';
+
+let operator: Operator;
+let projectId: string;
+
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator.stop());
+beforeEach(() => {
+  projectId = `p-${randomUUID()}`;
+});
+
+describe('create', () => {
+  it('prints the API key card', async () => {
+    const { code, output, messages } = await operator.runLocal(['create', projectId]);
+    const project = await operator.registry.find(projectId);
+    expect({ code, messages }).toEqual({ code: 0, messages: '' });
+    expect(output).toContain(`API key card of project "${projectId}"`);
+    expect(output).toContain(project?.vapidPublicKey);
+    expect(output).toContain(`${operator.baseUrl}/api/v1/projects/${projectId}/notifications`);
+  });
+
+  it('prints the project, its secret key and the base URL as JSON', async () => {
+    const args = ['--name', 'My bells', '--send-cap', '50', '--rate-limit', 'none'];
+    const created = await operator.runJson([
+      'create',
+      projectId,
+      ...args,
+      '--subscriber-cap',
+      'default',
+    ]);
+    expect(created).toEqual({
+      projectId,
+      name: 'My bells',
+      applicationServerKey: expect.any(String),
+      plan: { monthlySendCap: 50, rateLimitPerMinute: null },
+      createdAt: expect.any(String),
+      secretApiKey: expect.stringMatching(secretKeyPattern),
+      baseUrl: operator.baseUrl,
+    });
+  });
+
+  it('accepts an existing VAPID pair', async () => {
+    const { publicKey, privateKey } = newVapidPair();
+    const flags = [`--vapid-public=${publicKey}`, `--vapid-private=${privateKey}`];
+    const created = await operator.runJson(['create', projectId, ...flags]);
+    expect(created.applicationServerKey).toBe(publicKey);
+  });
+
+  it.each([
+    ['is longer than 100 characters', 'n'.repeat(101)],
+    ['has a line break', 'two\nlines'],
+    ['has an escape sequence', '\u001b[31mred'],
+    ['has a C1 control character', 'a\u009b31mb'],
+    ['has a line separator', 'a\u2028b'],
+    ['changes the text direction', 'a\u202eb'],
+    ['has an unpaired surrogate', 'a\ud800b'],
+  ])('refuses a name that %s', async (_case, name) => {
+    const { code, messages } = await operator.runLocal(['create', projectId, `--name=${name}`]);
+    expect(code).toBe(2);
+    expect(messages).toContain('is invalid. Use 1 to 100 characters without control characters.');
+    expect(await operator.registry.find(projectId)).toBeUndefined();
+  });
+
+  it('accepts a name of 100 characters in any script', async () => {
+    const name = 'Übergrößenträger 鐘楼 🔔 '.padEnd(100, 'n');
+    expect((await operator.runJson(['create', projectId, `--name=${name}`])).name).toBe(name);
+  });
+
+  it('fails if the id is in use', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    expect(await operator.runLocal(['create', projectId])).toEqual({
+      code: 1,
+      output: '',
+      messages: `Project "${projectId}" already exists.\n`,
+    });
+  });
+});
+
+describe('show', () => {
+  it('prints limits and usage', async () => {
+    await operator.registry.create({ projectId, plan: { subscriberCap: 7 }, random: randomBytes });
+    await subscriptionStore(
+      operator.database.dynamo,
+      projectTables(operator.database.tables),
+      () => new Date(),
+    ).save(projectId, subscription(), null);
+    const { code, output } = await operator.runLocal(['show', projectId]);
+    expect(code).toBe(0);
+    expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
+    expect(output).toMatch(/Requests per minute +limit: default\n/);
+    expect(await operator.runJson(['show', projectId])).toMatchObject({
+      projectId,
+      plan: { subscriberCap: 7 },
+      usage: { subscribers: 1, sends: 0 },
+    });
+  });
+
+  it('prints no secret', async () => {
+    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
+    const { output } = await operator.runLocal(['show', projectId, '--json']);
+    expect(output).not.toContain(secretKey);
+    expect(output).not.toMatch(/hash|private/i);
+  });
+});
+
+describe('list', () => {
+  it('prints projects in order of their ids', async () => {
+    const ids = [`${projectId}-b`, `${projectId}-a`];
+    for (const id of ids) await operator.registry.create({ projectId: id, random: randomBytes });
+    const { output } = await operator.runLocal(['list']);
+    expect(output.indexOf(`${projectId}-a`)).toBeGreaterThan(0);
+    expect(output.indexOf(`${projectId}-a`)).toBeLessThan(output.indexOf(`${projectId}-b`));
+    const listed: { projectId: string }[] = await operator.runJson(['list']);
+    expect(listed.map((project) => project.projectId)).toEqual(expect.arrayContaining(ids));
+  });
+});
+
+describe('set-plan', () => {
+  it('changes the given limits', async () => {
+    const plan = { subscriberCap: 7, monthlySendCap: 8 };
+    await operator.registry.create({ projectId, plan, random: randomBytes });
+    const flags = ['--subscriber-cap', 'default', '--rate-limit=9'];
+    const changed = await operator.runJson(['set-plan', projectId, ...flags]);
+    expect(changed.plan).toEqual({ monthlySendCap: 8, rateLimitPerMinute: 9 });
+    expect(await operator.registry.find(projectId)).toMatchObject({ plan: changed.plan });
+  });
+});
+
+describe('rotate-key', () => {
+  it('prints a new secret key', async () => {
+    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
+    const { secretApiKey } = await operator.runJson(['rotate-key', projectId]);
+    expect(secretApiKey).toMatch(secretKeyPattern);
+    expect(secretApiKey).not.toBe(secretKey);
+  });
+
+  it('keeps the previous key valid for the grace period', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    const { previousKeyUntil } = await operator.runJson([
+      'rotate-key',
+      projectId,
+      '--grace',
+      '24h',
+    ]);
+    const day = 24 * 60 * 60_000;
+    expect(Math.abs(Date.parse(previousKeyUntil) - Date.now() - day)).toBeLessThan(60_000);
+    const { output } = await operator.runLocal(['show', projectId]);
+    expect(output).toContain(`Previous key valid until  ${previousKeyUntil.slice(0, 10)}`);
+  });
+
+  it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])(
+    'refuses a grace period of "%s"',
+    async (grace) => {
+      const { code, messages } = await operator.runLocal([
+        'rotate-key',
+        projectId,
+        `--grace=${grace}`,
+      ]);
+      expect(code).toBe(2);
+      expect(messages).toContain(
+        'is invalid. Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
+      );
+    },
+  );
+});
+
+describe('delete', () => {
+  beforeEach(() => operator.registry.create({ projectId, random: randomBytes }));
+
+  it('deletes the project after the operator types its id', async () => {
+    const { code, output, messages } = await operator.runLocal(['delete', projectId], {
+      typed: `${projectId}\n`,
+    });
+    expect(code).toBe(0);
+    expect(messages).toContain('Type the project id to continue');
+    expect(output).toBe(`Deleted "${projectId}" with 0 subscriptions and 0 notifications.\n`);
+    expect(await operator.registry.find(projectId)).toBeUndefined();
+  });
+
+  it.each([
+    ['the operator types something else', 'yes\n'],
+    ['the input ends', ''],
+  ])('deletes nothing when %s', async (_case, typed) => {
+    const { code, messages } = await operator.runLocal(['delete', projectId], { typed });
+    expect(code).toBe(1);
+    expect(messages).toContain('Nothing was deleted.');
+    expect(await operator.registry.find(projectId)).toBeDefined();
+  });
+
+  it('needs --yes without a terminal', async () => {
+    const { code, messages } = await operator.runLocal(['delete', projectId]);
+    expect(code).toBe(1);
+    expect(messages).toBe('Cannot ask without a terminal. Use --yes to delete without asking.\n');
+    expect(await operator.registry.find(projectId)).toBeDefined();
+  });
+
+  it('does not ask with --yes', async () => {
+    expect(await operator.runJson(['delete', projectId, '--yes'])).toEqual({
+      projectId,
+      removed: { subscriptions: 0, notifications: 0, usage: 0 },
+    });
+    expect(await operator.registry.find(projectId)).toBeUndefined();
+  });
+});
+
+describe.each(['show', 'set-plan', 'rotate-key', 'delete'])('%s', (command) => {
+  it('fails for an unknown project', async () => {
+    const flags = { 'set-plan': ['--send-cap', '1'], delete: ['--yes'] }[command] ?? [];
+    expect(await operator.runLocal([command, projectId, ...flags])).toEqual({
+      code: 1,
+      output: '',
+      messages: `Project "${projectId}" does not exist.\n`,
+    });
+  });
+});

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
+import { type Operator, startOperator } from '../../fixtures/operator.ts';
+
+let operator: Operator;
+let projectId: string;
+
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator.stop());
+beforeEach(() => {
+  projectId = `p-${randomUUID()}`;
+});
+
+describe('a local stack', () => {
+  it('must be running', async () => {
+    const { code, messages } = await operator.runLocal(['list'], {
+      file: join(operator.directory, 'none.json'),
+    });
+    expect(code).toBe(1);
+    expect(messages).toBe('No local stack is running in this folder. Start one with: npm start\n');
+  });
+
+  it('must have a valid state file', async () => {
+    const file = join(operator.directory, 'broken.json');
+    await writeFile(file, '{"baseUrl":');
+    const { code, messages } = await operator.runLocal(['list'], { file });
+    expect(code).toBe(1);
+    expect(messages).toContain('is malformed. Start the local stack again');
+  });
+
+  it('must respond', async () => {
+    const file = join(operator.directory, 'ended.json');
+    await writeFile(file, operator.localState(await unusedOrigin()));
+    const { code, messages } = await operator.runLocal(['list'], { file });
+    expect(code).toBe(1);
+    expect(messages).toBe('The local stack does not respond. Start it again with: npm start\n');
+  });
+});
+
+describe('a deployed stack', () => {
+  const names = [
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'AWS_PROFILE',
+    'AWS_REGION',
+    'AWS_CONFIG_FILE',
+    'AWS_SHARED_CREDENTIALS_FILE',
+    'AWS_EC2_METADATA_DISABLED',
+    'AWS_ENDPOINT_URL_CLOUDFORMATION',
+    'AWS_ENDPOINT_URL_DYNAMODB',
+  ];
+  const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  let cloudFormation: Awaited<ReturnType<typeof startCloudFormation>>;
+
+  beforeEach(async () => {
+    cloudFormation = await startCloudFormation();
+    for (const name of names) delete process.env[name];
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_CONFIG_FILE: join(operator.directory, 'no-config'),
+      AWS_SHARED_CREDENTIALS_FILE: join(operator.directory, 'no-credentials'),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.origin,
+      AWS_ENDPOINT_URL_DYNAMODB: operator.database.endpoint,
+    });
+  });
+  afterEach(async () => {
+    for (const name of names) delete process.env[name];
+    for (const [name, value] of Object.entries(before)) {
+      if (value !== undefined) process.env[name] = value;
+    }
+    await cloudFormation.stop();
+  });
+
+  const outputs = () => ({
+    ApiUrl: 'https://api.example/',
+    ProjectsTable: operator.database.tables.PROJECTS_TABLE,
+    VapidKeysTable: operator.database.tables.VAPID_KEYS_TABLE,
+    SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,
+    UsageTable: operator.database.tables.USAGE_TABLE,
+    NotificationsTable: operator.database.tables.NOTIFICATIONS_TABLE,
+  });
+
+  it('is read from the outputs of its CloudFormation stack', async () => {
+    cloudFormation.respondWith(200, describedStack(outputs()));
+    const { code, output } = await operator.run([
+      'create',
+      projectId,
+      '--region',
+      'eu-west-1',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(output)).toMatchObject({ projectId, baseUrl: 'https://api.example' });
+    expect(await operator.registry.find(projectId)).toBeDefined();
+    expect(cloudFormation.lastBody()).toContain('StackName=Carillon&');
+  });
+
+  it('is chosen with --stack', async () => {
+    cloudFormation.respondWith(200, describedStack(outputs()));
+    await operator.run(['list', '--region', 'eu-west-1', '--stack', 'Carillon-dev']);
+    expect(cloudFormation.lastBody()).toContain('StackName=Carillon-dev&');
+  });
+
+  it.each([
+    ['ValidationError', 'Stack "Carillon" does not exist in eu-west-1.'],
+    [
+      'AccessDenied',
+      'These AWS credentials are not allowed to describe stack "Carillon" in eu-west-1.',
+    ],
+    ['ExpiredToken', 'The AWS credentials are expired or invalid. Sign in again.'],
+  ])('fails in one line if CloudFormation returns %s', async (errorCode, message) => {
+    cloudFormation.respondWith(400, errorResponse(errorCode));
+    const { code, output, messages } = await operator.run(['list', '--region', 'eu-west-1']);
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(messages).toContain(message);
+    expect(messages.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('must have all outputs', async () => {
+    cloudFormation.respondWith(200, describedStack({ ...outputs(), UsageTable: '' }));
+    const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
+    expect(code).toBe(1);
+    expect(messages).toContain('is missing the outputs UsageTable');
+  });
+
+  it('needs a region', async () => {
+    const { code, messages } = await operator.run(['list']);
+    expect(code).toBe(1);
+    expect(messages).toBe(
+      'No AWS region is set. Use --region or set AWS_REGION. For a local stack, use --local.\n',
+    );
+  });
+
+  it('needs credentials', async () => {
+    delete process.env.AWS_ACCESS_KEY_ID;
+    const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
+    expect(code).toBe(1);
+    expect(messages).toContain('No AWS credentials found.');
+  });
+});
+
+/** A server that returns the given responses of CloudFormation's Query API. */
+async function startCloudFormation() {
+  let prepared = { status: 500, body: '' };
+  let received = '';
+  const server = createServer(async (request, response) => {
+    received = '';
+    for await (const chunk of request.setEncoding('utf8')) received += chunk;
+    response.writeHead(prepared.status, { 'content-type': 'text/xml' });
+    response.end(prepared.body);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    respondWith(status: number, body: string) {
+      prepared = { status, body };
+    },
+    lastBody: () => `${received}&`,
+    stop() {
+      server.closeAllConnections();
+      return new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function describedStack(outputs: Readonly<Record<string, string>>): string {
+  const members = Object.entries(outputs).map(
+    ([key, value]) =>
+      `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  return (
+    '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
+    '<DescribeStacksResult><Stacks><member><StackName>Carillon</StackName>' +
+    '<CreationTime>2026-11-20T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>' +
+    `<Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult>` +
+    '</DescribeStacksResponse>'
+  );
+}
+
+function errorResponse(code: string): string {
+  return (
+    '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
+    `<Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error></ErrorResponse>`
+  );
+}
+
+/** An origin on which no server listens. */
+async function unusedOrigin(): Promise<string> {
+  const server = createTcpServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return `http://127.0.0.1:${port}`;
+}

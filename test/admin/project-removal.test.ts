@@ -1,0 +1,218 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import type { ProjectTables } from '../../admin/project-tables.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { projectTables } from '../../local/dynamodb/table-names.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
+import { subscription } from '../fixtures/subscription.ts';
+
+const now = new Date('2026-11-30T23:59:59.999Z');
+const clock = () => now;
+
+let database: Database;
+let tables: ProjectTables;
+let registry: ProjectRegistry;
+let projectId: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  tables = projectTables(database.tables);
+  registry = projectRegistry(database.dynamo, tables, clock);
+});
+afterAll(() => database.stop());
+beforeEach(() => {
+  projectId = `p-${randomUUID()}`;
+});
+
+const create = () => registry.create({ projectId, random: randomBytes });
+
+async function vapidKeyItem() {
+  const key = { TableName: tables.vapidKeys, Key: { projectId } };
+  const { Item } = await database.dynamo.send(new GetCommand(key));
+  return Item;
+}
+
+async function countItems(table: 'subscriptions' | 'notifications' | 'usage') {
+  const { Count } = await database.dynamo.send(
+    new QueryCommand({
+      TableName: tables[table],
+      KeyConditionExpression: 'projectId = :projectId',
+      ExpressionAttributeValues: { ':projectId': projectId },
+      Select: 'COUNT',
+    }),
+  );
+  return Count;
+}
+
+const countAll = async () => ({
+  subscriptions: await countItems('subscriptions'),
+  notifications: await countItems('notifications'),
+  usage: await countItems('usage'),
+});
+
+async function subscribe(count: number) {
+  const store = subscriptionStore(database.dynamo, tables, clock);
+  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+}
+
+async function send() {
+  const content = { title: 'Hello' };
+  const store = sendStore(database.dynamo, tables);
+  await store.begin({ projectId, id: randomUUID(), content, sentAt: now }, null);
+}
+
+describe('remove', () => {
+  it('deletes the project and all its items, and keeps other projects', async () => {
+    const other = projectId;
+    await create();
+    await subscribe(3);
+    projectId = `p-${randomUUID()}`;
+    await create();
+    await subscribe(60);
+    await send();
+
+    const removed = await registry.remove(projectId, randomBytes);
+    expect(removed).toEqual({ subscriptions: 60, notifications: 1, usage: 1 });
+    expect(await registry.find(projectId)).toBeUndefined();
+    expect(await vapidKeyItem()).toBeUndefined();
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+    projectId = other;
+    expect(await vapidKeyItem()).toBeDefined();
+    expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 1 });
+  });
+
+  it('reports its progress after each page', async () => {
+    await create();
+    await fill(600);
+    const progress: number[] = [];
+    await registry.remove(projectId, randomBytes, ({ subscriptions }) =>
+      progress.push(subscriptions),
+    );
+    expect(progress[0]).toBeLessThan(600);
+    expect(progress.at(-1)).toBe(600);
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+  });
+
+  it('deletes subscriptions that are added at the same time', async () => {
+    await create();
+    const store = subscriptionStore(database.dynamo, tables, clock);
+    const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
+    await Promise.race(saves);
+    await registry.remove(projectId, randomBytes);
+    await Promise.all(saves);
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+  });
+
+  it('continues after an interruption, and blocks the id until it finishes', async () => {
+    await create();
+    await subscribe(3);
+    await send();
+    const before = async (call: number) => {
+      // By then it has closed the counter, deleted the subscriptions and read the notifications.
+      if (call === 5) throw new Error('The connection broke.');
+    };
+    const broken = registryWithHooks({ before });
+    await expect(broken.remove(projectId, randomBytes)).rejects.toThrow('The connection broke.');
+
+    expect(await registry.find(projectId)).toBeUndefined();
+    await expect(create()).rejects.toMatchObject({ name: 'ProjectRemovalIncomplete' });
+    const rest = await registry.remove(projectId, randomBytes);
+    expect(rest).toEqual({ subscriptions: 0, notifications: 1, usage: 1 });
+    await create();
+    expect(await registry.usage(projectId)).toMatchObject({ subscribers: 0 });
+  });
+
+  it('blocks the id until its last call, and keeps the counter of a new project', async () => {
+    await create();
+    await subscribe(3);
+    const outcomes: string[] = [];
+    const after = async () => {
+      outcomes.push(
+        await create().then(
+          () => 'created',
+          (error: Error) => error.name,
+        ),
+      );
+    };
+    await registryWithHooks({ after }).remove(projectId, randomBytes);
+    expect(outcomes.pop()).toBe('created');
+    expect(new Set(outcomes)).toEqual(new Set(['ProjectRemovalIncomplete']));
+    await subscribe(1);
+    expect(await registry.usage(projectId)).toMatchObject({ subscribers: 1 });
+  });
+
+  it('deletes nothing of a new project after another call has finished the removal', async () => {
+    await create();
+    await subscribe(3);
+    let calls = 0;
+    const after = async () => {
+      calls += 1;
+    };
+    await registryWithHooks({ after }).remove(projectId, randomBytes);
+    for (let late = 1; late < calls; late += 1) {
+      projectId = `p-${randomUUID()}`;
+      await create();
+      await subscribe(3);
+      const before = async (call: number) => {
+        if (call !== late) return;
+        await registry.remove(projectId, randomBytes);
+        await create();
+        await subscribe(2);
+      };
+      await registryWithHooks({ before }).remove(projectId, randomBytes);
+      expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 1 });
+      expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
+    }
+  });
+
+  it('allows concurrent calls', async () => {
+    await create();
+    await subscribe(300);
+    const removals = await Promise.all(
+      [1, 2, 3].map(() => registry.remove(projectId, randomBytes)),
+    );
+    expect(removals).toHaveLength(3);
+    expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
+  });
+
+  it('fails for an unknown project', async () => {
+    await expect(registry.remove(projectId, randomBytes)).rejects.toMatchObject({
+      name: 'ProjectNotFound',
+    });
+  });
+});
+
+/** Writes subscriptions to the table without counting them. */
+async function fill(count: number) {
+  const items = Array.from({ length: count }, (_, index) => ({
+    projectId,
+    endpointHash: String(index),
+  }));
+  await Promise.all(
+    items.map((Item) =>
+      database.dynamo.send(new PutCommand({ TableName: tables.subscriptions, Item })),
+    ),
+  );
+}
+
+/** A registry that runs hooks before and after each database call. Calls are counted from 0. */
+function registryWithHooks({
+  before = async () => {},
+  after = async () => {},
+}: {
+  before?: (call: number) => Promise<void>;
+  after?: () => Promise<void>;
+}) {
+  const { dynamo } = database;
+  let calls = 0;
+  const send = async (command: GetCommand) => {
+    await before(calls);
+    calls += 1;
+    const output = await dynamo.send(command);
+    await after();
+    return output;
+  };
+  return projectRegistry(Object.create(dynamo, { send: { value: send } }), tables, clock);
+}
