@@ -9,7 +9,8 @@ export function projectText(
   paint: Paint,
   usage?: ProjectUsage,
 ): string {
-  const cap = (limit: number | null | undefined) => paint('dim', `limit: ${describeLimit(limit)}`);
+  const limitText = (limit: number | null | undefined) =>
+    paint('dim', `limit: ${describeLimit(limit)}`);
   const fields: readonly (readonly [string, string])[] = [
     ['Name', printable(name)],
     ['Application server key', vapidPublicKey],
@@ -17,12 +18,12 @@ export function projectText(
     ...(previousKeyUntil
       ? [['Previous key valid until', formatTime(previousKeyUntil)] as const]
       : []),
-    ['Subscribers', countAndLimit(usage?.subscribers, cap(plan.subscriberCap))],
+    ['Subscribers', countAndLimit(usage?.subscribers, limitText(plan.subscriberCap))],
     [
       `Notifications${usage ? ` in ${usage.month}` : ' per month'}`,
-      countAndLimit(usage?.sends, cap(plan.monthlySendCap)),
+      countAndLimit(usage?.sends, limitText(plan.monthlySendCap)),
     ],
-    ['Requests per minute', cap(plan.rateLimitPerMinute)],
+    ['Requests per minute', limitText(plan.rateLimitPerMinute)],
   ];
   const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(24))}  ${value}\n`);
   return `${paint('bold', projectId)}\n${lines.join('')}`;

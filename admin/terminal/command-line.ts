@@ -88,7 +88,8 @@ function checkValues(command: Command, args: readonly string[]): void {
 function usageError({ code, message }: CommanderError, command: Command): UsageError {
   const names = command.commands.map((one) => one.name());
   // Commander's code for a call without a subcommand, for which it prints the help.
-  const text = code === 'commander.help' ? `missing command: ${names.join(', ')}` : message;
+  const text =
+    code === 'commander.help' ? `missing command: use one of ${names.join(', ')}` : message;
   return new UsageError(toSentence(text), `${fullName(command)} --help`);
 }
 

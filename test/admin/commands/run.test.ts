@@ -17,7 +17,7 @@ describe('a wrong call', () => {
   const { publicKey, privateKey } = newVapidPair();
 
   it.each([
-    [[], 'Missing command: create, show, list, set-plan, rotate-key, delete.'],
+    [[], 'Missing command: use one of create, show, list, set-plan, rotate-key, delete.'],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],
     [['show'], "Missing required argument 'projectId'."],
