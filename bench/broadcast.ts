@@ -25,7 +25,7 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 const command = benchmark('bench:broadcast', 'Measures broadcasts through the local stack.')
   .option(
     '--subscribers <N,…>',
-    'sizes of the audience',
+    'audience sizes',
     (text: string) => text.split(',').map(wholeNumber),
     [1000, 10_000, 100_000],
   )

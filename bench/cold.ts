@@ -26,7 +26,7 @@ interface Bundle {
 }
 
 const command = benchmark('bench:cold', 'Measures how long the deployed bundles take to load.')
-  .option('--runs <N>', 'new processes for each bundle', wholeNumber, 15)
+  .option('--runs <N>', 'new processes for each bundle, in turn', wholeNumber, 15)
   .action(run);
 await runBenchmark(command);
 

@@ -21,7 +21,10 @@ export async function runBenchmark(command: Command): Promise<void> {
 }
 
 export function latencyOption(defaultLatency: string): Option {
-  return new Option('--latency <ms>', "the push services' latency: 60, or median/p99 as 60/400")
+  return new Option(
+    '--latency <ms>',
+    'latency of the push service: 60, or median/p99 such as 60/400',
+  )
     .argParser((text) => {
       try {
         return readLatency(text);

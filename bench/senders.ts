@@ -53,9 +53,9 @@ interface FloorFigures {
 
 const command = benchmark('bench', 'Compares the push rates of Carillon and other senders.')
   .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
-  .option('--in-flight <N>', 'concurrent pushes, at most 480', wholeNumber, 100)
+  .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
   .addOption(latencyOption('0'))
-  .option('--runs <N>', 'runs of each sender', wholeNumber, 5)
+  .option('--runs <N>', 'runs of each sender, in turn', wholeNumber, 5)
   .action(run);
 await runBenchmark(command);
 

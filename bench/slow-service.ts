@@ -57,7 +57,7 @@ const command = benchmark(
 )
   .option('--number <N>', 'subscriptions at each push service', wholeNumber, 10_000)
   .addOption(latencyOption('60/400'))
-  .option('--runs <N>', 'runs of each case', wholeNumber, 7)
+  .option('--runs <N>', 'runs of each case, in turn', wholeNumber, 7)
   .action(run);
 await runBenchmark(command);
 

@@ -49,8 +49,8 @@ interface Figures {
 }
 
 const command = benchmark('bench:transports', 'Compares HTTP clients that post encrypted bodies.')
-  .option('--in-flight <N>', 'concurrent pushes, at most 480', wholeNumber, 100)
-  .option('--runs <N>', 'runs of each transport', wholeNumber, 3)
+  .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
+  .option('--runs <N>', 'runs of each transport, in turn', wholeNumber, 3)
   .action(run);
 await runBenchmark(command);
 

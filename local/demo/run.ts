@@ -20,9 +20,9 @@ export interface DemoOptions {
 }
 
 /**
- * Runs the service's main job on a stack that it starts, and prints the results.
- * @returns the exit code: 0, 1 if the demo failed or its sources differ, 2 if it was called
- *   wrongly, 130 if it was interrupted.
+ * Runs the demo scenario on a new local stack, and prints the reconciliation.
+ * @returns the exit code: 0 if all counts are as expected; 1 after an error or a difference; 2 for
+ *   invalid arguments; 130 if the demo was interrupted.
  */
 export async function runDemo(
   args: readonly string[],
@@ -32,7 +32,7 @@ export async function runDemo(
   let outcome: 0 | 1 | 130 = 0;
   const command = new Command('npm run demo --')
     .description('Subscribes simulated browsers, sends to them and compares all counts.')
-    .option('--subscribers <N>', 'browsers to subscribe, 10 to 20000', readSubscribers, 500)
+    .option('--subscribers <N>', 'number of browsers, 10 to 20000', readSubscribers, 500)
     .option('--json', 'print JSON')
     .action(async ({ subscribers, json }: { subscribers: number; json?: true }) => {
       try {
