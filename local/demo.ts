@@ -1,7 +1,7 @@
 import { processTerminal } from '../admin/terminal/terminal.ts';
 import { runDemo } from './demo/run.ts';
 
-// The SDK's own word about the age of Node is not for whoever watches the demo.
+// The SDK's warning about the Node version would appear in the demo's output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 const interruption = new AbortController();

@@ -1,22 +1,23 @@
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
 import { type SendRequest, type SendResult, sendResultSchema } from '../../contract/schemas.ts';
 
-/** The service's HTTP API, as a page and as an owner's server call it. */
+/** Calls the service's HTTP API: subscribe as a page does, send as an owner's server does. */
 export interface ApiClient {
   subscribe(body: unknown): Promise<void>;
   send(body: SendRequest): Promise<SendResult>;
 }
 
+/** The methods of the client throw an error unless the response is 201. */
 export function apiClient(baseUrl: string, projectId: string, secretKey: string): ApiClient {
   const post = async (route: Route, body: unknown, headers: Record<string, string> = {}) => {
-    const answer = await fetch(baseUrl + pathOf(route, { projectId }), {
+    const response = await fetch(baseUrl + pathOf(route, { projectId }), {
       method: route.method,
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
-    const text = await answer.text();
-    if (answer.status !== 201) {
-      throw new Error(`${route.name} was answered by ${answer.status}: ${text}`);
+    const text = await response.text();
+    if (response.status !== 201) {
+      throw new Error(`${route.name} returned ${response.status}: ${text}`);
     }
     return JSON.parse(text) as unknown;
   };

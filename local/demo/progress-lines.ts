@@ -1,7 +1,7 @@
 import type { Output } from '../../admin/terminal/terminal.ts';
-import type { Progress } from './scenario.ts';
+import type { Progress } from './progress.ts';
 
-/** Writes a line where a step begins and one where it ends: for a stream that is no terminal. */
+/** Prints one line when a step starts and one when it ends, to a stream that is not a terminal. */
 export function progressLines(stream: Output, step: string, total: number): Progress {
   let latest = 0;
   const write = () => stream.write(`  ${step}: ${latest} of ${total}\n`);

@@ -1,65 +1,75 @@
 import type { DeliveryCounts } from '../../contract/schemas.ts';
 
-/** What became of one notification: its deliveries, and the beacons about it. */
-export interface Tally extends DeliveryCounts {
+/** The counts of one notification: its deliveries and its events. */
+export interface NotificationCounts extends DeliveryCounts {
   readonly shown: number;
   readonly clicked: number;
 }
-export type Measure = keyof Tally;
-export const measures = [
+export type CountName = keyof NotificationCounts;
+export const countNames = [
   'attempted',
   'delivered',
   'removed',
   'failed',
   'shown',
   'clicked',
-] as const satisfies readonly Measure[];
+] as const satisfies readonly CountName[];
 
-/** Who says what became of a notification, and how a sentence puts it. */
-export const witnesses = {
-  answered: 'the service answered',
-  seen: 'the push service saw',
-  stored: 'the tables hold',
+/** Where the counts of a notification come from, and the names of these sources in the report. */
+export const sources = {
+  sendResponse: 'send response',
+  pushService: 'push service',
+  tables: 'tables',
 } as const;
-export type Source = keyof typeof witnesses;
+export type Source = keyof typeof sources;
 
-/** One notification: what should have become of it, and what each witness says. */
-export interface Account extends Readonly<Record<Source, Partial<Tally>>> {
-  readonly what: string;
+/** One notification's counts: the expected ones, and those of each source. */
+export interface NotificationReconciliation
+  extends Readonly<Record<Source, Partial<NotificationCounts>>> {
+  readonly name: string;
   readonly id: string;
-  readonly expected: Tally;
+  readonly expected: NotificationCounts;
 }
 
-/** A number that has several sources, such as how many subscribers are left. */
-export interface Figure {
-  readonly what: string;
+/** A number of the whole run, such as the remaining subscribers, with its value in each source. */
+export interface TotalReconciliation {
+  readonly name: string;
   readonly expected: number;
   readonly sources: Readonly<Record<string, number>>;
 }
 
-/** Whether a witness says otherwise than expected; one that does not speak of it does not. */
-export function differs(account: Account, witness: Source, measure: Measure): boolean {
-  const said = account[witness][measure];
-  return said !== undefined && said !== account.expected[measure];
+/** Whether a source has another count than expected. A source without this count does not differ. */
+export function differs(
+  notification: NotificationReconciliation,
+  source: Source,
+  name: CountName,
+): boolean {
+  const count = notification[source][name];
+  return count !== undefined && count !== notification.expected[name];
 }
 
 /** Every difference, as one sentence each. */
-export function differences(accounts: readonly Account[], figures: readonly Figure[]): string[] {
-  const ofAccounts = accounts.flatMap((account) =>
-    (Object.keys(witnesses) as Source[]).flatMap((witness) =>
-      measures
-        .filter((measure) => differs(account, witness, measure))
+export function differences(
+  notifications: readonly NotificationReconciliation[],
+  totals: readonly TotalReconciliation[],
+): string[] {
+  const ofNotifications = notifications.flatMap((notification) =>
+    (Object.keys(sources) as Source[]).flatMap((source) =>
+      countNames
+        .filter((name) => differs(notification, source, name))
         .map(
-          (measure) =>
-            `${account.what}: ${witnesses[witness]} ${account[witness][measure]} ${measure}, ` +
-            `${account.expected[measure]} were expected.`,
+          (name) =>
+            `${notification.name}: ${notification[source][name]} ${name} according to the ` +
+            `${sources[source]}, expected ${notification.expected[name]}.`,
         ),
     ),
   );
-  const ofFigures = figures.flatMap(({ what, expected, sources }) =>
-    Object.entries(sources)
+  const ofTotals = totals.flatMap(({ name, expected, sources: values }) =>
+    Object.entries(values)
       .filter(([, value]) => value !== expected)
-      .map(([source, value]) => `${what}: ${source} ${value}, ${expected} were expected.`),
+      .map(
+        ([source, value]) => `${name}: ${value} according to the ${source}, expected ${expected}.`,
+      ),
   );
-  return [...ofAccounts, ...ofFigures];
+  return [...ofNotifications, ...ofTotals];
 }

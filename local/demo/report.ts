@@ -1,47 +1,50 @@
 import { table } from '../../admin/terminal/table.ts';
 import type { Paint } from '../../admin/terminal/terminal.ts';
 import {
-  type Account,
+  countNames,
   differs,
-  type Figure,
-  measures,
+  type NotificationReconciliation,
   type Source,
-  witnesses,
+  sources,
+  type TotalReconciliation,
 } from './reconciliation.ts';
 
-/** The accounts of all witnesses, one above the other, with what does not agree marked. */
-export function reconciliationText(accounts: readonly Account[], paint: Paint): string {
+/** A table with one row per source below each notification. Counts that differ are marked with ≠. */
+export function notificationsText(
+  notifications: readonly NotificationReconciliation[],
+  paint: Paint,
+): string {
   const columns = [
     { title: '' },
-    ...measures.map((measure) => ({ title: measure, align: 'right' as const })),
+    ...countNames.map((name) => ({ title: name, align: 'right' as const })),
   ];
-  const rows = accounts.flatMap((account) => [
+  const rows = notifications.flatMap((notification) => [
     [],
-    [paint('bold', account.what)],
-    ['  should be', ...measures.map((measure) => paint('dim', String(account.expected[measure])))],
-    ...(Object.entries(witnesses) as [Source, string][]).map(([witness, said]) => [
-      `  ${said}`,
-      ...measures.map((measure) => {
-        const value = account[witness][measure];
-        if (value === undefined) return '';
-        return differs(account, witness, measure)
-          ? paint('red', `≠ ${value}`)
-          : paint('green', String(value));
+    [paint('bold', notification.name)],
+    ['  expected', ...countNames.map((name) => paint('dim', String(notification.expected[name])))],
+    ...(Object.entries(sources) as [Source, string][]).map(([source, label]) => [
+      `  ${label}`,
+      ...countNames.map((name) => {
+        const count = notification[source][name];
+        if (count === undefined) return '';
+        return differs(notification, source, name)
+          ? paint('red', `≠ ${count}`)
+          : paint('green', String(count));
       }),
     ]),
   ]);
   return table(columns, rows, paint);
 }
 
-/** The figures, a line each. */
-export function figuresText(figures: readonly Figure[], paint: Paint): string {
-  const lines = figures.map(({ what, expected, sources }) => {
-    const said = Object.entries(sources).map(([source, value]) =>
+/** One line per total. Values that differ are marked with ≠. */
+export function totalsText(totals: readonly TotalReconciliation[], paint: Paint): string {
+  const lines = totals.map(({ name, expected, sources: values }) => {
+    const texts = Object.entries(values).map(([source, value]) =>
       value === expected
         ? `${source} ${paint('green', String(value))}`
         : `${source} ${paint('red', `≠ ${value}`)}`,
     );
-    return `${paint('bold', what)}: ${said.join(', ')}\n`;
+    return `${paint('bold', name)}: ${texts.join(', ')}\n`;
   });
   return lines.join('');
 }

@@ -7,15 +7,19 @@ import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { projectTables } from '../dynamodb/table-names.ts';
 import { type Stack, startStack } from '../stack.ts';
 import { localRegion } from '../template/references.ts';
+import type { StartProgress } from './progress.ts';
 import { progressLines } from './progress-lines.ts';
 import { differences } from './reconciliation.ts';
-import { figuresText, reconciliationText } from './report.ts';
-import { type Outcome, runScenario, type StartProgress } from './scenario.ts';
+import { notificationsText, totalsText } from './report.ts';
+import { runScenario, type ScenarioResult } from './scenario.ts';
+
+/** Columns of a step's name beside its progress bar: the longest name. */
+const labelWidth = 'Targeted send, one user id unknown'.length;
 
 export interface DemoOptions {
-  /** Directory of a cloud assembly that is synthesized already. */
+  /** Directory of a synthesized cloud assembly. Default: the stack is synthesized. */
   readonly assembly?: string;
-  /** Ends the demo early. */
+  /** Interrupts the demo. */
   readonly signal?: AbortSignal;
 }
 
@@ -36,7 +40,7 @@ export async function runDemo(
     .option('--json', 'print JSON')
     .action(async ({ subscribers, json }: { subscribers: number; json?: true }) => {
       try {
-        const result = await play(subscribers, terminal, options);
+        const result = await runOnNewStack(subscribers, terminal, options);
         outcome = printResult(result, subscribers, json === true, terminal) ? 0 : 1;
       } catch (error) {
         if (!options.signal?.aborted) throw error;
@@ -62,16 +66,16 @@ function printResult(
   json: boolean,
   { output, messages }: Terminal,
 ): boolean {
-  const { accounts, figures, seconds } = result;
-  const differing = differences(accounts, figures);
+  const { notifications, totals, seconds } = result;
+  const differing = differences(notifications, totals);
   if (json) {
     const value = { subscribers, ...result, differences: differing };
     output.write(`${JSON.stringify(value, null, 2)}\n`);
   } else {
     const paint = paintFor(output);
-    const summary = `${subscribers} browsers and ${accounts.length} notifications in ${seconds} s.`;
+    const summary = `${subscribers} browsers and ${notifications.length} notifications in ${seconds} s.`;
     output.write(
-      `${reconciliationText(accounts, paint)}\n${figuresText(figures, paint)}\n${summary}\n`,
+      `${notificationsText(notifications, paint)}\n${totalsText(totals, paint)}\n${summary}\n`,
     );
   }
   const paint = paintFor(messages);
@@ -79,37 +83,37 @@ function printResult(
   return differing.length === 0;
 }
 
-type Result = Outcome & { readonly seconds: number };
+type Result = ScenarioResult & { readonly seconds: number };
 
-async function play(
+async function runOnNewStack(
   subscribers: number,
   { messages }: Terminal,
   { assembly, signal }: DemoOptions,
 ): Promise<Result> {
   const paint = paintFor(messages);
   const onStep = (step: string) => messages.write(`${paint('dim', `  ${step} …`)}\n`);
-  const narrate: StartProgress = (step, total) =>
+  const startProgress: StartProgress = (step, total) =>
     messages.isTTY
-      ? progressBar(messages, step.padEnd(34), total)
+      ? progressBar(messages, step.padEnd(labelWidth), total)
       : progressLines(messages, step, total);
 
-  // Thousands of browsers subscribe within seconds.
+  // Not throttled: thousands of browsers subscribe within seconds.
   const stack = await startStack({ assembly, signal, onStep, throttled: false });
   try {
-    const begun = performance.now();
-    const outcome = await unlessAborted(onStack(stack, subscribers, narrate), signal);
-    const seconds = Number(((performance.now() - begun) / 1000).toFixed(1));
-    return { ...outcome, seconds };
+    const startedAtMs = performance.now();
+    const result = await unlessAborted(runOn(stack, subscribers, startProgress), signal);
+    const seconds = Number(((performance.now() - startedAtMs) / 1000).toFixed(1));
+    return { ...result, seconds };
   } finally {
     await stack.stop();
   }
 }
 
-async function onStack(
+async function runOn(
   stack: Stack,
   subscribers: number,
-  narrate: StartProgress,
-): Promise<Outcome> {
+  startProgress: StartProgress,
+): Promise<ScenarioResult> {
   const { endpoint, tables } = stack.dynamodb;
   const dynamo = documentClient({
     endpoint,
@@ -117,13 +121,9 @@ async function onStack(
     credentials: { accessKeyId: 'demo', secretAccessKey: 'local' },
   });
   try {
-    const stage = {
-      baseUrl: stack.baseUrl,
-      pushService: stack.pushService,
-      dynamo,
-      tables: projectTables(tables),
-    };
-    return await runScenario(stage, subscribers, narrate);
+    const { baseUrl, pushService } = stack;
+    const scenarioStack = { baseUrl, pushService, dynamo, tables: projectTables(tables) };
+    return await runScenario(scenarioStack, subscribers, startProgress);
   } finally {
     dynamo.destroy();
   }

@@ -1,9 +1,9 @@
 import { isUncompressedPoint } from '../../contract/p256.ts';
 
 /**
- * Brings an application server key (RFC 8292 §3.2) into the one spelling keys are compared in:
- * base64url without padding. Firefox registers channels with a padded one.
- * @throws {TypeError} if it is no uncompressed point of P-256, as `PushManager.subscribe` does.
+ * Normalises an application server key (RFC 8292 §3.2) to base64url without padding, so that keys can
+ * be compared. Firefox registers channels with a padded key.
+ * @throws {TypeError} unless it is an uncompressed P-256 point; `PushManager.subscribe` does the same.
  */
 export function normalizeApplicationServerKey(key: string): string {
   const bytes = Buffer.from(key, 'base64');

@@ -2,38 +2,42 @@ import type { ServerResponse } from 'node:http';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod';
 
-const fates = ['status', 'reset', 'stall', 'gone'] as const;
+/** The members of a behaviour that exclude each other. */
+const exclusiveMembers = ['status', 'reset', 'stall', 'gone'] as const;
 
 /**
- * What the push service does with a valid push instead of accepting it. Empty: it accepts, as it
- * does before anyone asks for something else.
+ * What the push service does with the next valid pushes to a browser. Default, and `{}`: it accepts
+ * them.
  */
 export const behaviourSchema = z
   .strictObject({
-    /** Answers with this status and keeps the message from the browser. */
+    /** Responds with this status and does not deliver the message. */
     status: z.int().min(200).max(599).optional(),
-    /** Headers of that answer. */
-    headers: z.record(z.string(), z.string()).refine(areHeaders, 'is no HTTP header').optional(),
-    /** Body of that answer. */
+    /** Headers of that response. */
+    headers: z
+      .record(z.string(), z.string())
+      .refine(areHeaders, 'must be valid HTTP headers')
+      .optional(),
+    /** Body of that response. */
     body: z.string().optional(),
-    /** Closes the connection instead of an answer. */
+    /** Closes the connection without a response. */
     reset: z.literal(true).optional(),
-    /** Never answers. */
+    /** Never responds. */
     stall: z.literal(true).optional(),
-    /** The subscription is gone: 410, for good. */
+    /** Ends the subscription: responds 410 to this and all later pushes. */
     gone: z.literal(true).optional(),
     /** Milliseconds before any of the above, or before the message is accepted. */
     delayMs: z.number().nonnegative().optional(),
-    /** How many pushes are treated so before the next are accepted; all, when absent. */
+    /** How many pushes the behaviour applies to. Default: all. */
     times: z.int().positive().optional(),
   })
   .refine(
-    (behaviour) => fates.filter((fate) => behaviour[fate] !== undefined).length <= 1,
-    `only one of ${fates.join(', ')} can be asked for`,
+    (behaviour) => exclusiveMembers.filter((name) => behaviour[name] !== undefined).length <= 1,
+    `only one of ${exclusiveMembers.join(', ')} is allowed`,
   )
   .refine(
     ({ status, headers, body }) => status !== undefined || (headers ?? body) === undefined,
-    'headers and body belong to a status',
+    'headers and body require a status',
   );
 
 export type Behaviour = Readonly<z.infer<typeof behaviourSchema>>;
@@ -50,8 +54,8 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** @returns whether the connection is still there after the delay. */
-export function delay(ms: number, response: ServerResponse): Promise<boolean> {
+/** @returns whether the connection is still open after the delay; false as soon as it closes. */
+export function delay(delayMs: number, response: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
     const closed = () => {
       clearTimeout(timer);
@@ -60,7 +64,7 @@ export function delay(ms: number, response: ServerResponse): Promise<boolean> {
     const timer = setTimeout(() => {
       response.off('close', closed);
       resolve(true);
-    }, ms);
+    }, delayMs);
     response.once('close', closed);
   });
 }

@@ -1,6 +1,6 @@
 import { createECDH, type ECDH, randomBytes } from 'node:crypto';
 
-/** What a browser makes for a subscription (RFC 8291 §2): a P-256 pair and an auth secret. */
+/** A browser's keys of one subscription (RFC 8291 §2): a P-256 key pair and an auth secret. */
 export interface BrowserKeys {
   readonly ecdh: ECDH;
   /** Uncompressed point, 65 bytes. */

@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for 127.0.0.1, valid for a hundred years, and its key. It protects
- * nothing: it lets tests speak TLS without a tool that makes certificates.
+ * A self-signed certificate for 127.0.0.1, valid for 100 years, and its private key. Both are public
+ * and protect nothing: they let tests use TLS without a tool that creates certificates.
  */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----

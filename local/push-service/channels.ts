@@ -7,13 +7,13 @@ export interface PushedMessage {
   readonly body: Buffer;
 }
 
-/** Where the pushes to one endpoint go: a simulated browser, or a real one on a connection. */
+/** The receiver of the pushes to one endpoint: a simulated browser, or a connected real one. */
 export interface Channel {
   /** The endpoint is `<origin>/push/<id>`. */
   readonly id: string;
-  /** The only key that may send, as `normalizeApplicationServerKey` spells it. */
+  /** The only key that may send, normalised by `normalizeApplicationServerKey`. Undefined: any. */
   readonly applicationServerKey?: string | undefined;
-  /** @throws {DecryptionError} if the channel can tell that its browser will not decrypt this. */
+  /** @throws {DecryptionError} if the channel can decrypt messages and this one fails. */
   deliver(message: PushedMessage): void;
 }
 
@@ -25,7 +25,7 @@ interface Entry {
   remaining: number;
 }
 
-/** Every channel there has been. One that is gone stays known: it answers 410, not 404. */
+/** All channels. A channel that is gone is kept, so that its endpoint responds 410 and not 404. */
 export class Channels {
   readonly #entries = new Map<string, Entry>();
   #gone = 0;
@@ -42,7 +42,7 @@ export class Channels {
     return this.#get(id).gone;
   }
 
-  /** From now on the channel's endpoint answers 410. Doing it twice is doing it once. */
+  /** Makes the channel's endpoint respond 410 from now on. Idempotent. */
   remove(id: string): void {
     const entry = this.#get(id);
     if (!entry.gone) this.#gone++;
@@ -56,7 +56,7 @@ export class Channels {
     entry.remaining = behaviour.times ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What to do with the next push; counts it against the behaviour's `times`. */
+  /** Returns the behaviour for the next push and counts the push against its `times`. */
   nextBehaviour(id: string): Behaviour {
     const entry = this.#get(id);
     if (entry.remaining === 0) return {};

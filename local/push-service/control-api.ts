@@ -7,10 +7,10 @@ import { readBody } from './request-body.ts';
 import { NothingToReportError } from './service-worker.ts';
 import { type ReceivedMessage, SimulatedBrowser } from './simulated-browser.ts';
 
-const maxBodyBytes = 1024 * 1024;
+const bodyLimitBytes = 1024 * 1024;
 
-/** What the control API lets people do from outside the process. */
-export interface Controlled {
+/** The parts of the push service that the control API uses. */
+export interface ControlledPushService {
   readonly origin: string;
   readonly channels: Channels;
   subscribe(options: { applicationServerKey?: string | undefined }): SimulatedBrowser;
@@ -20,46 +20,47 @@ export interface Controlled {
 const subscribeSchema = z.strictObject({ applicationServerKey: z.string().optional() });
 
 /**
- * Answers everything but the endpoints:
+ * Handles all requests but pushes:
  *
- *   GET    /                        says what this is
- *   GET    /stats                   counts
- *   POST   /browsers                a new browser: its subscription and its id
- *   DELETE /browsers/<id>           its subscription is gone
- *   GET    /browsers/<id>/messages  what it has received, decrypted
- *   POST   /browsers/<id>/behave    what becomes of the next pushes to it
- *   POST   /browsers/<id>/show      reports its last message as shown; the service's answer
- *   POST   /browsers/<id>/click     reports its last message as clicked; the service's answer
+ *   GET    /                        describes this server in one line
+ *   GET    /stats                   counts of subscriptions, pushes and responses
+ *   POST   /browsers                creates a simulated browser; returns its id and subscription
+ *   DELETE /browsers/<id>           ends its subscription
+ *   GET    /browsers/<id>/messages  the messages it received, decrypted
+ *   POST   /browsers/<id>/behave    sets how the next pushes to it are treated
+ *   POST   /browsers/<id>/show      reports its last message as shown; returns the service's response
+ *   POST   /browsers/<id>/click     reports its last message as clicked; returns the same
  *
- * @throws {Refusal} for anything else.
+ * @throws {Refusal} for any other request.
  */
-export async function handleControl(
+export async function handleControlRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  service: Controlled,
+  pushService: ControlledPushService,
 ): Promise<void> {
   const [path = ''] = request.url!.split('?');
   const [root, id, action, ...rest] = path.slice(1).split('/');
-  if (rest.length > 0) throw unknownAddress(path);
+  if (rest.length > 0) throw unknownPath(path);
   if (root === 'browsers' && id !== undefined) {
-    return answerBrowser(request, response, findBrowser(id, service.channels), action);
+    const browser = findBrowser(id, pushService.channels);
+    return handleBrowserRequest(request, response, browser, action);
   }
   switch (path) {
     case '/':
       expectMethod(request, 'GET');
-      return sendText(response, `A push service for Carillon on this machine: ${service.origin}\n`);
+      return sendText(response, `Carillon's local push service at ${pushService.origin}\n`);
     case '/stats':
       expectMethod(request, 'GET');
-      return sendJson(response, 200, service.stats());
+      return sendJson(response, 200, pushService.stats());
     case '/browsers':
       expectMethod(request, 'POST');
-      return sendJson(response, 201, await createBrowser(request, service));
+      return sendJson(response, 201, await createBrowser(request, pushService));
     default:
-      throw unknownAddress(path);
+      throw unknownPath(path);
   }
 }
 
-async function answerBrowser(
+async function handleBrowserRequest(
   request: IncomingMessage,
   response: ServerResponse,
   browser: SimulatedBrowser,
@@ -69,29 +70,29 @@ async function answerBrowser(
     case undefined:
       expectMethod(request, 'DELETE');
       browser.unsubscribe();
-      return sendNothing(response);
+      return sendNoContent(response);
     case 'messages':
       expectMethod(request, 'GET');
-      return sendJson(response, 200, browser.messages.map(readable));
+      return sendJson(response, 200, browser.messages.map(messageJson));
     case 'behave':
       expectMethod(request, 'POST');
       browser.behave(await readJson(request, behaviourSchema));
-      return sendNothing(response);
+      return sendNoContent(response);
     case 'show':
       expectMethod(request, 'POST');
-      return relay(response, () => browser.show());
+      return relayResponse(response, () => browser.show());
     case 'click':
       expectMethod(request, 'POST');
-      return relay(response, () => browser.click());
+      return relayResponse(response, () => browser.click());
     default:
-      throw new Refusal(404, `A browser has nothing at "${action}".`);
+      throw new Refusal(404, `Unknown action "${action}": use messages, behave, show or click.`);
   }
 }
 
-async function createBrowser(request: IncomingMessage, service: Controlled) {
+async function createBrowser(request: IncomingMessage, pushService: ControlledPushService) {
   const options = await readJson(request, subscribeSchema);
   try {
-    const browser = service.subscribe(options);
+    const browser = pushService.subscribe(options);
     return { id: browser.id, ...browser.toJSON() };
   } catch (error) {
     if (error instanceof TypeError) throw new Refusal(400, error.message);
@@ -102,15 +103,14 @@ async function createBrowser(request: IncomingMessage, service: Controlled) {
 function findBrowser(id: string, channels: Channels): SimulatedBrowser {
   const channel = channels.find(id);
   if (channel instanceof SimulatedBrowser) return channel;
-  throw new Refusal(404, 'There is no browser with this id.');
+  throw new Refusal(404, 'There is no simulated browser with this id.');
 }
 
-/** A message for a person to read: its data parsed where it is JSON. */
-function readable({ text, headers: { ttl, urgency, topic } }: ReceivedMessage) {
-  return { data: parsed(text), ttl: Number(ttl), urgency, topic };
+function messageJson({ text, headers: { ttl, urgency, topic } }: ReceivedMessage) {
+  return { data: parseIfJson(text), ttl: Number(ttl), urgency, topic };
 }
 
-function parsed(text: string): unknown {
+function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -118,38 +118,42 @@ function parsed(text: string): unknown {
   }
 }
 
-async function relay(response: ServerResponse, report: () => Promise<Response>): Promise<void> {
-  let answer: Response;
+/** Posts a beacon and returns the service's response to the caller. */
+async function relayResponse(
+  response: ServerResponse,
+  postBeacon: () => Promise<Response>,
+): Promise<void> {
+  let relayed: Response;
   try {
-    answer = await report();
+    relayed = await postBeacon();
   } catch (error) {
     if (error instanceof NothingToReportError) throw new Refusal(409, error.message);
     throw new Refusal(502, 'The service that takes the beacons cannot be reached.');
   }
-  const contentType = answer.headers.get('content-type');
+  const contentType = relayed.headers.get('content-type');
   if (contentType !== null) response.setHeader('content-type', contentType);
-  response.statusCode = answer.status;
-  response.end(await answer.text());
+  response.statusCode = relayed.status;
+  response.end(await relayed.text());
 }
 
-/** An empty body reads as `{}`, so that curl needs no `-d`. */
+/** An empty body counts as `{}`, so that curl needs no `-d`. */
 async function readJson<Schema extends z.ZodType>(
   request: IncomingMessage,
   schema: Schema,
 ): Promise<z.infer<Schema>> {
-  const text = (await readBody(request, maxBodyBytes)).toString();
-  const body = schema.safeParse(text === '' ? {} : parsed(text));
+  const text = (await readBody(request, bodyLimitBytes)).toString();
+  const body = schema.safeParse(text === '' ? {} : parseIfJson(text));
   if (body.success) return body.data;
-  const wrong = body.error.issues.map(({ path, message }) => [...path, message].join(': '));
-  throw new Refusal(400, `The body is wrong. ${wrong.join('; ')}`);
+  const issues = body.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new Refusal(400, `Invalid body. ${issues.join('; ')}`);
 }
 
 function expectMethod(request: IncomingMessage, method: string): void {
   if (request.method !== method) throw methodNotAllowed(method);
 }
 
-function unknownAddress(path: string): Refusal {
-  return new Refusal(404, `There is nothing at ${path}.`);
+function unknownPath(path: string): Refusal {
+  return new Refusal(404, `Unknown path ${path}.`);
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
@@ -163,7 +167,7 @@ function sendText(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-function sendNothing(response: ServerResponse): void {
+function sendNoContent(response: ServerResponse): void {
   response.statusCode = 204;
   response.end();
 }

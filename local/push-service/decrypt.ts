@@ -1,11 +1,11 @@
 import { createDecipheriv, hkdfSync } from 'node:crypto';
 import type { BrowserKeys } from './browser-keys.ts';
 
-const tagLength = 16;
-const publicKeyLength = 65;
-/** Salt, record size and length of the key id (RFC 8188 §2.1), then the sender's public key. */
-const headerLength = 16 + 4 + 1 + publicKeyLength;
-/** Ends the last record's data (RFC 8188 §2); zeros after it are padding. */
+const tagBytes = 16;
+const publicKeyBytes = 65;
+/** Salt, record size, length of the key id, and the key id (RFC 8188 §2.1): the sender's public key. */
+const headerBytes = 16 + 4 + 1 + publicKeyBytes;
+/** The delimiter after the data of the last record (RFC 8188 §2). Zeros after it are padding. */
 const lastRecordDelimiter = 2;
 
 export class DecryptionError extends Error {
@@ -13,51 +13,51 @@ export class DecryptionError extends Error {
 }
 
 /**
- * Decrypts a push message as a browser does: aes128gcm (RFC 8188) in a single record, with the
- * keys agreed on as in RFC 8291 §3.
- * @throws {DecryptionError} naming the part of the body that is wrong.
+ * Decrypts a push message as a browser does: aes128gcm in a single record (RFC 8188), with the key
+ * derivation of RFC 8291 §3.
+ * @throws {DecryptionError} naming the invalid part of the body.
  */
 export function decrypt(body: Buffer, keys: BrowserKeys): Buffer {
-  const { salt, senderKey, ciphertext } = parse(body);
+  const { salt, senderKey, ciphertext } = parseBody(body);
   const { contentKey, nonce } = deriveKeys(salt, senderKey, keys);
-  const record = open(ciphertext, contentKey, nonce);
+  const record = decryptRecord(ciphertext, contentKey, nonce);
   return unpad(record);
 }
 
-function parse(body: Buffer) {
-  if (body.length < headerLength + 1 + tagLength) {
-    throw new DecryptionError(`A message of ${body.length} bytes is too short to be aes128gcm.`);
+function parseBody(body: Buffer) {
+  if (body.length < headerBytes + 1 + tagBytes) {
+    throw new DecryptionError(`The message of ${body.length} bytes is too short for aes128gcm.`);
   }
   const recordSize = body.readUInt32BE(16);
   const keyLength = body.readUInt8(20);
-  if (keyLength !== publicKeyLength) {
-    throw new DecryptionError(`The sender's public key has ${keyLength} bytes instead of 65.`);
+  if (keyLength !== publicKeyBytes) {
+    throw new DecryptionError(`The sender's public key has ${keyLength} bytes; it must have 65.`);
   }
-  const ciphertext = body.subarray(headerLength);
-  // RFC 8291 §4: one record, in a size greater than what it holds.
+  const ciphertext = body.subarray(headerBytes);
+  // RFC 8291 §4: a single record, so the record size must be greater than the record.
   if (recordSize <= ciphertext.length) {
     throw new DecryptionError(
-      `The record size of ${recordSize} bytes does not exceed the record's ${ciphertext.length}.`,
+      `The record size is ${recordSize} bytes; it must be greater than ${ciphertext.length}.`,
     );
   }
-  return { salt: body.subarray(0, 16), senderKey: body.subarray(21, headerLength), ciphertext };
+  return { salt: body.subarray(0, 16), senderKey: body.subarray(21, headerBytes), ciphertext };
 }
 
 function deriveKeys(salt: Buffer, senderKey: Buffer, keys: BrowserKeys) {
   const { publicKey, authSecret } = keys;
   const keyInfo = Buffer.concat([Buffer.from('WebPush: info\0'), publicKey, senderKey]);
-  const inputKey = derive(agree(senderKey, keys), authSecret, keyInfo, 32);
+  const inputKey = derive(sharedSecret(senderKey, keys), authSecret, keyInfo, 32);
   return {
     contentKey: derive(inputKey, salt, 'Content-Encoding: aes128gcm\0', 16),
     nonce: derive(inputKey, salt, 'Content-Encoding: nonce\0', 12),
   };
 }
 
-function agree(senderKey: Buffer, { ecdh }: BrowserKeys): Buffer {
+function sharedSecret(senderKey: Buffer, { ecdh }: BrowserKeys): Buffer {
   try {
     return ecdh.computeSecret(senderKey);
   } catch (cause) {
-    throw new DecryptionError("The sender's public key is no point of P-256.", { cause });
+    throw new DecryptionError("The sender's public key is not a point on P-256.", { cause });
   }
 }
 
@@ -65,14 +65,14 @@ function derive(inputKey: Buffer, salt: Buffer, info: string | Buffer, length: n
   return Buffer.from(hkdfSync('sha256', inputKey, salt, info, length));
 }
 
-function open(ciphertext: Buffer, contentKey: Buffer, nonce: Buffer): Buffer {
+function decryptRecord(ciphertext: Buffer, contentKey: Buffer, nonce: Buffer): Buffer {
   const decipher = createDecipheriv('aes-128-gcm', contentKey, nonce);
-  decipher.setAuthTag(ciphertext.subarray(-tagLength));
-  const record = decipher.update(ciphertext.subarray(0, -tagLength));
+  decipher.setAuthTag(ciphertext.subarray(-tagBytes));
+  const record = decipher.update(ciphertext.subarray(0, -tagBytes));
   try {
     decipher.final();
   } catch (cause) {
-    const message = 'The message was altered, or encrypted for another subscription.';
+    const message = 'The message was altered or encrypted for another subscription.';
     throw new DecryptionError(message, { cause });
   }
   return record;
@@ -81,7 +81,7 @@ function open(ciphertext: Buffer, contentKey: Buffer, nonce: Buffer): Buffer {
 function unpad(record: Buffer): Buffer {
   const end = record.findLastIndex((byte) => byte !== 0);
   if (record[end] !== lastRecordDelimiter) {
-    throw new DecryptionError('The record does not end with the delimiter of a last record.');
+    throw new DecryptionError('The delimiter of the last record is missing.');
   }
   return record.subarray(0, end);
 }

@@ -7,24 +7,24 @@ import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
 import type { VapidVerifier } from './vapid.ts';
 
-/** RFC 8030 §7.2: the size every push service takes, and the known ones take no more. */
-const maxBodyBytes = 4096;
-/** Seconds; what a push service keeps a message for at most. */
-const maxTtl = 30 * 24 * 60 * 60;
+/** RFC 8030 §7.2: every push service accepts this size. Those of the browser vendors accept no more. */
+const bodyLimitBytes = 4096;
+/** A longer TTL is reduced to this one (RFC 8030 §5.2 allows it). */
+const maxTtlSeconds = 30 * 24 * 60 * 60;
 
 export interface Endpoint {
   readonly origin: string;
   readonly channels: Channels;
   readonly vapid: VapidVerifier;
-  readonly tallies: PushCounter;
-  /** Called for each message handed to its channel. */
+  readonly counter: PushCounter;
+  /** Called for each message that its channel has received. */
   readonly onAccepted: () => void;
 }
 
 /**
- * Answers a request to `/push/<id>` (RFC 8030 §5). A push is checked as a real service checks it
- * before its channel's behaviour applies, so that no behaviour hides a sender's mistake. One thing
- * no real service can do: a message that its browser could not decrypt is refused (400) as well.
+ * Handles a request to `/push/<id>` (RFC 8030 §5). It first validates the push as a real push service
+ * does, and then applies the channel's behaviour, so that a behaviour cannot hide an error of the
+ * sender. Unlike a real push service, it also refuses a message that the browser cannot decrypt (400).
  */
 export async function receivePush(
   request: IncomingMessage,
@@ -37,7 +37,7 @@ export async function receivePush(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const headers = { ...error.headers, 'content-type': 'application/json' };
-    exchange.answer(error.status, headers, error.body);
+    exchange.respond(error.status, headers, error.body);
   }
 }
 
@@ -45,14 +45,14 @@ async function accept(
   request: IncomingMessage,
   exchange: Exchange,
   id: string,
-  { origin, channels, vapid, tallies, onAccepted }: Endpoint,
+  { origin, channels, vapid, counter, onAccepted }: Endpoint,
 ): Promise<void> {
   if (request.method !== 'POST') throw methodNotAllowed('POST');
   const channel = findChannel(id, channels);
   const ttl = readTtl(request.headers);
   checkHeaders(request.headers);
   checkSender(vapid.verify(request.headers.authorization), channel);
-  const body = await readBody(request, maxBodyBytes);
+  const body = await readBody(request, bodyLimitBytes);
   if (body.length === 0) throw pushRefusal('invalidEncryption', 'The body is empty.');
 
   const { delayMs, stall, reset, status, headers, body: text } = channels.nextBehaviour(id);
@@ -63,19 +63,19 @@ async function accept(
     return;
   }
   if (status !== undefined) {
-    exchange.answer(status, headers, text);
+    exchange.respond(status, headers, text);
     return;
   }
   deliver(channel, { headers: request.headers, body });
-  tallies.accept();
+  counter.accept();
   onAccepted();
-  exchange.answer(201, { location: `${origin}/message/${tallies.accepted}`, ttl });
+  exchange.respond(201, { location: `${origin}/message/${counter.accepted}`, ttl });
 }
 
 function findChannel(id: string, channels: Channels): Channel {
   const channel = channels.find(id);
   if (channel === undefined) {
-    throw pushRefusal('unknownEndpoint', 'No subscription has ever had this endpoint.');
+    throw pushRefusal('unknownEndpoint', 'There is no subscription with this endpoint.');
   }
   if (channels.isGone(id)) throw pushRefusal('gone', 'The subscription has ended.');
   return channel;
@@ -85,9 +85,9 @@ function readTtl(headers: IncomingHttpHeaders): number {
   const { ttl } = headers;
   if (ttl === undefined) throw pushRefusal('missingTtl', 'The TTL header is missing.');
   if (!/^\d+$/.test(String(ttl))) {
-    throw pushRefusal('invalidTtl', 'The TTL header must be a number of seconds, 0 or more.');
+    throw pushRefusal('invalidTtl', 'The TTL header must be a whole number of seconds, 0 or more.');
   }
-  return Math.min(Number(ttl), maxTtl);
+  return Math.min(Number(ttl), maxTtlSeconds);
 }
 
 function checkHeaders(headers: IncomingHttpHeaders): void {
@@ -95,10 +95,7 @@ function checkHeaders(headers: IncomingHttpHeaders): void {
     throw pushRefusal('invalidEncryption', 'The Content-Encoding header must be aes128gcm.');
   }
   if (headers.topic !== undefined && !/^[\w-]{1,32}$/.test(String(headers.topic))) {
-    throw pushRefusal(
-      'invalidTopic',
-      'The Topic header must have at most 32 characters, those of base64url.',
-    );
+    throw pushRefusal('invalidTopic', 'The Topic header must have 1 to 32 base64url characters.');
   }
 }
 

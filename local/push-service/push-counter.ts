@@ -1,40 +1,41 @@
 import type { ServerResponse } from 'node:http';
 
 export interface PushCounts {
-  /** Connections opened, whatever for. */
+  /** TCP connections to the push service, whatever their requests. */
   readonly connections: number;
   /** Requests to endpoints. */
   readonly requests: number;
-  /** Requests to endpoints that are not answered yet, now and at most so far. */
+  /** Requests to endpoints that have no response yet. */
   readonly inFlight: number;
+  /** Highest value of `inFlight` so far. */
   readonly peakInFlight: number;
-  /** Messages handed to a channel and answered with 201. */
+  /** Messages that a channel has received; their pushes got 201. */
   readonly accepted: number;
-  /** Answers given by endpoints, by status. */
-  readonly answers: Readonly<Record<number, number>>;
-  /** Requests to endpoints whose connection ended without an answer. */
-  readonly unanswered: number;
+  /** Responses of endpoints, by status. */
+  readonly responses: Readonly<Record<number, number>>;
+  /** Requests to endpoints whose connection closed before a response. */
+  readonly withoutResponse: number;
 }
 
-/** Counts pushes as they come in and are answered, so that a sender's own counts can be checked. */
+/** Counts requests to endpoints and their responses, to compare with a sender's own counts. */
 export class PushCounter {
   connections = 0;
   #requests = 0;
   #inFlight = 0;
   #peakInFlight = 0;
   #accepted = 0;
-  #unanswered = 0;
-  readonly #answers: Record<number, number> = {};
+  #withoutResponse = 0;
+  readonly #responses: Record<number, number> = {};
 
-  /** Counts a request in; the exchange counts how it ends. */
+  /** Counts a request as in flight until its exchange ends. */
   begin(response: ServerResponse): Exchange {
     this.#requests++;
     this.#inFlight++;
     this.#peakInFlight = Math.max(this.#peakInFlight, this.#inFlight);
     return new Exchange(response, (status) => {
       this.#inFlight--;
-      if (status === undefined) this.#unanswered++;
-      else this.#answers[status] = (this.#answers[status] ?? 0) + 1;
+      if (status === undefined) this.#withoutResponse++;
+      else this.#responses[status] = (this.#responses[status] ?? 0) + 1;
     });
   }
 
@@ -53,26 +54,31 @@ export class PushCounter {
       inFlight: this.#inFlight,
       peakInFlight: this.#peakInFlight,
       accepted: this.#accepted,
-      answers: { ...this.#answers },
-      unanswered: this.#unanswered,
+      responses: { ...this.#responses },
+      withoutResponse: this.#withoutResponse,
     };
   }
 }
 
-/** One request to an endpoint and what it is answered. */
+/** One request to an endpoint and its response. */
 export class Exchange {
   readonly response: ServerResponse;
-  readonly #ended: (status: number | undefined) => void;
+  readonly #onEnd: (status: number | undefined) => void;
   #open = true;
 
-  constructor(response: ServerResponse, ended: (status: number | undefined) => void) {
+  /** @param onEnd is called once, with the response's status; undefined if there was no response. */
+  constructor(response: ServerResponse, onEnd: (status: number | undefined) => void) {
     this.response = response;
-    this.#ended = ended;
+    this.#onEnd = onEnd;
     response.once('close', () => this.#end(undefined));
   }
 
-  answer(status: number, headers: Readonly<Record<string, string | number>> = {}, body = ''): void {
-    // Counted before the sender can know of it: who has an answer finds it in the counts.
+  respond(
+    status: number,
+    headers: Readonly<Record<string, string | number>> = {},
+    body = '',
+  ): void {
+    // Counted first: a sender that has its response must find it in the counts.
     this.#end(status);
     this.response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) this.response.setHeader(name, value);
@@ -82,6 +88,6 @@ export class Exchange {
   #end(status: number | undefined): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#ended(status);
+    this.#onEnd(status);
   }
 }

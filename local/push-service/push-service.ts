@@ -6,61 +6,61 @@ import type { AddressInfo } from 'node:net';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { type BrowserKeys, createBrowserKeys } from './browser-keys.ts';
 import { Channels } from './channels.ts';
-import { handleControl } from './control-api.ts';
+import { handleControlRequest } from './control-api.ts';
 import { type Endpoint, receivePush } from './endpoint.ts';
 import { PushCounter, type PushCounts } from './push-counter.ts';
-import { admitRealBrowsers, type RealBrowsers } from './real-browsers.ts';
+import { acceptRealBrowsers, type RealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { SimulatedBrowser } from './simulated-browser.ts';
 import { VapidVerifier } from './vapid.ts';
 
-/** Longer than any sender leaves a connection unused: it is the sender's to close. */
-const keepAliveTimeout = 120_000;
+/** Longer than the idle timeout of any sender here, so that the sender closes idle connections. */
+const keepAliveTimeoutMs = 120_000;
 
 export interface PushServiceOptions {
-  /** 0, the default, takes any free one. */
+  /** Default: 0, any free port. */
   readonly port?: number;
-  /** Serves https with this certificate, in PEM. */
+  /** Key and certificate in PEM. Default: plain HTTP. */
   readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
-  /** Milliseconds since the epoch; what tokens expire by. */
-  readonly now?: () => number;
-  /** False: messages are counted, but neither decrypted nor kept. For benchmarks. */
+  /** The clock that VAPID tokens expire by: milliseconds since the epoch. */
+  readonly nowMs?: () => number;
+  /** False counts messages but neither decrypts nor keeps them, for benchmarks. Default: true. */
   readonly decrypt?: boolean;
 }
 
 export interface SubscribeOptions {
-  /** Restricts the subscription to this key's owner (RFC 8292 §4), as `PushManager` does. */
+  /** Only the owner of this key may send (RFC 8292 §4). Default: any sender may. */
   readonly applicationServerKey?: string | undefined;
-  /** Keys to use instead of new ones. Making a pair is what costs in a subscription. */
+  /** Default: new keys. Benchmarks share one pair, because creating a pair is slow. */
   readonly keys?: BrowserKeys;
 }
 
 export interface PushServiceStats extends PushCounts {
-  /** Subscriptions there are. */
+  /** Subscriptions that exist. */
   readonly live: number;
   /** Subscriptions that have ended. */
   readonly gone: number;
 }
 
-/** A push service on this machine, in place of those of the browsers' makers. */
+/** A push service on this machine, instead of those of the browser vendors. */
 export interface PushService {
-  /** Where it serves: `http://127.0.0.1:<port>`. */
+  /** `http://127.0.0.1:<port>`, or `https:` with TLS. */
   readonly origin: string;
   readonly channels: Channels;
-  /** Those that connect by WebSocket at {@link origin}, of scheme `ws`. */
+  /** Browsers that connect by WebSocket to the port of {@link origin}. */
   readonly realBrowsers: RealBrowsers;
   /**
-   * Makes a simulated browser with a subscription.
-   * @throws {TypeError} if the application server key is none.
+   * Creates a simulated browser with a subscription.
+   * @throws {TypeError} if the application server key is invalid.
    */
   subscribe(options?: SubscribeOptions): SimulatedBrowser;
   stats(): PushServiceStats;
   /**
-   * Resolves once so many messages were accepted since the start. Rejects with an `AbortError`
-   * when the push service stops first.
+   * Resolves when at least `accepted` messages have been accepted since the start.
+   * @throws {AbortError} if the push service stops first.
    */
   waitFor(accepted: number): Promise<void>;
-  /** Ends every connection, those without an answer included, and every wait. */
+  /** Closes every connection, also during a request, and aborts every wait. */
   stop(): Promise<void>;
 }
 
@@ -68,27 +68,27 @@ export interface PushService {
 export async function startPushService({
   port = 0,
   tls,
-  now = Date.now,
+  nowMs = Date.now,
   decrypt = true,
 }: PushServiceOptions = {}): Promise<PushService> {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
-  server.keepAliveTimeout = keepAliveTimeout;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: chosenPort } = server.address() as AddressInfo;
   const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${chosenPort}`;
 
   const channels = new Channels();
-  const tallies = new PushCounter();
-  const vapid = new VapidVerifier({ origin, now });
-  const realBrowsers = admitRealBrowsers(server, origin, channels);
+  const counter = new PushCounter();
+  const vapid = new VapidVerifier({ origin, nowMs });
+  const realBrowsers = acceptRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
   const acceptances = new EventEmitter().setMaxListeners(0);
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  const surroundings = { origin, channels, arrivals, stopped, decrypt };
+  const context = { origin, channels, arrivals, stopped, decrypt };
 
-  const service: PushService = {
+  const pushService: PushService = {
     origin,
     channels,
     realBrowsers,
@@ -98,13 +98,13 @@ export async function startPushService({
           ? undefined
           : normalizeApplicationServerKey(applicationServerKey);
       const id = randomUUID();
-      const browser = new SimulatedBrowser({ id, keys, applicationServerKey: key }, surroundings);
+      const browser = new SimulatedBrowser({ id, keys, applicationServerKey: key }, context);
       channels.add(browser);
       return browser;
     },
-    stats: () => ({ ...channels.counts(), ...tallies.counts() }),
+    stats: () => ({ ...channels.counts(), ...counter.counts() }),
     async waitFor(accepted) {
-      while (tallies.accepted < accepted) {
+      while (counter.accepted < accepted) {
         await once(acceptances, 'accepted', { signal: stopped });
       }
     },
@@ -116,26 +116,29 @@ export async function startPushService({
   };
 
   const onAccepted = () => acceptances.emit('accepted');
-  const endpoint = { origin, channels, vapid, tallies, onAccepted };
-  server.on('connection', () => tallies.connections++);
-  server.on('request', (request, response) => void answer(request, response, service, endpoint));
-  return service;
+  const endpoint = { origin, channels, vapid, counter, onAccepted };
+  server.on('connection', () => counter.connections++);
+  server.on(
+    'request',
+    (request, response) => void handleRequest(request, response, pushService, endpoint),
+  );
+  return pushService;
 }
 
 const endpointPath = /^\/push\/([^/?]+)(\?|$)/;
 
-async function answer(
+async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  service: PushService,
+  pushService: PushService,
   endpoint: Endpoint,
 ): Promise<void> {
   try {
     const [, id] = endpointPath.exec(request.url!) ?? [];
-    if (id === undefined) await handleControl(request, response, service);
-    else await receivePush(request, endpoint.tallies.begin(response), id, endpoint);
+    if (id === undefined) await handleControlRequest(request, response, pushService);
+    else await receivePush(request, endpoint.counter.begin(response), id, endpoint);
   } catch (error) {
-    // A sender that hung up in the middle of its request gets no answer.
+    // The sender closed the connection during its request.
     if (response.destroyed) return;
     const refusal = error instanceof Refusal ? error : new Refusal(500, String(error));
     response.writeHead(refusal.status, { ...refusal.headers, 'content-type': 'application/json' });

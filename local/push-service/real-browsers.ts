@@ -7,10 +7,10 @@ import { normalizeApplicationServerKey } from './application-server-key.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 
 /**
- * The browser's side of the push service, as Firefox speaks it with Mozilla's: JSON over a
- * WebSocket of subprotocol `push-notification`. The browser says hello, registers a channel for
- * each subscription, is handed messages as they come, and acknowledges each. It also asks to be told
- * when settings of Mozilla's own change, which never happens here and has no answer.
+ * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the subprotocol
+ * `push-notification`. The browser sends `hello`, registers one channel per subscription, receives
+ * messages and acknowledges each. It also subscribes to changes of Mozilla's settings
+ * (`broadcast_subscribe`), which gets no response.
  */
 
 const subprotocol = 'push-notification';
@@ -27,41 +27,42 @@ const requestSchema = z.discriminatedUnion('messageType', [
 ]);
 type Request = z.infer<typeof requestSchema>;
 
-/** Acknowledges a message that was decrypted and handed to the service worker. */
-const handedOver = 100;
+/** The code by which a browser acknowledges a message that its service worker has received. */
+const deliveredCode = 100;
 
-interface WaitingMessage {
-  /** What goes over the wire; its `version` tells messages apart. */
-  readonly wire: { readonly version: string; readonly [member: string]: unknown };
+/** A message that the browser has not acknowledged yet. */
+interface PendingMessage {
+  /** The JSON that is sent. Its `version` is the message's id. */
+  readonly json: { readonly version: string; readonly [member: string]: unknown };
   /** Milliseconds since the epoch. */
-  readonly expires: number;
+  readonly expiresAtMs: number;
 }
 
-/** One browser: it keeps its identity and its channels from one connection to the next. */
+/** One browser. It has the same id and channels on every connection. */
 interface Browser {
   /** User agent id. */
   readonly uaid: string;
   readonly channelIds: Set<string>;
-  /** Not yet acknowledged, oldest first. */
-  readonly waiting: Map<string, WaitingMessage>;
+  /** By version, oldest first. */
+  readonly pending: Map<string, PendingMessage>;
   socket: WebSocket | undefined;
 }
 
 export interface RealBrowsers {
-  /** How many are connected. */
+  /** How many browsers are connected. */
   readonly connected: number;
-  /** Messages that a browser could not decrypt or hand over. */
+  /** Messages that a browser could not decrypt or pass to its service worker. */
   readonly undelivered: number;
   /**
-   * Forgets every browser, as a push service does that has lost its data: their endpoints are
-   * gone, and each is told when it connects again, which it does at once.
+   * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
+   * reconnect immediately, get a new id, and drop their subscriptions.
    */
   forget(): void;
   stop(): void;
 }
 
-/** Lets real browsers connect to the server. */
-export function admitRealBrowsers(
+/** Accepts WebSocket connections of real browsers on the server. */
+export function acceptRealBrowsers(
   server: Server,
   origin: string,
   channels: Channels,
@@ -81,59 +82,63 @@ export function admitRealBrowsers(
     let browser: Browser | undefined;
     socket.on('message', (data) => {
       const text = String(data);
-      // A ping of the protocol's own, answered in kind.
+      // The protocol's ping; the response is the same.
       if (text === '{}') return socket.send(text);
-      const request = requestSchema.safeParse(parsed(text));
-      if (!request.success) return socket.close(4400, 'This message is not understood.');
-      if (request.data.messageType === 'hello') browser = greet(socket, request.data.uaid);
+      const request = requestSchema.safeParse(parseJson(text));
+      if (!request.success) return socket.close(4400, 'Invalid message.');
+      if (request.data.messageType === 'hello') browser = handleHello(socket, request.data.uaid);
       else if (browser === undefined) socket.close(4401, 'The first message must be hello.');
-      else answer(browser, request.data);
+      else handleRequest(browser, request.data);
     });
     socket.on('close', () => {
       if (browser?.socket === socket) browser.socket = undefined;
     });
-    // The close that follows tells enough.
+    // Without a listener the error would end the process. A `close` event follows it.
     socket.on('error', () => {});
   }
 
-  function greet(socket: WebSocket, uaid: string | undefined): Browser {
-    const known = uaid === undefined ? undefined : browsers.get(uaid);
-    // An id that is not the browser's own has it drop its subscriptions.
-    const browser: Browser = known ?? {
+  function handleHello(socket: WebSocket, uaid: string | undefined): Browser {
+    const existing = uaid === undefined ? undefined : browsers.get(uaid);
+    // A browser that gets another id than it sent drops its subscriptions.
+    const browser: Browser = existing ?? {
       uaid: randomUUID(),
       channelIds: new Set(),
-      waiting: new Map(),
+      pending: new Map(),
       socket: undefined,
     };
     browsers.set(browser.uaid, browser);
     browser.socket = socket;
     const hello = { uaid: browser.uaid, use_webpush: true, broadcasts: {} };
-    say(browser, { messageType: 'hello', status: 200, ...hello });
-    for (const { wire, expires } of browser.waiting.values()) {
-      if (expires > Date.now()) say(browser, wire);
-      else browser.waiting.delete(wire.version);
+    send(browser, { messageType: 'hello', status: 200, ...hello });
+    for (const { json, expiresAtMs } of browser.pending.values()) {
+      if (expiresAtMs > Date.now()) send(browser, json);
+      else browser.pending.delete(json.version);
     }
     return browser;
   }
 
-  function answer(browser: Browser, request: Exclude<Request, { messageType: 'hello' }>): void {
+  function handleRequest(
+    browser: Browser,
+    request: Exclude<Request, { messageType: 'hello' }>,
+  ): void {
     const { messageType } = request;
     if (messageType === 'register') {
       const { channelID, key } = request;
       const status = addChannel(browser, channelID, key) ? 200 : 400;
       const pushEndpoint = `${origin}/push/${channelID}`;
-      say(browser, { messageType, channelID, status, pushEndpoint });
+      send(browser, { messageType, channelID, status, pushEndpoint });
     } else if (messageType === 'unregister') {
       const { channelID } = request;
       if (browser.channelIds.delete(channelID)) channels.remove(channelID);
-      say(browser, { messageType, channelID, status: 200 });
+      send(browser, { messageType, channelID, status: 200 });
     } else if (messageType === 'ack') {
-      for (const { version, code = handedOver } of request.updates) {
-        if (browser.waiting.delete(version) && code !== handedOver) undelivered++;
+      for (const { version, code = deliveredCode } of request.updates) {
+        if (browser.pending.delete(version) && code !== deliveredCode) undelivered++;
       }
     }
   }
 
+  /** @returns whether the application server key is valid. */
   function addChannel(browser: Browser, id: string, key: string | undefined): boolean {
     let applicationServerKey: string | undefined;
     try {
@@ -141,15 +146,19 @@ export function admitRealBrowsers(
     } catch {
       return false;
     }
-    const deliver = (message: PushedMessage) => hand(browser, id, message);
-    channels.add({ id, applicationServerKey, deliver } satisfies Channel);
+    const channel: Channel = {
+      id,
+      applicationServerKey,
+      deliver: (message) => deliver(browser, id, message),
+    };
+    channels.add(channel);
     browser.channelIds.add(id);
     return true;
   }
 
-  function hand(browser: Browser, channelID: string, { headers, body }: PushedMessage): void {
+  function deliver(browser: Browser, channelID: string, { headers, body }: PushedMessage): void {
     const ttl = Number(headers.ttl);
-    const wire = {
+    const json = {
       messageType: 'notification',
       channelID,
       version: randomUUID(),
@@ -157,8 +166,8 @@ export function admitRealBrowsers(
       data: body.toString('base64url'),
       headers: { encoding: 'aes128gcm' },
     };
-    browser.waiting.set(wire.version, { wire, expires: Date.now() + ttl * 1000 });
-    say(browser, wire);
+    browser.pending.set(json.version, { json, expiresAtMs: Date.now() + ttl * 1000 });
+    send(browser, json);
   }
 
   return {
@@ -181,11 +190,12 @@ export function admitRealBrowsers(
   };
 }
 
-function say({ socket }: Browser, message: object): void {
+/** Sends a message if the browser is connected. */
+function send({ socket }: Browser, message: object): void {
   socket?.send(JSON.stringify(message));
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 
 /**
- * Status and error number of each way a push is refused, as Mozilla's push service numbers them.
- * That service gives every VAPID problem the same number; only the message tells them apart.
+ * Status and error number of each kind of refusal. The numbers are those of Mozilla's push service,
+ * which has one number for all VAPID errors; only their messages differ.
  */
 const pushRefusals = {
   invalidEncryption: { status: 400, errno: 110 },
@@ -22,7 +22,7 @@ interface RefusalDetail {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request that is answered with an error: `{ code, errno, error, message }`. */
+/** Becomes an error response with the body `{ code, errno, error, message }`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -36,7 +36,7 @@ export class Refusal extends Error {
     this.headers = headers;
   }
 
-  /** JSON text of the answer's body. */
+  /** The response body as JSON. */
   get body(): string {
     const { status: code, errno, message } = this;
     return JSON.stringify({ code, errno, error: STATUS_CODES[code], message });
@@ -52,5 +52,5 @@ export function pushRefusal(kind: PushRefusalKind, message: string): Refusal {
 }
 
 export function methodNotAllowed(allowed: string): Refusal {
-  return new Refusal(405, `Only ${allowed} is answered here.`, { headers: { allow: allowed } });
+  return new Refusal(405, `Method not allowed: use ${allowed}.`, { headers: { allow: allowed } });
 }

@@ -2,42 +2,42 @@ import * as z from 'zod';
 import type { PushMessage } from '../../contract/message.ts';
 import type { EventType } from '../../contract/schemas.ts';
 
-/** The part of a message that beacons depend on. */
-interface Reportable {
+/** The part of a push message that a beacon needs. */
+interface ReportableMessage {
   readonly notification: {
     readonly data: Pick<PushMessage['notification']['data'], 'carillon' | 'events'>;
   };
 }
 
-const reportable = z.object({
+const reportableSchema = z.object({
   notification: z.object({
     data: z.object({ carillon: z.literal(1), events: z.url({ protocol: /^https?$/ }) }),
   }),
-}) satisfies z.ZodType<Reportable>;
+}) satisfies z.ZodType<ReportableMessage>;
 
 export class NothingToReportError extends Error {
   override readonly name = 'NothingToReportError';
 }
 
 /**
- * Does what the service worker does once a notification was shown or clicked: posts the beacon.
+ * Posts the beacon that a service worker posts after a notification was shown or clicked.
  * @param text the decrypted message.
- * @returns the service's answer.
- * @throws {NothingToReportError} if the message is not one of Carillon's.
+ * @returns the service's response.
+ * @throws {NothingToReportError} if Carillon did not send the message.
  */
 export function postBeacon(text: string, type: EventType): Promise<Response> {
-  return fetch(readReportable(text).notification.data.events, {
+  return fetch(parseMessage(text).notification.data.events, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ type }),
   });
 }
 
-function readReportable(text: string): Reportable {
+function parseMessage(text: string): ReportableMessage {
   try {
-    return reportable.parse(JSON.parse(text));
+    return reportableSchema.parse(JSON.parse(text));
   } catch (cause) {
-    const message = 'The last message does not say where its beacons go.';
+    const message = 'The last message has no events URL: Carillon did not send it.';
     throw new NothingToReportError(message, { cause });
   }
 }

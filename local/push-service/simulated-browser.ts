@@ -7,23 +7,23 @@ import type { Channel, Channels, PushedMessage } from './channels.ts';
 import { decrypt } from './decrypt.ts';
 import { NothingToReportError, postBeacon } from './service-worker.ts';
 
-/** A message as the browser's push event would carry it. */
+/** A decrypted message, as in a browser's push event. */
 export interface ReceivedMessage {
-  /** The plaintext, read as UTF-8. */
+  /** The plaintext, decoded as UTF-8. */
   readonly text: string;
   /** Headers of the push: `ttl`, `urgency`, `topic`, `authorization`… */
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What all browsers of one push service share. */
+/** Shared by all simulated browsers of one push service. */
 export interface PushServiceContext {
   readonly origin: string;
   readonly channels: Channels;
   /** Emits a browser's id when it has received a message. */
   readonly arrivals: EventEmitter;
-  /** Aborts every wait when the push service stops. */
+  /** Aborts when the push service stops. */
   readonly stopped: AbortSignal;
-  /** Whether messages are decrypted and kept. */
+  /** False counts messages but neither decrypts nor keeps them. */
   readonly decrypt: boolean;
 }
 
@@ -33,31 +33,28 @@ interface BrowserOptions {
   readonly applicationServerKey?: string | undefined;
 }
 
-/** A browser with one subscription: it decrypts what is pushed to it, and keeps it. */
+/** A browser with one subscription. It decrypts and keeps its messages. */
 export class SimulatedBrowser implements Channel {
   readonly id: string;
   readonly applicationServerKey: string | undefined;
-  /** Oldest first. Stays empty where the push service was started not to decrypt. */
+  /** Oldest first. Stays empty if the push service does not decrypt. */
   readonly messages: ReceivedMessage[] = [];
   readonly #keys: BrowserKeys;
-  readonly #surroundings: PushServiceContext;
-  #taken = 0;
+  readonly #context: PushServiceContext;
+  #nextIndex = 0;
 
-  constructor(
-    { id, keys, applicationServerKey }: BrowserOptions,
-    surroundings: PushServiceContext,
-  ) {
+  constructor({ id, keys, applicationServerKey }: BrowserOptions, context: PushServiceContext) {
     this.id = id;
     this.applicationServerKey = applicationServerKey;
     this.#keys = keys;
-    this.#surroundings = surroundings;
+    this.#context = context;
   }
 
   get endpoint(): string {
-    return `${this.#surroundings.origin}/push/${this.id}`;
+    return `${this.#context.origin}/push/${this.id}`;
   }
 
-  /** What `PushSubscription.toJSON()` yields in a browser. */
+  /** The same object as `PushSubscription.toJSON()` in a browser. */
   toJSON() {
     return {
       endpoint: this.endpoint,
@@ -70,45 +67,47 @@ export class SimulatedBrowser implements Channel {
   }
 
   deliver({ headers, body }: PushedMessage): void {
-    if (!this.#surroundings.decrypt) return;
+    if (!this.#context.decrypt) return;
     this.messages.push({ text: decrypt(body, this.#keys).toString(), headers });
-    this.#surroundings.arrivals.emit(this.id);
+    this.#context.arrivals.emit(this.id);
   }
 
   /**
-   * The first call gives the first message, the second the second, and so on, whether it is here
-   * already or still to come. Rejects with an `AbortError` when the push service stops.
+   * Returns the first message on the first call, the second one on the second call, and so on. Waits
+   * until the message arrives.
+   * @throws {AbortError} if the push service stops first.
    */
   async nextMessage(): Promise<ReceivedMessage> {
-    const index = this.#taken++;
-    const { arrivals, stopped: signal } = this.#surroundings;
+    const index = this.#nextIndex++;
+    const { arrivals, stopped: signal } = this.#context;
     while (this.messages.length <= index) await once(arrivals, this.id, { signal });
     return this.messages[index]!;
   }
 
-  /** Ends the subscription: its endpoint answers 410 from now on. */
+  /** Ends the subscription: its endpoint responds 410 from now on. */
   unsubscribe(): void {
-    this.#surroundings.channels.remove(this.id);
+    this.#context.channels.remove(this.id);
   }
 
-  /** Says what becomes of the next pushes; `{}` accepts them again. */
+  /** Sets how the endpoint treats the next pushes. `{}` accepts them again. */
   behave(behaviour: Behaviour): void {
-    this.#surroundings.channels.behave(this.id, behaviour);
+    this.#context.channels.behave(this.id, behaviour);
   }
 
-  /** Plays the service worker that has shown the last message. Answers what the service does. */
+  /** Reports the last message as shown. @returns the service's response. */
   show(): Promise<Response> {
     return this.#report('shown');
   }
 
-  /** Plays the service worker whose notification, the last message, was clicked. */
+  /** Reports the last message as clicked. @returns the service's response. */
   click(): Promise<Response> {
     return this.#report('clicked');
   }
 
   async #report(type: EventType): Promise<Response> {
     const last = this.messages.at(-1);
-    if (last === undefined) throw new NothingToReportError('No message has been received.');
+    if (last === undefined)
+      throw new NothingToReportError('The browser has not received any message.');
     return postBeacon(last.text, type);
   }
 }

@@ -2,79 +2,80 @@ import { createPublicKey, verify } from 'node:crypto';
 import { isUncompressedPoint } from '../../contract/p256.ts';
 import { pushRefusal } from './refusal.ts';
 
-const maxLifetime = 24 * 60 * 60 * 1000;
+/** RFC 8292 §2: a token must not expire more than 24 hours after the request. */
+const maxLifetimeMs = 24 * 60 * 60 * 1000;
 
 interface VapidOptions {
-  /** The only audience a token may name: origin of the endpoints. */
+  /** Origin of the endpoints, which must be the audience of every token. */
   readonly origin: string;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Verified headers to remember; a sender reuses one for all its pushes. */
-  readonly capacity?: number;
+  readonly nowMs: () => number;
+  /** How many verified headers to cache. A sender uses one header for many pushes. Default: 1000. */
+  readonly maxCachedHeaders?: number;
 }
 
 interface VerifiedToken {
   readonly applicationServerKey: string;
   /** Milliseconds since the epoch. */
-  readonly expires: number;
+  readonly expiresAtMs: number;
 }
 
-/** Checks `Authorization: vapid t=…, k=…` headers (RFC 8292 §2 and §3). */
+/** Verifies `Authorization: vapid t=…, k=…` headers (RFC 8292 §2 and §3). */
 export class VapidVerifier {
   readonly #origin: string;
-  readonly #now: () => number;
-  readonly #capacity: number;
-  /** By the header's text. Emptied when full, which is rare enough to need no order. */
+  readonly #nowMs: () => number;
+  readonly #maxCachedHeaders: number;
+  /** By the header's text. Cleared when full: that is too rare to need a better policy. */
   readonly #verified = new Map<string, VerifiedToken>();
 
-  constructor({ origin, now, capacity = 1000 }: VapidOptions) {
+  constructor({ origin, nowMs, maxCachedHeaders = 1000 }: VapidOptions) {
     this.#origin = origin;
-    this.#now = now;
-    this.#capacity = capacity;
+    this.#nowMs = nowMs;
+    this.#maxCachedHeaders = maxCachedHeaders;
   }
 
   /**
    * @returns the application server key that signed the token.
-   * @throws {Refusal} 401, naming what is wrong with the header, the token or the key.
+   * @throws {Refusal} 401 with the error in the header, the token or the key.
    */
   verify(authorization: string | undefined): string {
     if (authorization === undefined) throw refusal('The Authorization header is missing.');
-    const token = this.#verified.get(authorization) ?? this.#remember(authorization);
-    const remaining = token.expires - this.#now();
-    if (remaining <= 0) throw refusal('The token has expired.');
-    if (remaining > maxLifetime) throw refusal('The token expires more than 24 hours ahead.');
+    const token = this.#verified.get(authorization) ?? this.#verifyAndCache(authorization);
+    const remainingMs = token.expiresAtMs - this.#nowMs();
+    if (remainingMs <= 0) throw refusal('The token has expired.');
+    if (remainingMs > maxLifetimeMs) throw refusal('The token expires more than 24 hours ahead.');
     return token.applicationServerKey;
   }
 
-  #remember(authorization: string): VerifiedToken {
+  #verifyAndCache(authorization: string): VerifiedToken {
     const token = verifyHeader(authorization, this.#origin);
-    if (this.#verified.size >= this.#capacity) this.#verified.clear();
+    if (this.#verified.size >= this.#maxCachedHeaders) this.#verified.clear();
     this.#verified.set(authorization, token);
     return token;
   }
 }
 
 function verifyHeader(authorization: string, origin: string): VerifiedToken {
-  const { token, key } = readParameters(authorization);
+  const { token, key } = parseParameters(authorization);
   const [header = '', payload = '', signature = '', ...rest] = token.split('.');
   if (rest.length > 0) throw refusal('The token is not a JWT.');
-  if (readJson(header).alg !== 'ES256') throw refusal('The token is not signed by ES256.');
+  if (parseJson(header).alg !== 'ES256') throw refusal('The token must be signed with ES256.');
   if (!isSignedBy(key, `${header}.${payload}`, signature)) {
-    throw refusal('The signature of the token does not verify with the key k.');
+    throw refusal('The signature of the token does not match the key k.');
   }
-  const { aud, exp, sub } = readJson(payload);
+  const { aud, exp, sub } = parseJson(payload);
   if (aud !== origin) throw refusal(`The audience of the token must be ${origin}.`);
-  if (typeof exp !== 'number') throw refusal('The token does not say when it expires.');
+  if (typeof exp !== 'number') throw refusal('The expiry (exp) of the token must be a number.');
   if (typeof sub !== 'string' || !/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(sub)) {
     throw refusal('The subject of the token must be a mailto: or https: address.');
   }
-  return { applicationServerKey: key.toString('base64url'), expires: exp * 1000 };
+  return { applicationServerKey: key.toString('base64url'), expiresAtMs: exp * 1000 };
 }
 
-/** RFC 8292 §3: parameters in any order, each a token or a quoted string. */
-function readParameters(authorization: string): { token: string; key: Buffer } {
+/** RFC 8292 §3: the parameters come in any order, each as a token or as a quoted string. */
+function parseParameters(authorization: string): { token: string; key: Buffer } {
   const [, list] = /^vapid +(.*)$/i.exec(authorization) ?? [];
-  if (list === undefined) throw refusal('The Authorization header is not of the vapid scheme.');
+  if (list === undefined) throw refusal('The Authorization header must use the vapid scheme.');
   const parameters = new Map<string, string>();
   for (const parameter of list.split(',')) {
     const [, name, value] = /^\s*(\w+)\s*=\s*"?([\w.=-]+)"?\s*$/.exec(parameter) ?? [];
@@ -91,7 +92,7 @@ function readParameters(authorization: string): { token: string; key: Buffer } {
   return { token, key };
 }
 
-function readJson(part: string): Readonly<Record<string, unknown>> {
+function parseJson(part: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(Buffer.from(part, 'base64url').toString()));
   } catch {

@@ -1,75 +1,80 @@
 import { plain } from '../../../admin/terminal/terminal.ts';
-import { type Account, differences } from '../../../local/demo/reconciliation.ts';
-import { figuresText, reconciliationText } from '../../../local/demo/report.ts';
+import {
+  differences,
+  type NotificationReconciliation,
+} from '../../../local/demo/reconciliation.ts';
+import { notificationsText, totalsText } from '../../../local/demo/report.ts';
 
-const tally = { attempted: 10, delivered: 7, removed: 2, failed: 1, shown: 6, clicked: 3 };
-const { shown, clicked, ...answered } = tally;
+const counts = { attempted: 10, delivered: 7, removed: 2, failed: 1, shown: 6, clicked: 3 };
+const { shown, clicked, ...deliveryCounts } = counts;
 
-function account(changes: Partial<Account> = {}): Account {
+function notification(
+  changes: Partial<NotificationReconciliation> = {},
+): NotificationReconciliation {
   return {
-    what: 'To all',
+    name: 'Broadcast',
     id: 'id',
-    expected: tally,
-    answered,
-    seen: tally,
-    stored: tally,
+    expected: counts,
+    sendResponse: deliveryCounts,
+    pushService: counts,
+    tables: counts,
     ...changes,
   };
 }
 
 describe('differences', () => {
-  it('finds none where all witnesses agree, each on what it speaks of', () => {
-    const figures = [{ what: 'Left', expected: 8, sources: { 'the counter says': 8 } }];
-    expect(differences([account()], figures)).toEqual([]);
+  it('returns nothing if every source has the expected counts or lacks them', () => {
+    const totals = [{ name: 'Subscribers', expected: 8, sources: { 'usage counter': 8 } }];
+    expect(differences([notification()], totals)).toEqual([]);
   });
 
-  it('names notification, witness and number of each', () => {
-    const differing = account({
-      answered: { ...answered, delivered: 8 },
-      stored: { ...tally, clicked: 0 },
+  it('names the notification, the source and the count', () => {
+    const differing = notification({
+      sendResponse: { ...deliveryCounts, delivered: 8 },
+      tables: { ...counts, clicked: 0 },
     });
-    expect(differences([account(), differing], [])).toEqual([
-      'To all: the service answered 8 delivered, 7 were expected.',
-      'To all: the tables hold 0 clicked, 3 were expected.',
+    expect(differences([notification(), differing], [])).toEqual([
+      'Broadcast: 8 delivered according to the send response, expected 7.',
+      'Broadcast: 0 clicked according to the tables, expected 3.',
     ]);
   });
 
-  it('finds what all witnesses agree on and nobody expected', () => {
-    const nothing = { attempted: 0, delivered: 0, removed: 0, failed: 0, shown: 0, clicked: 0 };
-    const empty = account({ answered: nothing, seen: nothing, stored: nothing });
+  it('finds counts that all sources agree on but that are not expected', () => {
+    const zero = { attempted: 0, delivered: 0, removed: 0, failed: 0, shown: 0, clicked: 0 };
+    const empty = notification({ sendResponse: zero, pushService: zero, tables: zero });
     expect(differences([empty], [])).toHaveLength(18);
   });
 
-  it('names the source of a figure', () => {
-    const sources = { 'the counter says': 8, 'the tables hold': 9 };
-    expect(differences([], [{ what: 'Left', expected: 8, sources }])).toEqual([
-      'Left: the tables hold 9, 8 were expected.',
+  it('names the source of a total', () => {
+    const sources = { 'usage counter': 8, tables: 9 };
+    expect(differences([], [{ name: 'Subscribers', expected: 8, sources }])).toEqual([
+      'Subscribers: 9 according to the tables, expected 8.',
     ]);
   });
 });
 
-describe('reconciliationText', () => {
-  it('sets the witnesses below each other and marks what differs', () => {
+describe('notificationsText', () => {
+  it('has one row per source and marks differences', () => {
     expect(
-      reconciliationText([account({ stored: { ...tally, failed: 0 } })], plain).split('\n'),
+      notificationsText([notification({ tables: { ...counts, failed: 0 } })], plain).split('\n'),
     ).toEqual([
-      '                        attempted  delivered  removed  failed  shown  clicked',
+      '                 attempted  delivered  removed  failed  shown  clicked',
       '',
-      'To all',
-      '  should be                    10          7        2       1      6        3',
-      '  the service answered         10          7        2       1',
-      '  the push service saw         10          7        2       1      6        3',
-      '  the tables hold              10          7        2     ≠ 0      6        3',
+      'Broadcast',
+      '  expected              10          7        2       1      6        3',
+      '  send response         10          7        2       1',
+      '  push service          10          7        2       1      6        3',
+      '  tables                10          7        2     ≠ 0      6        3',
       '',
     ]);
   });
 });
 
-describe('figuresText', () => {
-  it('gives each figure a line and marks what differs', () => {
-    const sources = { 'the counter says': 8, 'the tables hold': 9 };
-    expect(figuresText([{ what: 'Left', expected: 8, sources }], plain)).toBe(
-      'Left: the counter says 8, the tables hold ≠ 9\n',
+describe('totalsText', () => {
+  it('has one line per total and marks differences', () => {
+    const sources = { 'usage counter': 8, tables: 9 };
+    expect(totalsText([{ name: 'Subscribers', expected: 8, sources }], plain)).toBe(
+      'Subscribers: usage counter 8, tables ≠ 9\n',
     );
   });
 });

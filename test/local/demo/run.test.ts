@@ -2,14 +2,14 @@ import { runDemo } from '../../../local/demo/run.ts';
 import { sharedAssembly } from '../../fixtures/assembly.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
-/** The lines of a step that was done in full, where there is no terminal. */
-const steps = (step: string, total: number) => [
+/** The lines of a complete step on a stream that is not a terminal. */
+const linesOf = (step: string, total: number) => [
   `  ${step}: 0 of ${total}`,
   `  ${step}: ${total} of ${total}`,
 ];
 
 describe('runDemo', () => {
-  it('finds that all witnesses agree on what became of every notification', async () => {
+  it('finds the expected counts in every source', async () => {
     const terminal = testTerminal();
     const code = await runDemo(['--subscribers', '40', '--json'], terminal, {
       assembly: sharedAssembly(),
@@ -19,22 +19,22 @@ describe('runDemo', () => {
       code: 0,
       messages: [
         '  Creating the tables …',
-        ...steps('Subscribing', 40),
-        ...steps('To everyone', 40),
-        ...steps('  and their beacons', 44),
-        ...steps('To everyone, some of whom left', 40),
-        ...steps('  and their beacons', 40),
-        ...steps('To some users, one of them unknown', 1),
-        ...steps('  and their beacons', 2),
+        ...linesOf('Subscribe', 40),
+        ...linesOf('Broadcast', 40),
+        ...linesOf('  beacons', 44),
+        ...linesOf('Broadcast with faults', 40),
+        ...linesOf('  beacons', 40),
+        ...linesOf('Targeted send, one user id unknown', 1),
+        ...linesOf('  beacons', 2),
         '',
       ],
     });
-    const { accounts, differences } = JSON.parse(output);
+    const { notifications, differences } = JSON.parse(output);
     expect(differences).toEqual([]);
-    expect(accounts).toMatchObject([
-      { stored: { attempted: 40, delivered: 40, removed: 0, failed: 0, shown: 36, clicked: 8 } },
-      { stored: { attempted: 40, delivered: 36, removed: 2, failed: 2, shown: 32, clicked: 8 } },
-      { stored: { attempted: 1, delivered: 1, removed: 0, failed: 0, shown: 1, clicked: 1 } },
+    expect(notifications).toMatchObject([
+      { tables: { attempted: 40, delivered: 40, removed: 0, failed: 0, shown: 36, clicked: 8 } },
+      { tables: { attempted: 40, delivered: 36, removed: 2, failed: 2, shown: 32, clicked: 8 } },
+      { tables: { attempted: 1, delivered: 1, removed: 0, failed: 0, shown: 1, clicked: 1 } },
     ]);
   }, 60_000);
 
@@ -43,20 +43,20 @@ describe('runDemo', () => {
     [['--subscribers', 'many'], 'a whole number from 10 to 20000'],
     [['--subscriber', '20'], 'Did you mean --subscribers?'],
     [['now'], 'Too many arguments.'],
-  ])('answers %j with code 2', async (args, message) => {
+  ])('refuses %j with exit code 2', async (args, message) => {
     const terminal = testTerminal();
     expect(await runDemo(args, terminal)).toBe(2);
     expect(terminal.written().output).toBe('');
     expect(terminal.written().messages).toContain(message);
   });
 
-  it('answers --help', async () => {
+  it('prints the help', async () => {
     const terminal = testTerminal();
     expect(await runDemo(['--help'], terminal)).toBe(0);
     expect(terminal.written().output).toContain('--subscribers <N>');
   });
 
-  it('ends early when it is told to, and prints no result', async () => {
+  it('stops without a result when it is interrupted', async () => {
     const terminal = testTerminal();
     const interruption = new AbortController();
     const options = { assembly: sharedAssembly(), signal: interruption.signal };
@@ -66,7 +66,7 @@ describe('runDemo', () => {
     expect(terminal.written().output).toBe('');
   });
 
-  it('says in one line why a stack cannot start', async () => {
+  it('prints in one line why the stack cannot start', async () => {
     const terminal = testTerminal();
     expect(await runDemo([], terminal, { assembly: 'no/such/assembly' })).toBe(1);
     expect(terminal.written().messages).toMatch(/^The assembly is broken: .*\n$/);

@@ -6,16 +6,16 @@ import { type PushService, startPushService } from '../../../local/push-service/
 import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
 import { push, sender } from './sender.ts';
 
-let service: PushService;
+let pushService: PushService;
 
 beforeEach(async () => {
-  service = await startPushService();
+  pushService = await startPushService();
 });
-afterEach(() => service.stop());
+afterEach(() => pushService.stop());
 
 function call(method: string, path: string, body?: unknown) {
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
-  return fetch(`${service.origin}${path}`, { method, ...init });
+  return fetch(`${pushService.origin}${path}`, { method, ...init });
 }
 
 async function createBrowser(body?: object) {
@@ -29,18 +29,18 @@ async function createBrowser(body?: object) {
   return { id, path: `/browsers/${id}`, subscription, toJSON: () => subscription };
 }
 
-test('the address itself says what it is, in one line', async () => {
+test('GET / describes the push service in one line', async () => {
   const response = await call('GET', '/');
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   expect((await response.text()).trim().split('\n')).toEqual([
-    expect.stringContaining(service.origin),
+    expect.stringContaining(pushService.origin),
   ]);
 });
 
-test('a browser made from outside has a subscription that can be pushed to', async () => {
+test('a created browser has a subscription and receives pushes', async () => {
   const browser = await createBrowser({ applicationServerKey: sender.publicKey });
   expect(browser.subscription).toEqual({
-    endpoint: `${service.origin}/push/${browser.id}`,
+    endpoint: `${pushService.origin}/push/${browser.id}`,
     expirationTime: null,
     keys: {
       p256dh: expect.stringMatching(/^[\w-]{87}$/),
@@ -56,33 +56,33 @@ test('a browser made from outside has a subscription that can be pushed to', asy
   ]);
 });
 
-test('the application server key given is the only one that may send', async () => {
+test('only the given application server key may send', async () => {
   const browser = await createBrowser({ applicationServerKey: `${sender.publicKey}=` });
-  const stranger = service.subscribe().toJSON().keys.p256dh;
-  const other = await createBrowser({ applicationServerKey: stranger });
+  const otherKey = pushService.subscribe().toJSON().keys.p256dh;
+  const other = await createBrowser({ applicationServerKey: otherKey });
   expect((await push(browser)).status).toBe(201);
   expect((await push(other)).status).toBe(401);
 });
 
-test('a behaviour set from outside applies', async () => {
+test('a behaviour applies to the next pushes', async () => {
   const browser = await createBrowser();
-  const answer = await call('POST', `${browser.path}/behave`, { status: 503, times: 1 });
-  expect(answer.status).toBe(204);
+  const response = await call('POST', `${browser.path}/behave`, { status: 503, times: 1 });
+  expect(response.status).toBe(204);
   expect((await push(browser)).status).toBe(503);
   expect((await push(browser)).status).toBe(201);
 });
 
-test('a deleted browser is gone, however often it is deleted, and keeps its messages', async () => {
+test('a deleted browser is gone and keeps its messages; deletion is idempotent', async () => {
   const browser = await createBrowser();
   await push(browser);
   for (let i = 0; i < 2; i++) expect((await call('DELETE', browser.path)).status).toBe(204);
   expect((await push(browser)).status).toBe(410);
   const messages = await call('GET', `${browser.path}/messages`);
   expect(await messages.json()).toHaveLength(1);
-  expect(service.stats()).toMatchObject({ live: 0, gone: 1 });
+  expect(pushService.stats()).toMatchObject({ live: 0, gone: 1 });
 });
 
-test('the counts tell what was asked and answered', async () => {
+test('GET /stats returns the counts of subscriptions, requests and responses', async () => {
   const [browser, gone] = [await createBrowser(), await createBrowser()];
   await call('DELETE', gone.path);
   await push(browser);
@@ -94,8 +94,8 @@ test('the counts tell what was asked and answered', async () => {
     requests: 2,
     accepted: 1,
     inFlight: 0,
-    unanswered: 0,
-    answers: { 201: 1, 410: 1 },
+    withoutResponse: 0,
+    responses: { 201: 1, 410: 1 },
   });
 });
 
@@ -106,7 +106,7 @@ test.each([
   ['GET', '/browsers/unknown/messages/1', 404],
   ['DELETE', '/stats', 405],
   ['GET', '/browsers', 405],
-])('%s %s answers %d, well-formed', async (method, path, status) => {
+])('%s %s returns %d with an error body', async (method, path, status) => {
   const response = await call(method, path);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({
@@ -118,16 +118,16 @@ test.each([
 });
 
 test.each([
-  ['text that is no JSON', '/browsers', 'ding', 'expected object'],
+  ['malformed JSON', '/browsers', 'ding', 'expected object'],
   ['an unknown field', '/browsers', '{"key":1}', 'key'],
-  ['a key that is none', '/browsers', '{"applicationServerKey":"AAAA"}', 'P-256'],
-  ['a status that is none', '/behave', '{"status":99}', 'status'],
-  ['two fates at once', '/behave', '{"stall":true,"reset":true}', 'only one of'],
-  ['a body without a status', '/behave', '{"body":"x"}', 'belong to a status'],
-  ['a header that is none', '/behave', '{"status":500,"headers":{"a b":"c"}}', 'header'],
-])('%s is refused with 400 that names it', async (_, path, body, message) => {
+  ['an invalid key', '/browsers', '{"applicationServerKey":"AAAA"}', 'P-256'],
+  ['an invalid status', '/behave', '{"status":99}', 'status'],
+  ['two exclusive members', '/behave', '{"stall":true,"reset":true}', 'only one of'],
+  ['a body without a status', '/behave', '{"body":"x"}', 'require a status'],
+  ['an invalid header', '/behave', '{"status":500,"headers":{"a b":"c"}}', 'header'],
+])('%s is refused with 400 and the reason', async (_, path, body, message) => {
   const { path: browser } = await createBrowser();
-  const url = `${service.origin}${path === '/behave' ? browser : ''}${path}`;
+  const url = `${pushService.origin}${path === '/behave' ? browser : ''}${path}`;
   const response = await fetch(url, { method: 'POST', body });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ message: expect.stringContaining(message) });
@@ -156,30 +156,33 @@ describe('beacons', () => {
   test.each([
     ['show', 'shown'],
     ['click', 'clicked'],
-  ])('%s posts "%s" where the last message says and relays the answer', async (action, type) => {
-    const browser = await createBrowser();
-    await push(browser, JSON.stringify(pushMessage('earlier', { title: 'ding' }, `${events}/0`)));
-    await push(browser, JSON.stringify(pushMessage('last', { title: 'dong' }, events)));
-    const response = await call('POST', `${browser.path}/${action}`);
-    expect(response.status).toBe(404);
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(await response.json()).toEqual({ error: 'unknown' });
-    expect(received).toEqual([['POST', '/events', 'application/json', `{"type":"${type}"}`]]);
-  });
+  ])(
+    '%s posts "%s" to the events URL of the last message and returns the response',
+    async (action, type) => {
+      const browser = await createBrowser();
+      await push(browser, JSON.stringify(pushMessage('earlier', { title: 'ding' }, `${events}/0`)));
+      await push(browser, JSON.stringify(pushMessage('last', { title: 'dong' }, events)));
+      const response = await call('POST', `${browser.path}/${action}`);
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(await response.json()).toEqual({ error: 'unknown' });
+      expect(received).toEqual([['POST', '/events', 'application/json', `{"type":"${type}"}`]]);
+    },
+  );
 
-  test('without a message there is nothing to show', async () => {
+  test('show without a message returns 409', async () => {
     const browser = await createBrowser();
     expect((await call('POST', `${browser.path}/show`)).status).toBe(409);
   });
 
-  test("a message of another sender's format has nothing to report", async () => {
+  test('click on a message that Carillon did not send returns 409', async () => {
     const browser = await createBrowser();
     await push(browser, JSON.stringify({ notification: { data: { events } } }));
     expect((await call('POST', `${browser.path}/click`)).status).toBe(409);
     expect(received).toEqual([]);
   });
 
-  test('a service that cannot be reached is told as 502', async () => {
+  test('show returns 502 if the service cannot be reached', async () => {
     const browser = await createBrowser();
     const closed = await startPushService();
     await closed.stop();

@@ -10,15 +10,15 @@ function encrypt(payload: string | Buffer, { publicKey, authSecret }: BrowserKey
   return webpush.encrypt(p256dh, auth, payload, 'aes128gcm').cipherText;
 }
 
-/** A valid message with bytes changed at one place. */
+/** A valid message with some bytes changed. */
 function altered(change: (message: Buffer) => void): Buffer {
   const message = encrypt('ding');
   change(message);
   return message;
 }
 
-/** Encrypts a record as it is, delimiter and padding included, which web-push chooses by itself. */
-function seal(record: string): Buffer {
+/** Encrypts a record that includes its delimiter and padding; web-push does not let callers set them. */
+function encryptRecord(record: string): Buffer {
   const { ecdh, publicKey, authSecret } = keys;
   const sender = createECDH('prime256v1');
   const senderKey = sender.generateKeys();
@@ -35,8 +35,8 @@ function seal(record: string): Buffer {
   return Buffer.concat([header, cipher.update(record), cipher.final(), cipher.getAuthTag()]);
 }
 
-test('padding after the delimiter is taken off', () => {
-  expect(decrypt(seal('ding\x02\0\0\0'), keys).toString()).toBe('ding');
+test('padding after the delimiter is removed', () => {
+  expect(decrypt(encryptRecord('ding\x02\0\0\0'), keys).toString()).toBe('ding');
 });
 
 test('the example of RFC 8291 §5 decrypts to its plaintext', () => {
@@ -52,25 +52,25 @@ test('the example of RFC 8291 §5 decrypts to its plaintext', () => {
 });
 
 test.each([
-  ['nothing', Buffer.alloc(0)],
+  ['an empty message', Buffer.alloc(0)],
   ['text beyond ASCII', Buffer.from('Glöckchen 🔔')],
-  ['bytes that end like padding', Buffer.from([1, 2, 0, 0])],
-  ['as much as a push can carry', Buffer.alloc(3993, 7)],
-])('%s encrypted by web-push decrypts to what it was', (_, payload) => {
+  ['bytes that look like padding', Buffer.from([1, 2, 0, 0])],
+  ['the longest push message', Buffer.alloc(3993, 7)],
+])('%s encrypted by web-push is decrypted', (_, payload) => {
   expect(decrypt(encrypt(payload), keys)).toEqual(payload);
 });
 
 test.each([
-  ['a message cut short', encrypt('ding').subarray(0, 102), 'too short'],
+  ['a truncated message', encrypt('ding').subarray(0, 102), 'too short'],
   ['a key id of another length', altered((bytes) => bytes.writeUInt8(64, 20)), '64 bytes'],
-  ['a sender key off the curve', altered((bytes) => bytes.fill(1, 22, 86)), 'no point'],
+  ['a sender key off the curve', altered((bytes) => bytes.fill(1, 22, 86)), 'not a point'],
   ['more than one record', altered((bytes) => bytes.writeUInt32BE(18, 16)), 'record size'],
   ['an altered ciphertext', altered((bytes) => bytes.fill(0, 86, 90)), 'altered'],
   ['an altered tag', altered((bytes) => bytes.subarray(-4).fill(0)), 'altered'],
-  ['a record that is not the last', seal('ding\x01'), 'delimiter'],
-  ['a record of nothing but padding', seal('\0\0\0'), 'delimiter'],
+  ['a record that is not the last', encryptRecord('ding\x01'), 'delimiter'],
+  ['a record without a delimiter', encryptRecord('\0\0\0'), 'delimiter'],
   ['a message to another browser', encrypt('ding', createBrowserKeys()), 'another subscription'],
-])('%s is an error that says so', (_, message, reason) => {
+])('%s is refused with the reason', (_, message, reason) => {
   expect(() => decrypt(message, keys)).toThrow(DecryptionError);
   expect(() => decrypt(message, keys)).toThrow(reason);
 });

@@ -2,21 +2,21 @@ import webpush from 'web-push';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { post, push, pushRequest, refusalOf, sender, vapidHeader } from './sender.ts';
 
-const hour = 60 * 60 * 1000;
-let now: () => number;
-let service: PushService;
+const hourMs = 60 * 60 * 1000;
+let nowMs: () => number;
+let pushService: PushService;
 
 beforeEach(async () => {
-  now = Date.now;
-  service = await startPushService({ now: () => now() });
+  nowMs = Date.now;
+  pushService = await startPushService({ nowMs: () => nowMs() });
 });
-afterEach(() => service.stop());
+afterEach(() => pushService.stop());
 
 function subscribe() {
-  return service.subscribe({ applicationServerKey: sender.publicKey });
+  return pushService.subscribe({ applicationServerKey: sender.publicKey });
 }
 
-/** Sends a valid push after a change to its headers; undefined takes a header away. */
+/** Sends a valid push with changed headers. Undefined removes a header. */
 function pushWith(headers: Record<string, string | undefined>, body?: Uint8Array<ArrayBuffer>) {
   const request = pushRequest(subscribe(), 'ding');
   const changed = Object.entries({ ...request.headers, ...headers }).filter(
@@ -29,12 +29,12 @@ function pushWith(headers: Record<string, string | undefined>, body?: Uint8Array
   });
 }
 
-test('what web-push sends arrives decrypted, with its headers', async () => {
+test('a push of web-push is decrypted and kept with its headers', async () => {
   const browser = subscribe();
   const payload = JSON.stringify({ title: 'Glöckchen 🔔' });
   const response = await push(browser, payload);
   expect(response.status).toBe(201);
-  expect(response.headers.get('location')).toBe(`${service.origin}/message/1`);
+  expect(response.headers.get('location')).toBe(`${pushService.origin}/message/1`);
   expect(response.headers.get('ttl')).toBe('60');
   expect(browser.messages).toEqual([
     { text: payload, headers: expect.objectContaining({ ttl: '60' }) },
@@ -49,26 +49,26 @@ test('a body of exactly 4,096 bytes is accepted', async () => {
   expect(browser.messages[0]?.text).toHaveLength(3993);
 });
 
-test('a time to live beyond 30 days is cut to that', async () => {
+test('a TTL of more than 30 days is reduced to 30 days', async () => {
   const response = await pushWith({ TTL: '99999999' });
   expect(response.headers.get('ttl')).toBe('2592000');
 });
 
-test('a subscription without an application server key takes pushes of any sender', async () => {
-  const response = await push(service.subscribe(), 'ding', webpush.generateVAPIDKeys());
+test('a subscription without an application server key accepts pushes of any sender', async () => {
+  const response = await push(pushService.subscribe(), 'ding', webpush.generateVAPIDKeys());
   expect(response.status).toBe(201);
 });
 
 test.each([
-  ['no time to live', { TTL: undefined }, 400, 111, 'TTL'],
-  ['a negative time to live', { TTL: '-1' }, 400, 112, 'TTL'],
-  ['a fractional time to live', { TTL: '1.5' }, 400, 112, 'TTL'],
+  ['a missing TTL', { TTL: undefined }, 400, 111, 'TTL'],
+  ['a negative TTL', { TTL: '-1' }, 400, 112, 'TTL'],
+  ['a fractional TTL', { TTL: '1.5' }, 400, 112, 'TTL'],
   ['another encoding', { 'Content-Encoding': 'aesgcm' }, 400, 110, 'aes128gcm'],
-  ['no encoding', { 'Content-Encoding': undefined }, 400, 110, 'aes128gcm'],
+  ['a missing encoding', { 'Content-Encoding': undefined }, 400, 110, 'aes128gcm'],
   ['a topic of 33 characters', { Topic: 'a'.repeat(33) }, 400, 113, 'Topic'],
-  ['a topic beyond base64url', { Topic: 'a+b' }, 400, 113, 'Topic'],
-  ['no authorization', { Authorization: undefined }, 401, 109, 'missing'],
-  ['a wrong audience', audience('https://push.example'), 401, 109, 'audience'],
+  ['a topic with a character outside base64url', { Topic: 'a+b' }, 400, 113, 'Topic'],
+  ['a missing authorization', { Authorization: undefined }, 401, 109, 'missing'],
+  ['another audience', audience('https://push.example'), 401, 109, 'audience'],
 ])('%s is refused', async (_, headers, status, errno, message) => {
   const response = await pushWith(headers);
   expect(await refusalOf(response)).toEqual({
@@ -76,7 +76,7 @@ test.each([
     errno,
     message: expect.stringContaining(message),
   });
-  expect(service.stats().accepted).toBe(0);
+  expect(pushService.stats().accepted).toBe(0);
 });
 
 function audience(aud: string) {
@@ -84,7 +84,7 @@ function audience(aud: string) {
   return { Authorization: vapidHeader({ aud, exp, sub: 'https://example.com' }) };
 }
 
-test('a signature that does not verify is refused', async () => {
+test('an invalid signature is refused', async () => {
   const request = pushRequest(subscribe(), 'ding');
   const authorization = request.headers.Authorization!;
   const altered = authorization.replace(/\.[^.]{8}([^.]*)$/, '.AAAAAAAA$1');
@@ -94,7 +94,7 @@ test('a signature that does not verify is refused', async () => {
 });
 
 test('an expired token is refused', async () => {
-  now = () => Date.now() + 13 * hour;
+  nowMs = () => Date.now() + 13 * hourMs;
   expect(await refusalOf(await push(subscribe()))).toEqual({
     status: 401,
     errno: 109,
@@ -103,7 +103,7 @@ test('an expired token is refused', async () => {
 });
 
 test('a token that expires more than 24 hours ahead is refused', async () => {
-  now = () => Date.now() - 13 * hour;
+  nowMs = () => Date.now() - 13 * hourMs;
   expect(await refusalOf(await push(subscribe()))).toEqual({
     status: 401,
     errno: 109,
@@ -111,7 +111,7 @@ test('a token that expires more than 24 hours ahead is refused', async () => {
   });
 });
 
-test("a sender with another key than the subscription's is refused", async () => {
+test('a sender with another application server key is refused', async () => {
   const response = await push(subscribe(), 'ding', webpush.generateVAPIDKeys());
   expect(response.headers.get('www-authenticate')).toBe('vapid');
   expect(await refusalOf(response)).toEqual({
@@ -121,7 +121,7 @@ test("a sender with another key than the subscription's is refused", async () =>
   });
 });
 
-test('a body of 4,097 bytes is refused, and the connection serves the next push', async () => {
+test('a body of 4,097 bytes is refused, and the next push is accepted', async () => {
   const response = await pushWith({}, new Uint8Array(4097));
   expect(await refusalOf(response)).toMatchObject({ status: 413, errno: 104 });
   expect((await push(subscribe())).status).toBe(201);
@@ -141,21 +141,21 @@ test('a message encrypted for another browser is refused', async () => {
   expect(await refusalOf(await pushWith({}, body))).toMatchObject({ status: 400, errno: 110 });
 });
 
-test('an unknown endpoint answers 404', async () => {
+test('an unknown endpoint returns 404', async () => {
   const request = pushRequest(subscribe(), 'ding');
-  const response = await post({ ...request, endpoint: `${service.origin}/push/unknown` });
+  const response = await post({ ...request, endpoint: `${pushService.origin}/push/unknown` });
   expect(await refusalOf(response)).toMatchObject({ status: 404, errno: 102 });
 });
 
-test('an ended subscription answers 410', async () => {
+test('an ended subscription returns 410', async () => {
   const browser = subscribe();
   browser.unsubscribe();
   expect(await refusalOf(await push(browser))).toMatchObject({ status: 410, errno: 106 });
   expect(browser.messages).toEqual([]);
-  expect(service.stats()).toMatchObject({ live: 0, gone: 1, answers: { 410: 1 } });
+  expect(pushService.stats()).toMatchObject({ live: 0, gone: 1, responses: { 410: 1 } });
 });
 
-test('another method than POST is refused with the one there is', async () => {
+test('a method other than POST is refused with an Allow header', async () => {
   const response = await fetch(subscribe().endpoint);
   expect(response.headers.get('allow')).toBe('POST');
   expect(await refusalOf(response)).toMatchObject({ status: 405, errno: null });

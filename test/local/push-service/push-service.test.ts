@@ -12,28 +12,28 @@ import { push, pushRequest, sender } from './sender.ts';
 const stops: (() => Promise<void>)[] = [];
 
 async function start(options?: PushServiceOptions) {
-  const service = await startPushService(options);
-  stops.push(service.stop);
-  return service;
+  const pushService = await startPushService(options);
+  stops.push(pushService.stop);
+  return pushService;
 }
 
 afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));
 });
 
-test('a browser is subscribed as PushManager does it, its key in one spelling', async () => {
-  const service = await start();
-  const browser = service.subscribe({ applicationServerKey: `${sender.publicKey}=` });
+test('subscribe() normalises the key and rejects invalid ones, as PushManager does', async () => {
+  const pushService = await start();
+  const browser = pushService.subscribe({ applicationServerKey: `${sender.publicKey}=` });
   expect(Object.keys(browser.toJSON())).toEqual(['endpoint', 'expirationTime', 'keys']);
   expect(browser.applicationServerKey).toBe(sender.publicKey);
   for (const applicationServerKey of ['AAAA', ` ${sender.publicKey}`]) {
-    expect(() => service.subscribe({ applicationServerKey })).toThrow(TypeError);
+    expect(() => pushService.subscribe({ applicationServerKey })).toThrow(TypeError);
   }
 });
 
-test('messages are given in their order, those that came before and those that come', async () => {
-  const service = await start();
-  const browser = service.subscribe();
+test('nextMessage() returns past and future messages in order', async () => {
+  const pushService = await start();
+  const browser = pushService.subscribe();
   await push(browser, 'first');
   const texts = Promise.all(
     [browser.nextMessage(), browser.nextMessage()].map(async (message) => (await message).text),
@@ -42,43 +42,43 @@ test('messages are given in their order, those that came before and those that c
   expect(await texts).toEqual(['first', 'second']);
 });
 
-test('waiting for a number of messages counts all browsers, from the start', async () => {
-  const service = await start();
-  const browsers = [service.subscribe(), service.subscribe(), service.subscribe()];
+test('waitFor() counts the messages of all browsers from the start', async () => {
+  const pushService = await start();
+  const browsers = [pushService.subscribe(), pushService.subscribe(), pushService.subscribe()];
   await push(browsers[0]!);
   let arrived = false;
-  const all = service.waitFor(3).then(() => {
+  const all = pushService.waitFor(3).then(() => {
     arrived = true;
   });
   await push(browsers[1]!);
   expect(arrived).toBe(false);
   await push(browsers[2]!);
   await all;
-  await service.waitFor(3);
-  expect(service.stats().accepted).toBe(3);
+  await pushService.waitFor(3);
+  expect(pushService.stats().accepted).toBe(3);
 });
 
-test('without decryption messages are counted and not kept', async () => {
-  const service = await start({ decrypt: false });
-  const browser = service.subscribe();
+test('messages are counted but not kept if decryption is off', async () => {
+  const pushService = await start({ decrypt: false });
+  const browser = pushService.subscribe();
   expect((await push(browser)).status).toBe(201);
   expect(browser.messages).toEqual([]);
-  expect(service.stats().accepted).toBe(1);
+  expect(pushService.stats().accepted).toBe(1);
 });
 
-test('browsers can share a pair of keys and still have endpoints of their own', async () => {
-  const service = await start();
+test('browsers that share keys have separate endpoints and messages', async () => {
+  const pushService = await start();
   const keys = createBrowserKeys();
-  const browsers = Array.from({ length: 1000 }, () => service.subscribe({ keys }));
+  const browsers = Array.from({ length: 1000 }, () => pushService.subscribe({ keys }));
   expect(new Set(browsers.map(({ endpoint }) => endpoint)).size).toBe(1000);
   await push(browsers[999]!, 'ding');
   expect(browsers[999]?.messages).toHaveLength(1);
   expect(browsers[0]?.messages).toEqual([]);
 });
 
-test('pushes one after the other share a connection, and none is counted as parallel', async () => {
-  const service = await start();
-  const browser = service.subscribe();
+test('sequential pushes share one connection, and at most one is in flight', async () => {
+  const pushService = await start();
+  const browser = pushService.subscribe();
   const agent = new Agent({ keepAlive: true });
   for (let i = 0; i < 5; i++) {
     const { endpoint, headers, body } = pushRequest(browser, 'ding');
@@ -88,13 +88,13 @@ test('pushes one after the other share a connection, and none is counted as para
     expect(response.headers['keep-alive']).toBe('timeout=120');
   }
   agent.destroy();
-  expect(service.stats()).toMatchObject({ requests: 5, connections: 1, peakInFlight: 1 });
+  expect(pushService.stats()).toMatchObject({ requests: 5, connections: 1, peakInFlight: 1 });
 });
 
-test('it speaks TLS with a certificate given, under an https origin', async () => {
-  const service = await start({ tls: certificate });
-  expect(service.origin).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-  const browser = service.subscribe();
+test('it uses TLS and an https origin if a certificate is given', async () => {
+  const pushService = await start({ tls: certificate });
+  expect(pushService.origin).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  const browser = pushService.subscribe();
   const { endpoint, headers, body } = pushRequest(browser, 'ding');
   const agent = new https.Agent({ ca: certificate.cert });
   const sent = https.request(endpoint, { method: 'POST', headers, agent }).end(body);
@@ -104,19 +104,19 @@ test('it speaks TLS with a certificate given, under an https origin', async () =
   agent.destroy();
 });
 
-test('a port in use is an error of the start', async () => {
-  const service = await start();
-  const port = Number(new URL(service.origin).port);
+test('starting on a port in use fails', async () => {
+  const pushService = await start();
+  const port = Number(new URL(pushService.origin).port);
   await expect(startPushService({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-test('stopping ends kept connections, waits and the port', async () => {
-  const service = await start();
-  const browser = service.subscribe();
+test('stop() closes idle connections and the port, and aborts waits', async () => {
+  const pushService = await start();
+  const browser = pushService.subscribe();
   await push(browser);
   await browser.nextMessage();
-  const waits = Promise.allSettled([browser.nextMessage(), service.waitFor(2)]);
-  await service.stop();
+  const waits = Promise.allSettled([browser.nextMessage(), pushService.waitFor(2)]);
+  await pushService.stop();
   for (const wait of await waits) {
     expect(wait).toMatchObject({ status: 'rejected', reason: { name: 'AbortError' } });
   }

@@ -6,29 +6,29 @@ import { decrypt } from '../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { push, sender } from './sender.ts';
 
-let service: PushService;
+let pushService: PushService;
 
 beforeEach(async () => {
-  service = await startPushService();
+  pushService = await startPushService();
 });
 
-afterEach(() => service.stop());
+afterEach(() => pushService.stop());
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** The browser's end of a connection. */
+/** Connects as a browser and completes the hello. */
 async function connect(uaid?: string) {
-  const socket = new WebSocket(service.origin.replace('http', 'ws'), 'push-notification');
+  const socket = new WebSocket(pushService.origin.replace('http', 'ws'), 'push-notification');
   const messages: Message[] = [];
   socket.on('message', (data) => messages.push(JSON.parse(String(data))));
   await once(socket, 'open');
   let taken = 0;
   const connection = {
     socket,
-    say: (message: object) => socket.send(JSON.stringify(message)),
+    send: (message: object) => socket.send(JSON.stringify(message)),
     async next(): Promise<Message> {
       while (messages.length <= taken) {
-        if (socket.readyState !== WebSocket.OPEN) throw new Error('The connection has ended.');
+        if (socket.readyState !== WebSocket.OPEN) throw new Error('The connection is closed.');
         await Promise.race([once(socket, 'message'), once(socket, 'close')]);
       }
       return messages[taken++]!;
@@ -38,7 +38,7 @@ async function connect(uaid?: string) {
       await once(socket, 'close');
     },
   };
-  connection.say({ messageType: 'hello', use_webpush: true, uaid });
+  connection.send({ messageType: 'hello', use_webpush: true, uaid });
   const hello = await connection.next();
   expect(hello).toMatchObject({ messageType: 'hello', status: 200, use_webpush: true });
   return { ...connection, uaid: hello.uaid as string };
@@ -46,23 +46,23 @@ async function connect(uaid?: string) {
 
 type Connection = Awaited<ReturnType<typeof connect>>;
 
-/** Subscribes as Firefox does: it makes the channel's id and keys, and pads the sender's key. */
-async function subscribe({ say, next }: Connection, key = `${sender.publicKey}=`) {
+/** Subscribes as Firefox does: it creates the channel's id and keys, and pads the sender's key. */
+async function subscribe({ send, next }: Connection, key = `${sender.publicKey}=`) {
   const channelID = randomUUID();
-  say({ messageType: 'register', channelID, key });
-  const answer = await next();
+  send({ messageType: 'register', channelID, key });
+  const response = await next();
   const keys = createBrowserKeys();
   const subscription = {
-    endpoint: answer.pushEndpoint as string,
+    endpoint: response.pushEndpoint as string,
     keys: {
       p256dh: keys.publicKey.toString('base64url'),
       auth: keys.authSecret.toString('base64url'),
     },
   };
-  return { channelID, answer, keys, target: { toJSON: () => subscription } };
+  return { channelID, response, keys, target: { toJSON: () => subscription } };
 }
 
-test('a push arrives encrypted, and is not sent again once it is acknowledged', async () => {
+test('a push arrives encrypted, and an acknowledged message is not sent again', async () => {
   const browser = await connect();
   const { channelID, keys, target } = await subscribe(browser);
   expect((await push(target, 'ding')).status).toBe(201);
@@ -76,17 +76,17 @@ test('a push arrives encrypted, and is not sent again once it is acknowledged', 
   const body = Buffer.from(message.data as string, 'base64url');
   expect(decrypt(body, keys).toString()).toBe('ding');
   const { version } = message;
-  browser.say({ messageType: 'ack', updates: [{ channelID, version, code: 100 }] });
+  browser.send({ messageType: 'ack', updates: [{ channelID, version, code: 100 }] });
   await browser.close();
 
   const again = await connect(browser.uaid);
   expect(again.uaid).toBe(browser.uaid);
-  again.say({});
+  again.send({});
   expect(await again.next()).toEqual({});
   await again.close();
 });
 
-test('what is pushed to a browser that is away waits for it', async () => {
+test('messages to a disconnected browser are sent when it reconnects', async () => {
   const browser = await connect();
   const { channelID, target } = await subscribe(browser);
   await browser.close();
@@ -99,27 +99,27 @@ test('what is pushed to a browser that is away waits for it', async () => {
   await again.close();
 });
 
-test('an endpoint takes pushes of the key alone that it was made for', async () => {
+test('only the application server key of the subscription may send', async () => {
   const browser = await connect();
-  const { target } = await subscribe(browser, service.subscribe().toJSON().keys.p256dh);
+  const { target } = await subscribe(browser, pushService.subscribe().toJSON().keys.p256dh);
   expect((await push(target)).status).toBe(401);
   await browser.close();
 });
 
-test('a subscription that the browser ends is gone', async () => {
+test('a subscription that the browser unregisters is gone', async () => {
   const browser = await connect();
   const { channelID, target } = await subscribe(browser);
-  browser.say({ messageType: 'unregister', channelID });
+  browser.send({ messageType: 'unregister', channelID });
   expect(await browser.next()).toEqual({ messageType: 'unregister', channelID, status: 200 });
   expect((await push(target)).status).toBe(410);
   await browser.close();
 });
 
-test('a browser that is forgotten gets another identity, and its endpoints are gone', async () => {
+test('after forget() a browser gets another id, and its endpoints are gone', async () => {
   const browser = await connect();
   const { target } = await subscribe(browser);
   const closed = once(browser.socket, 'close');
-  service.realBrowsers.forget();
+  pushService.realBrowsers.forget();
   await closed;
   expect((await push(target)).status).toBe(410);
   const again = await connect(browser.uaid);
@@ -127,39 +127,39 @@ test('a browser that is forgotten gets another identity, and its endpoints are g
   await again.close();
 });
 
-test('what a browser could not decrypt is counted', async () => {
+test('messages that a browser cannot decrypt are counted as undelivered', async () => {
   const browser = await connect();
   const { channelID, target } = await subscribe(browser);
   await push(target);
   const { version } = await browser.next();
-  browser.say({ messageType: 'ack', updates: [{ channelID, version, code: 101 }] });
-  browser.say({});
+  browser.send({ messageType: 'ack', updates: [{ channelID, version, code: 101 }] });
+  browser.send({});
   await browser.next();
-  expect(service.realBrowsers).toMatchObject({ connected: 1, undelivered: 1 });
+  expect(pushService.realBrowsers).toMatchObject({ connected: 1, undelivered: 1 });
   await browser.close();
 });
 
-test('a browser that asks for the service’s own broadcasts stays connected', async () => {
+test('broadcast_subscribe is accepted without a response', async () => {
   const browser = await connect();
   const broadcasts = { 'remote-settings/monitor_changes': '"0"' };
-  browser.say({ messageType: 'broadcast_subscribe', broadcasts });
-  expect((await subscribe(browser)).answer.status).toBe(200);
+  browser.send({ messageType: 'broadcast_subscribe', broadcasts });
+  expect((await subscribe(browser)).response.status).toBe(200);
   await browser.close();
 });
 
-test('a key that is none is refused', async () => {
+test('an invalid application server key is refused', async () => {
   const browser = await connect();
-  const { answer } = await subscribe(browser, 'AAAA');
-  expect(answer.status).toBe(400);
+  const { response } = await subscribe(browser, 'AAAA');
+  expect(response.status).toBe(400);
   await browser.close();
 });
 
 test.each([
-  ['no JSON', 'hello'],
+  ['malformed JSON', 'hello'],
   ['an unknown message', '{"messageType":"subscribe"}'],
-  ['a register before hello', `{"messageType":"register","channelID":"${randomUUID()}"}`],
-])('%s ends the connection', async (_, text) => {
-  const socket = new WebSocket(service.origin.replace('http', 'ws'), 'push-notification');
+  ['register before hello', `{"messageType":"register","channelID":"${randomUUID()}"}`],
+])('%s closes the connection', async (_, text) => {
+  const socket = new WebSocket(pushService.origin.replace('http', 'ws'), 'push-notification');
   await once(socket, 'open');
   socket.send(text);
   const [code] = await once(socket, 'close');

@@ -8,13 +8,13 @@ interface Target {
   toJSON(): { endpoint: string; keys: { p256dh: string; auth: string } };
 }
 
-/** A push as web-push makes it, open to changes before it is sent. */
+/** The request that web-push would send; a test can change it first. */
 export function pushRequest(target: Target, payload: string | Buffer, keys = sender) {
   const { endpoint, headers, body } = webpush.generateRequestDetails(target.toJSON(), payload, {
     vapidDetails: { subject, ...keys },
     TTL: 60,
   });
-  // fetch sets the length by itself and refuses to be told.
+  // fetch sets this header and does not let callers set it.
   const { 'Content-Length': _, ...rest } = headers;
   return { endpoint, headers: rest, body: new Uint8Array(body!) };
 }
@@ -23,7 +23,7 @@ export function post({ endpoint, headers, body }: ReturnType<typeof pushRequest>
   return fetch(endpoint, { method: 'POST', headers, body });
 }
 
-/** Sends what web-push makes of a payload. */
+/** Encrypts and sends a payload with web-push. */
 export function push(target: Target, payload: string | Buffer = 'ding', keys = sender) {
   return post(pushRequest(target, payload, keys));
 }
@@ -36,7 +36,7 @@ export async function refusalOf(response: Response) {
   return { status, errno, message };
 }
 
-/** A VAPID header with any claims, where web-push would refuse to make one. */
+/** A VAPID header with any claims, including those that web-push refuses. */
 export function vapidHeader(claims: object, { alg = 'ES256', keys = sender } = {}): string {
   const point = Buffer.from(keys.publicKey, 'base64url');
   const key = createPrivateKey({

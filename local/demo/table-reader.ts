@@ -2,17 +2,17 @@ import { type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/
 import type { ProjectTables } from '../../admin/project-tables.ts';
 import type { NotificationItem } from '../../lambdas/store/items.ts';
 
-/** What the tables hold of one project, read past the service. */
-export interface Records {
+/** Reads one project's items directly from the tables, not through the service. */
+export interface TableReader {
   notification(id: string): Promise<NotificationItem | undefined>;
   countSubscriptions(): Promise<number>;
 }
 
-export function records(
+export function tableReader(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   projectId: string,
-): Records {
+): TableReader {
   return {
     async notification(id) {
       const { Item } = await dynamo.send(
@@ -27,7 +27,7 @@ export function records(
 
     async countSubscriptions() {
       let count = 0;
-      let from: Record<string, unknown> | undefined;
+      let startKey: Record<string, unknown> | undefined;
       do {
         const page = await dynamo.send(
           new QueryCommand({
@@ -36,12 +36,12 @@ export function records(
             ExpressionAttributeValues: { ':projectId': projectId },
             Select: 'COUNT',
             ConsistentRead: true,
-            ...(from && { ExclusiveStartKey: from }),
+            ...(startKey && { ExclusiveStartKey: startKey }),
           }),
         );
         count += page.Count ?? 0;
-        from = page.LastEvaluatedKey;
-      } while (from);
+        startKey = page.LastEvaluatedKey;
+      } while (startKey);
       return count;
     },
   };
