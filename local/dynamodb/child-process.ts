@@ -2,38 +2,40 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * A program that ends with this process, however this process ends. A signal handler could not
- * see to that when the process is killed; the shell in between does, since its standard input
- * closes then. The program leads a process group of its own, so that Ctrl-C in the terminal
- * reaches this process alone, which stops what it started in its own order.
+ * A child process that ends when this process ends, even if this process is killed: a signal handler
+ * could not ensure that. A shell between the two does: its standard input closes when this process
+ * ends. The shell leads a process group, so that Ctrl-C in the terminal reaches this process only,
+ * which then stops its children in order.
  */
-export interface BoundProcess {
-  /** Settles when the program has ended, with what it wrote last to standard error. */
+export interface ManagedChild {
+  /** Resolves when the child has ended, with the last text of its standard error. */
   readonly ended: Promise<string>;
-  /** Asks the program to end, insists after two seconds, and waits for it. */
+  /** Sends SIGTERM, and SIGKILL after two seconds. Resolves when the child has ended. */
   stop(): Promise<void>;
 }
 
-// A background command of a shell without job control has no standard input of its own: hence
-// the copy as descriptor 3.
-const lifeline = `
+// A shell without job control gives background commands /dev/null as standard input. Descriptor 3
+// is a copy of the shell's own.
+const shellScript = `
 exec 3<&0
 "$@" </dev/null 3<&- & program=$!
 { cat <&3; kill $program; } >/dev/null 2>&1 &
 wait $program
 `;
 
-/** Characters of standard error kept for a message. */
-const errorTail = 2000;
+/** How many characters of standard error are kept for an error message. */
+const keptErrorCharacters = 2000;
 
-export function startBoundProcess(command: string, ...parameters: string[]): BoundProcess {
-  const shell = spawn('/bin/sh', ['-c', lifeline, 'sh', command, ...parameters], {
+const killTimeoutMs = 2000;
+
+export function startChildProcess(command: string, ...parameters: string[]): ManagedChild {
+  const shell = spawn('/bin/sh', ['-c', shellScript, 'sh', command, ...parameters], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   });
   let errors = '';
   shell.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    errors = (errors + chunk).slice(-errorTail);
+    errors = (errors + chunk).slice(-keptErrorCharacters);
   });
   const ended = ending(shell).then(() => {
     shell.stdin.destroy();
@@ -43,15 +45,15 @@ export function startBoundProcess(command: string, ...parameters: string[]): Bou
     ended,
     async stop() {
       shell.stdin.end();
-      const insist = setTimeout(() => killGroup(shell), 2000);
+      const timer = setTimeout(() => killGroup(shell), killTimeoutMs);
       await ended;
-      clearTimeout(insist);
+      clearTimeout(timer);
     },
   };
 }
 
 async function ending(shell: ChildProcess): Promise<void> {
-  // `close` would wait for the watching half of the shell, which lives as long as the pipe.
+  // Not `close`: that event also waits for the background `cat`, which runs until the pipe closes.
   await Promise.race([once(shell, 'exit'), once(shell, 'error')]);
 }
 

@@ -5,16 +5,16 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { startBoundProcess } from './child-process.ts';
+import { startChildProcess } from './child-process.ts';
 import { localClient } from './tables.ts';
 
 export const dynamoDbEngines = ['dynoxide', 'dynamodb-local'] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
 
 export interface DynamoDbOptions {
-  /** The first that this machine has, in the order of {@link dynamoDbEngines}, where absent. */
+  /** Default: the first of {@link dynamoDbEngines} that can run on this machine. */
   readonly engine?: DynamoDbEngine | undefined;
-  /** Directory to keep the data in; in memory where absent. */
+  /** Directory of the data. Default: in memory. */
   readonly dataDir?: string | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface DynamoDb {
 type Command = readonly [program: string, ...parameters: string[]];
 
 interface Engine {
-  /** The command that serves a port, or undefined where this machine does not have the engine. */
+  /** The command that starts the engine on a port. Undefined if it cannot run on this machine. */
   command(port: number, dataDir: string | undefined): Command | undefined;
-  /** What to install to have it. */
+  /** What has to be installed. */
   readonly requirement: string;
 }
 
@@ -41,7 +41,7 @@ const engines: Readonly<Record<DynamoDbEngine, Engine>> = {
       const data = dataDir === undefined ? [] : ['--db-path', join(dataDir, 'dynoxide.db')];
       return [join(directory, 'dynoxide'), '--port', String(port), ...data];
     },
-    requirement: 'the npm package @dynoxide/linux-x64, on Linux on x64',
+    requirement: 'the npm package @dynoxide/linux-x64 (Linux on x64)',
   },
   'dynamodb-local': {
     command(port, dataDir) {
@@ -58,7 +58,7 @@ const engines: Readonly<Record<DynamoDbEngine, Engine>> = {
         `-Djava.library.path=${join(home, 'DynamoDBLocal_lib')}`,
         '-jar',
         join(home, 'DynamoDBLocal.jar'),
-        // One database for all credentials and regions: each function has credentials of its own.
+        // One database for all credentials: every function has different ones.
         '-sharedDb',
         '-disableTelemetry',
         '-port',
@@ -70,9 +70,9 @@ const engines: Readonly<Record<DynamoDbEngine, Engine>> = {
   },
 };
 
-/** Time to the first answer, in ms: Java on a busy machine takes several seconds. */
-const readyWithin = 30_000;
-const portAttempts = 5;
+/** Java takes several seconds to start on a busy machine. */
+const startTimeoutMs = 30_000;
+const maxPortAttempts = 5;
 
 /** Whether this machine can run an engine. */
 export function hasEngine(engine: DynamoDbEngine): boolean {
@@ -81,41 +81,45 @@ export function hasEngine(engine: DynamoDbEngine): boolean {
 
 /**
  * Starts a local DynamoDB on a free port of the loopback interface.
- * @throws {Error} saying what to install where the engine is missing.
+ * @throws {Error} if no engine can run; the message names what to install.
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<DynamoDb> {
   const engine = options.engine ?? dynamoDbEngines.find(hasEngine);
   if (engine === undefined) {
     const requirements = dynamoDbEngines.map((name) => engines[name].requirement);
-    throw new Error(`No local DynamoDB can run here. Install ${requirements.join(', or ')}.`);
+    throw new Error(
+      `No local DynamoDB can run on this machine. Install ${requirements.join(', or ')}.`,
+    );
   }
   if (!hasEngine(engine)) {
-    throw new Error(`${engine} cannot run here. It needs ${engines[engine].requirement}.`);
+    throw new Error(
+      `${engine} cannot run on this machine. It needs ${engines[engine].requirement}.`,
+    );
   }
   const dataDir = options.dataDir === undefined ? undefined : dataDirectory(options.dataDir);
 
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     const [program, ...parameters] = engines[engine].command(port, dataDir) as Command;
-    const child = startBoundProcess(program, ...parameters);
+    const child = startChildProcess(program, ...parameters);
     const endpoint = `http://127.0.0.1:${port}`;
-    const limit = new AbortController();
+    const waiting = new AbortController();
     const outcome = await Promise.race([
-      answers(endpoint, limit.signal).then(() => 'ready' as const),
-      child.ended.then((message) => ({ message })),
-      sleep(readyWithin, 'late' as const, { signal: limit.signal }),
+      untilReady(endpoint, waiting.signal).then(() => 'ready' as const),
+      child.ended.then((errorOutput) => ({ errorOutput })),
+      sleep(startTimeoutMs, 'timeout' as const, { signal: waiting.signal }),
     ]);
-    limit.abort();
+    waiting.abort();
     if (outcome === 'ready') return { endpoint, engine, stop: child.stop };
     await child.stop();
-    if (outcome === 'late') {
-      throw new Error(`${engine} did not answer within ${readyWithin / 1000} s.`);
+    if (outcome === 'timeout') {
+      throw new Error(`${engine} did not respond within ${startTimeoutMs / 1000} s.`);
     }
-    // Another process may have taken the port since it was found free.
-    const portTaken = /in use/i.test(outcome.message);
-    if (!portTaken || attempt === portAttempts) {
-      const [reason = ''] = outcome.message.split('\n', 1);
-      throw new Error(`${engine} ended at its start: ${reason.replace(/^error: /, '')}`);
+    // Another process may have taken the port in the meantime.
+    const portTaken = /in use/i.test(outcome.errorOutput);
+    if (!portTaken || attempt === maxPortAttempts) {
+      const [reason = ''] = outcome.errorOutput.split('\n', 1);
+      throw new Error(`${engine} failed to start: ${reason.replace(/^error: /, '')}`);
     }
   }
 }
@@ -125,18 +129,19 @@ function dataDirectory(path: string): string {
     mkdirSync(path, { recursive: true });
     return resolve(path);
   } catch (error) {
-    throw new Error(`The data directory cannot be made: ${(error as Error).message}`);
+    throw new Error(`Cannot create the data directory: ${(error as Error).message}`);
   }
 }
 
-async function answers(endpoint: string, signal: AbortSignal): Promise<void> {
+/** Resolves when the database responds. */
+async function untilReady(endpoint: string, signal: AbortSignal): Promise<void> {
   const client = localClient(endpoint);
   try {
     while (!signal.aborted) {
-      const answer = await client
+      const response = await client
         .send(new ListTablesCommand({}), { abortSignal: signal })
         .catch(() => undefined);
-      if (answer !== undefined) return;
+      if (response !== undefined) return;
       await sleep(10);
     }
   } finally {
@@ -149,12 +154,13 @@ async function freePort(): Promise<number> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const address = server.address();
   await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  if (address === null || typeof address === 'string')
+    throw new Error('The operating system assigned no port.');
   return address.port;
 }
 
 function packageDirectory(name: string): string | undefined {
-  // Looked up from the working directory, the repository.
+  // Relative to the working directory, which is the repository's root.
   try {
     return dirname(createRequire(resolve('package.json')).resolve(`${name}/package.json`));
   } catch {

@@ -3,43 +3,43 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Grant, Grants } from '../template/iam-policy.ts';
-import { type DynamoDbParameters, neededGrants } from './request.ts';
+import { type DynamoDbParameters, requiredGrants } from './request.ts';
 import { type DynamoDbResponse, errorResponse } from './response.ts';
 
 /** One call of a function to DynamoDB. */
 export interface DynamoDbCall {
-  /** The function's logical id, which stands in its credentials. */
+  /** The function's logical id, which is the access key id of its credentials. */
   readonly caller: string;
   /** Such as `UpdateItem`. */
   readonly operation: string;
   readonly parameters: DynamoDbParameters;
-  /** What the caller's role had to allow for it. */
-  readonly needs: readonly Grant[];
+  /** What the caller's role must allow. */
+  readonly requiredGrants: readonly Grant[];
 }
 
-/** What becomes of a call that does not simply reach the database and come back. */
+/** A fault that the proxy injects into a call. */
 export type DynamoDbFault =
-  /** The database never hears of it, and the caller hears this. */
+  /** The caller gets this response. The database does not get the request. */
   | DynamoDbResponse
-  /** The connection breaks before the database hears of it. */
-  | 'lost call'
-  /** The database does it, and the connection breaks before the caller hears so. */
-  | 'lost answer'
-  /** The database never hears of it, and the caller hears nothing either. */
-  | 'no answer';
+  /** The connection closes before the database gets the request. */
+  | 'lost request'
+  /** The database executes the request. The connection closes before the caller gets the response. */
+  | 'lost response'
+  /** The database does not get the request, and the caller's connection stays open. */
+  | 'no response';
 
 /**
- * Hears every call that the caller's role allows, before the database does; a promise holds the
- * call until it is settled. What it returns becomes of the call.
+ * Is called before each allowed call is forwarded, and may return a fault. A promise delays the call
+ * until it settles.
  */
 export type DynamoDbHook = (
   call: DynamoDbCall,
 ) => DynamoDbFault | undefined | Promise<DynamoDbFault | undefined>;
 
 export interface DynamoDbProxyOptions {
-  /** Where the database is. */
+  /** URL of the database. */
   readonly target: string;
-  /** What the functions may do; all else is refused as DynamoDB refuses it. */
+  /** What the functions may do. The proxy refuses every other call as DynamoDB does. */
   readonly grants: Grants;
   readonly onCall?: DynamoDbHook | undefined;
 }
@@ -49,13 +49,16 @@ export interface DynamoDbProxy {
   stop(): Promise<void>;
 }
 
-/** Stands between the functions and the local DynamoDB, as IAM does in AWS, and sees every call. */
+/**
+ * Starts a proxy between the functions and the local DynamoDB. It checks each call against the
+ * function's role, as IAM does in AWS, and injects faults.
+ */
 export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<DynamoDbProxy> {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((message, response) => {
-    answer(options, agent, message, response).catch(() => response.destroy());
+    handleCall(options, agent, message, response).catch(() => response.destroy());
   });
-  // The functions' clients keep connections open; closing one first would fail their next call.
+  // No timeout: the functions' clients reuse connections, and a call on one that closes would fail.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -71,7 +74,7 @@ export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise
   };
 }
 
-async function answer(
+async function handleCall(
   { target, grants, onCall }: DynamoDbProxyOptions,
   agent: Agent,
   message: IncomingMessage,
@@ -79,24 +82,24 @@ async function answer(
 ): Promise<void> {
   const body = await buffer(message);
   const call = callOf(message, body);
-  const refused = firstRefused(call, grants);
-  const fault = refused ? accessDenied(call, refused) : await onCall?.(call);
+  const missing = missingGrant(call, grants);
+  const fault = missing ? accessDenied(call, missing) : await onCall?.(call);
   switch (fault) {
     case undefined:
-      return forward(target, agent, message, body, (reply) => {
-        response.writeHead(reply.statusCode!, reply.headers);
-        reply.pipe(response);
-        reply.once('error', () => response.destroy());
+      return forward(target, agent, message, body, (upstream) => {
+        response.writeHead(upstream.statusCode!, upstream.headers);
+        upstream.pipe(response);
+        upstream.once('error', () => response.destroy());
       });
-    case 'lost answer':
-      return forward(target, agent, message, body, (reply) => {
-        reply.resume();
+    case 'lost response':
+      return forward(target, agent, message, body, (upstream) => {
+        upstream.resume();
         response.destroy();
       });
-    case 'lost call':
+    case 'lost request':
       response.destroy();
       return;
-    case 'no answer':
+    case 'no response':
       return;
     default:
       response.writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' });
@@ -108,14 +111,19 @@ function callOf({ headers }: IncomingMessage, body: Buffer): DynamoDbCall {
   const [, caller = ''] = /Credential=([^/]+)\//.exec(headers.authorization ?? '') ?? [];
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   const parameters = JSON.parse(body.toString()) as DynamoDbParameters;
-  return { caller, operation, parameters, needs: neededGrants(operation, parameters) };
+  return {
+    caller,
+    operation,
+    parameters,
+    requiredGrants: requiredGrants(operation, parameters),
+  };
 }
 
-function firstRefused({ caller, needs }: DynamoDbCall, grants: Grants): Grant | undefined {
-  const own = grants.get(caller) ?? [];
-  return needs.find(
+function missingGrant(call: DynamoDbCall, grants: Grants): Grant | undefined {
+  const allowed = grants.get(call.caller) ?? [];
+  return call.requiredGrants.find(
     ({ action, resource }) =>
-      !own.some((grant) => grant.action === action && grant.resource === resource),
+      !allowed.some((grant) => grant.action === action && grant.resource === resource),
   );
 }
 
@@ -127,16 +135,16 @@ function accessDenied({ caller }: DynamoDbCall, { action, resource }: Grant): Dy
   );
 }
 
-/** @throws as the database itself would, were it to go away. */
+/** @throws the connection's error if the database cannot be reached. */
 async function forward(
   target: string,
   agent: Agent,
   { method, headers }: IncomingMessage,
   body: Buffer,
-  receive: (reply: IncomingMessage) => void,
+  onResponse: (upstream: IncomingMessage) => void,
 ): Promise<void> {
-  const onward = request(target, { method, headers, agent });
-  onward.end(body);
-  const [reply] = (await once(onward, 'response')) as [IncomingMessage];
-  receive(reply);
+  const forwarded = request(target, { method, headers, agent });
+  forwarded.end(body);
+  const [upstream] = (await once(forwarded, 'response')) as [IncomingMessage];
+  onResponse(upstream);
 }

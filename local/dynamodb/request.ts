@@ -1,53 +1,56 @@
 import type { Grant } from '../template/iam-policy.ts';
 import { localAccount, localRegion } from '../template/references.ts';
 
-/** The JSON of a request to DynamoDB. */
+/** The JSON body of a request to DynamoDB. */
 export type DynamoDbParameters = Readonly<Record<string, unknown>>;
 
 /**
- * What IAM checks before DynamoDB does what it is asked. An index is a resource of its own, a
- * transaction needs what its items would need apart, and a batch is an action of its own on each
- * table.
+ * The grants that IAM requires for a request. An index is a separate resource. A transaction requires
+ * the grants of its items. A batch is a separate action and requires a grant per table.
  * @param operation such as `UpdateItem`.
  */
-export function neededGrants(operation: string, parameters: DynamoDbParameters): readonly Grant[] {
+export function requiredGrants(
+  operation: string,
+  parameters: DynamoDbParameters,
+): readonly Grant[] {
   switch (operation) {
     case 'TransactWriteItems':
-      return transactionItems(parameters, {
+      return transactionGrants(parameters, {
         Put: 'PutItem',
         Update: 'UpdateItem',
         Delete: 'DeleteItem',
         ConditionCheck: 'ConditionCheckItem',
       });
     case 'TransactGetItems':
-      return transactionItems(parameters, { Get: 'GetItem' });
+      return transactionGrants(parameters, { Get: 'GetItem' });
     case 'BatchGetItem':
     case 'BatchWriteItem':
-      return Object.keys(parameters.RequestItems ?? {}).map((table) => need(operation, table));
+      return Object.keys(parameters.RequestItems ?? {}).map((table) => grant(operation, table));
     default:
-      return [need(operation, parameters.TableName, parameters.IndexName)];
+      return [grant(operation, parameters.TableName, parameters.IndexName)];
   }
 }
 
-function transactionItems(
+function transactionGrants(
   { TransactItems }: DynamoDbParameters,
   operations: Readonly<Record<string, string>>,
 ): readonly Grant[] {
-  if (!Array.isArray(TransactItems)) return [anything];
+  if (!Array.isArray(TransactItems)) return [fullAccess];
   return TransactItems.flatMap((item: Readonly<Record<string, DynamoDbParameters>>) =>
     Object.entries(item).map(([kind, { TableName }]) => {
       const operation = operations[kind];
-      return operation === undefined ? anything : need(operation, TableName);
+      return operation === undefined ? fullAccess : grant(operation, TableName);
     }),
   );
 }
 
-// Requests that name no table, such as a list of all tables or a statement of PartiQL.
-const anything: Grant = { action: 'dynamodb:*', resource: '*' };
+/** No function has this grant, so that a request which cannot be read is refused. */
+const fullAccess: Grant = { action: 'dynamodb:*', resource: '*' };
 
-function need(operation: string, table: unknown, index?: unknown): Grant {
+function grant(operation: string, table: unknown, index?: unknown): Grant {
   const action = `dynamodb:${operation}`;
-  if (table === undefined) return { ...anything, action };
+  // For example ListTables, or a PartiQL statement.
+  if (table === undefined) return { action, resource: '*' };
   const arn = `arn:aws:dynamodb:${localRegion}:${localAccount}:table/${table}`;
   return { action, resource: index === undefined ? arn : `${arn}/index/${index}` };
 }

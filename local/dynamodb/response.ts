@@ -1,35 +1,35 @@
-/** An answer of DynamoDB. */
+/** A response of DynamoDB. */
 export interface DynamoDbResponse {
   readonly status: number;
-  /** What it says in JSON. */
+  /** Is sent as JSON. */
   readonly body: object;
 }
 
-const ownErrors = 'com.amazonaws.dynamodb.v20120810';
-/** Whose the errors are that are not DynamoDB's own. */
-const namespaces: Readonly<Record<string, string>> = {
+const dynamoDbNamespace = 'com.amazonaws.dynamodb.v20120810';
+/** Namespaces of the errors that all AWS services share. */
+const sharedNamespaces: Readonly<Record<string, string>> = {
   AccessDeniedException: 'com.amazon.coral.service',
   ThrottlingException: 'com.amazon.coral.availability',
 };
 
 /**
- * An error as DynamoDB words it.
+ * An error response in DynamoDB's format.
  * @param name such as `ProvisionedThroughputExceededException`.
- * @param detail further members, such as the `CancellationReasons` of a transaction.
+ * @param detail further members of the body, such as a transaction's `CancellationReasons`.
  */
 export function errorResponse(
   name: string,
   message: string,
   detail: object = {},
 ): DynamoDbResponse {
-  const __type = `${namespaces[name] ?? ownErrors}#${name}`;
+  const __type = `${sharedNamespaces[name] ?? dynamoDbNamespace}#${name}`;
   const status = name === 'InternalServerError' ? 500 : 400;
   return { status, body: { __type, message, Message: message, ...detail } };
 }
 
 /**
- * A transaction that was cancelled.
- * @param codes one for each of its items, `None` for those that were not at fault.
+ * The response for a cancelled transaction.
+ * @param codes one per item; `None` for an item that did not fail.
  */
 export function cancelledTransaction(codes: readonly string[]): DynamoDbResponse {
   return errorResponse(

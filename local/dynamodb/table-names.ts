@@ -4,7 +4,7 @@ import type { FunctionDefinition } from '../template/functions.ts';
 
 export type TableVariable = Extract<EnvironmentName, `${string}_TABLE`>;
 
-/** Names of the tables by the environment variable that tells them to a function. */
+/** Table names by the environment variable that contains them. */
 export type TableNames = Readonly<Record<TableVariable, string>>;
 
 const variables = Object.values(environment).filter((name): name is TableVariable =>
@@ -12,20 +12,20 @@ const variables = Object.values(environment).filter((name): name is TableVariabl
 );
 
 /**
- * The tables' names as the functions know them.
- * @throws {Error} where no function knows one of them.
+ * Reads the table names from the functions' environments.
+ * @throws {Error} if no function has one of the variables.
  */
 export function tableNames(functions: readonly FunctionDefinition[]): TableNames {
-  const known: Readonly<Record<string, string>> = Object.assign(
+  const values: Readonly<Record<string, string>> = Object.assign(
     {},
-    ...functions.map(({ environment: given }) => given),
+    ...functions.map((definition) => definition.environment),
   );
-  const missing = variables.filter((name) => known[name] === undefined);
+  const missing = variables.filter((name) => values[name] === undefined);
   if (missing.length > 0) throw new Error(`No function of the template has ${missing.join(', ')}.`);
-  return Object.fromEntries(variables.map((name) => [name, known[name]])) as TableNames;
+  return Object.fromEntries(variables.map((name) => [name, values[name]])) as TableNames;
 }
 
-/** The tables that a project's items lie in. */
+/** The tables that contain a project's items. */
 export function projectTables(names: TableNames): ProjectTables {
   return {
     projects: names.PROJECTS_TABLE,

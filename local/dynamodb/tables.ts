@@ -18,9 +18,9 @@ interface TableProperties {
 }
 
 /**
- * Makes the template's tables, and leaves those that are there already as they are.
- * @returns the tables' names by logical id.
- * @throws {Error} where a table of that name has other keys or indexes.
+ * Creates the template's tables. Existing tables are left unchanged.
+ * @returns the table names by logical id.
+ * @throws {Error} if an existing table has other keys or indexes than in the template.
  */
 export async function createTables(
   template: Template,
@@ -44,7 +44,7 @@ export async function createTables(
   }
 }
 
-/** A client for a local engine, with credentials that every engine takes. */
+/** A client of the local database. Its credentials are arbitrary: no engine checks them. */
 export function localClient(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({
     endpoint,
@@ -58,8 +58,8 @@ async function createTable(
   name: string,
   properties: TableProperties,
 ): Promise<void> {
-  // What the functions can notice, and no more: tags, recovery, protection and capacity concern a
-  // table that is meant to last, and the engines refuse some of them.
+  // Only the properties that affect the functions. The engines reject some of the others: tags,
+  // recovery, deletion protection, capacity.
   const input: CreateTableCommandInput = {
     TableName: name,
     BillingMode: 'PAY_PER_REQUEST',
@@ -76,8 +76,8 @@ async function createTable(
     const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
     if (keysOf(Table) !== keysOf(input)) {
       throw new Error(
-        `Table "${name}" has other keys or indexes than the template gives it: ` +
-          'its data are of another version. Move them away, or choose another DATA_DIR.',
+        `Table "${name}" has other keys or indexes than in the template: its data were written ` +
+          'by another version. Move the data away, or choose another DATA_DIR.',
       );
     }
   }
@@ -90,7 +90,7 @@ interface Keyed {
     | undefined;
 }
 
-/** The keys of a table and its indexes as text, to compare. */
+/** The keys of a table and of its indexes, as text that can be compared. */
 function keysOf(table: Keyed | undefined): string {
   const names = (keyed: Keyed | undefined) =>
     (keyed?.KeySchema ?? []).map(({ AttributeName }) => AttributeName);
@@ -101,14 +101,14 @@ function keysOf(table: Keyed | undefined): string {
   return JSON.stringify([names(table), indexes.sort()]);
 }
 
-/** CreateTable has no word for it: without this call, TTL would be off and nothing would say so. */
+/** CreateTable has no parameter for TTL. */
 async function enableTimeToLive(
   client: DynamoDBClient,
   name: string,
   { TimeToLiveSpecification: specification }: TableProperties,
 ): Promise<void> {
   if (specification?.Enabled !== true) return;
-  // An engine refuses to enable what is enabled.
+  // The engines refuse to enable TTL twice.
   const { TimeToLiveDescription } = await client.send(
     new DescribeTimeToLiveCommand({ TableName: name }),
   );

@@ -96,8 +96,8 @@ describe('a passing fault is not noticed by the caller', () => {
       'TransactWriteItems',
       errorResponse('InternalServerError', 'x'),
     ],
-    ['a connection that breaks', 'UpdateItem', 'lost call'],
-    ['a call without an answer', 'UpdateItem', 'no answer'],
+    ['a connection that breaks', 'UpdateItem', 'lost request'],
+    ['a call without an answer', 'UpdateItem', 'no response'],
     [
       'a write that met a transaction',
       'UpdateItem',
@@ -127,7 +127,7 @@ describe('a passing fault is not noticed by the caller', () => {
 
 describe('an answer lost after its write happened counts nothing twice', () => {
   test('subscribing', async () => {
-    hook = first(1, 'TransactWriteItems', 'lost answer');
+    hook = first(1, 'TransactWriteItems', 'lost response');
     const browser = newBrowser();
     expect((await requestOf('subscribe', browser)).status).toBe(201);
     expect(await isStored(browser)).toBe(true);
@@ -136,7 +136,7 @@ describe('an answer lost after its write happened counts nothing twice', () => {
 
   test('unsubscribing', async () => {
     const browser = await service.subscribe(project);
-    hook = first(1, 'TransactWriteItems', 'lost answer');
+    hook = first(1, 'TransactWriteItems', 'lost response');
     expect((await requestOf('unsubscribe', browser)).status).toBe(200);
     expect(await isStored(browser)).toBe(false);
     expect(await usage()).toMatchObject({ subscribers: 0 });
@@ -144,7 +144,7 @@ describe('an answer lost after its write happened counts nothing twice', () => {
 
   test('sending, by the month and by the browser', async () => {
     const browser = await service.subscribe(project);
-    hook = first(1, 'TransactWriteItems', 'lost answer');
+    hook = first(1, 'TransactWriteItems', 'lost response');
     const { status, body } = await service.send(project, { title: 'T' });
     expect(status).toBe(201);
     expect(body).toMatchObject({ attempted: 1, delivered: 1 });
@@ -161,7 +161,7 @@ describe('an answer lost after its write happened counts nothing twice', () => {
     hook = ({ operation }) => {
       if (operation !== 'TransactWriteItems') return undefined;
       transactions += 1;
-      return transactions === 2 ? 'lost answer' : undefined;
+      return transactions === 2 ? 'lost response' : undefined;
     };
     const { body } = await service.send(project, { title: 'T' });
     expect(body).toMatchObject({ attempted: 2, delivered: 1, removed: 1 });
@@ -172,8 +172,8 @@ describe('an answer lost after its write happened counts nothing twice', () => {
 describe('a fault that lasts is 503 with a time to try again, and changes nothing', () => {
   const lasting: [string, RouteName, DynamoDbHook][] = [
     ['subscribe: throttled', 'subscribe', always('TransactWriteItems', throttled)],
-    ['subscribe: no connection', 'subscribe', always('UpdateItem', 'lost call')],
-    ['subscribe: no answer', 'subscribe', always('TransactWriteItems', 'no answer')],
+    ['subscribe: no connection', 'subscribe', always('UpdateItem', 'lost request')],
+    ['subscribe: no answer', 'subscribe', always('TransactWriteItems', 'no response')],
     [
       'subscribe: endless conflicts',
       'subscribe',
@@ -237,9 +237,9 @@ describe('a send that the database leaves alone half-way still says what it did'
 
   test('answers its counts where they cannot be written down', async () => {
     await service.subscribe(project);
-    const isCounts = ({ operation, needs }: DynamoDbCall) =>
+    const isCounts = ({ operation, requiredGrants }: DynamoDbCall) =>
       operation === 'UpdateItem' &&
-      needs.some(({ resource }) => resource.includes('Notifications'));
+      requiredGrants.some(({ resource }) => resource.includes('Notifications'));
     hook = (call) => (isCounts(call) ? throttled : undefined);
     const { status, body } = await service.send(project, { title: 'T' });
     expect(status).toBe(201);

@@ -32,7 +32,7 @@ class LateCalls {
 
   readonly hold = (call: DynamoDbCall) => {
     this.#calls.push(call);
-    return 'no answer' as const;
+    return 'no response' as const;
   };
 
   /** Does them. @returns the names of the errors, one for each call that failed. */
@@ -76,7 +76,7 @@ describe('a send is done or undone, even where the database answers too late to 
     hook = (call) => {
       if (call.operation !== 'TransactWriteItems') return undefined;
       transactions += 1;
-      return transactions <= 3 ? late.hold(call) : 'lost call';
+      return transactions <= 3 ? late.hold(call) : 'lost request';
     };
     const failed = await service.send(project, { title: 'T' }, key);
     expect(failed.status).toBe(503);
@@ -107,7 +107,7 @@ describe('a send answers in time with its counts, wherever the database stalls',
     hook = async ({ operation }) => {
       if (operation !== 'TransactGetItems') return undefined;
       lookups += 1;
-      if (lookups <= 2) return 'no answer';
+      if (lookups <= 2) return 'no response';
       return stall(1000);
     };
     const { status, body } = await service.send(project, { title: 'T' }, key);
@@ -126,7 +126,7 @@ describe('a send answers in time with its counts, wherever the database stalls',
     // The begin goes through, and so does the first removal.
     hook = ({ operation }) => {
       if (operation === 'TransactWriteItems') transactions += 1;
-      return transactions > 2 ? 'no answer' : undefined;
+      return transactions > 2 ? 'no response' : undefined;
     };
     const { status, body } = await service.send(project, { title: 'T' }, key);
     expect({ status, body }).toMatchObject({

@@ -75,7 +75,7 @@ test('every grant of the template is used', async () => {
   const service = await startService({
     onLog: () => {},
     onDynamoDbCall: (call) => {
-      for (const need of call.needs) used.add(grantText(call.caller, need));
+      for (const need of call.requiredGrants) used.add(grantText(call.caller, need));
       return hook?.(call);
     },
   });

@@ -150,7 +150,7 @@ test.each<[string, () => DynamoDbFault, number]>([
     () => errorResponse('ProvisionedThroughputExceededException', 'Slow down.'),
     503,
   ],
-  ['a broken connection', () => 'lost call', 503],
+  ['a broken connection', () => 'lost request', 503],
   ['a validation error', () => errorResponse('ValidationException', 'Wrong.'), 500],
   ['an error with an item', cancellationWithItem, 500],
 ])('each route logs %s of the database without secrets', async (_, createFault, status) => {

@@ -47,10 +47,10 @@ test.each(Object.keys(routes) as RouteName[])(
   async (name) => {
     const { body } = await service.send(project, { title: 'T' });
     // Calls of the chain get a response, calls of the use case do not.
-    hook = ({ needs }) =>
-      needs.some(({ resource }) => /RateLimits|ProjectsTable/.test(resource))
+    hook = ({ requiredGrants }) =>
+      requiredGrants.some(({ resource }) => /RateLimits|ProjectsTable/.test(resource))
         ? undefined
-        : 'no answer';
+        : 'no response';
     const parameters = { notificationId: body.id };
     const timedOut = await callWithValidRequest(service, project, name, { parameters });
     expect({ status: timedOut.status, body: timedOut.body }).toEqual({

@@ -19,9 +19,9 @@ import { createResolver } from '../../../local/template/references.ts';
 import type { Template } from '../../../local/template/template.ts';
 import { temporaryFolder } from '../../fixtures/folder.ts';
 
-/** A table of either kind, with all that CDK writes into one. */
 const key = (name: string, type: string) => ({ AttributeName: name, KeyType: type });
 const attribute = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' });
+/** A table of each resource type, with the properties that CDK writes. */
 const template: Template = {
   Resources: {
     Plain: {
@@ -55,7 +55,7 @@ const template: Template = {
     },
   },
 };
-const makeTables = (endpoint: string, from = template) =>
+const createAllTables = (endpoint: string, from = template) =>
   createTables(from, endpoint, createResolver(from));
 
 async function describeTimeToLive(client: DynamoDBClient, table: string) {
@@ -68,13 +68,13 @@ async function describeTimeToLive(client: DynamoDBClient, table: string) {
 describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
   const withEngine = hasEngine(engine) ? test : test.skip;
 
-  withEngine('makes the template’s tables, indexes and TTL, and makes them once', async () => {
+  withEngine('creates the template’s tables, indexes and TTL once', async () => {
     const dynamodb = await startDynamoDb({ engine });
     const client = localClient(dynamodb.endpoint);
     try {
       const names = { Plain: 'Plain', Global: 'Global' };
-      expect(await makeTables(dynamodb.endpoint)).toEqual(names);
-      expect(await makeTables(dynamodb.endpoint)).toEqual(names);
+      expect(await createAllTables(dynamodb.endpoint)).toEqual(names);
+      expect(await createAllTables(dynamodb.endpoint)).toEqual(names);
 
       const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Global' }));
       expect(Table?.GlobalSecondaryIndexes).toEqual([
@@ -97,17 +97,17 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
     }
   });
 
-  withEngine('answers no more once it is stopped', async () => {
+  withEngine('does not respond after stop()', async () => {
     const { endpoint, stop } = await startDynamoDb({ engine });
     await stop();
     await expect(fetch(endpoint)).rejects.toThrow('fetch failed');
   });
 
-  withEngine('keeps the data in a directory over a restart', async () => {
+  withEngine('keeps the data in a directory across restarts', async () => {
     const folder = temporaryFolder();
     const item = { project: { S: 'p' }, id: { S: '1' } };
     const first = await startDynamoDb({ engine, dataDir: folder.path });
-    await makeTables(first.endpoint);
+    await createAllTables(first.endpoint);
     const writer = localClient(first.endpoint);
     await writer.send(new PutItemCommand({ TableName: 'Plain', Item: item }));
     writer.destroy();
@@ -116,7 +116,7 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
     const second = await startDynamoDb({ engine, dataDir: folder.path });
     const reader = localClient(second.endpoint);
     try {
-      await makeTables(second.endpoint);
+      await createAllTables(second.endpoint);
       const { Item } = await reader.send(new GetItemCommand({ TableName: 'Plain', Key: item }));
       expect(Item).toEqual(item);
     } finally {
@@ -126,7 +126,7 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
     }
   });
 
-  withEngine('refuses data whose tables have other keys', async () => {
+  withEngine('refuses existing tables with other keys', async () => {
     const { endpoint, stop } = await startDynamoDb({ engine });
     const changed: Template = {
       Resources: {
@@ -137,9 +137,9 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
       },
     };
     try {
-      await makeTables(endpoint);
-      await expect(makeTables(endpoint, changed)).rejects.toThrow(
-        'Table "Plain" has other keys or indexes than the template gives it',
+      await createAllTables(endpoint);
+      await expect(createAllTables(endpoint, changed)).rejects.toThrow(
+        'Table "Plain" has other keys or indexes than in the template',
       );
     } finally {
       await stop();
@@ -147,7 +147,7 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
   });
 });
 
-test('an engine ends with the process that started it, even a killed one', async () => {
+test('an engine ends when the process that started it is killed', async () => {
   const script = `
     import { startDynamoDb } from './local/dynamodb/dynamodb.ts';
     const { endpoint } = await startDynamoDb();
@@ -164,15 +164,15 @@ test('an engine ends with the process that started it, even a killed one', async
   expect((await fetch(endpoint)).status).toBeGreaterThan(0);
 
   parent.kill('SIGKILL');
-  const answers = () => fetch(endpoint).then(Boolean, () => false);
-  while (await answers()) await delay(10);
+  const responds = () => fetch(endpoint).then(Boolean, () => false);
+  while (await responds()) await delay(10);
 });
 
-test('a data directory that cannot be made is told in one line', async () => {
+test('startDynamoDb() fails with one line if it cannot create the data directory', async () => {
   const folder = temporaryFolder();
   const file = folder.write('occupied', '');
   await expect(startDynamoDb({ dataDir: file })).rejects.toThrow(
-    'The data directory cannot be made: EEXIST',
+    'Cannot create the data directory: EEXIST',
   );
   folder.remove();
 });

@@ -20,15 +20,15 @@ const read: Grant = { action: 'dynamodb:GetItem', resource: table };
 const write: Grant = { action: 'dynamodb:PutItem', resource: table };
 
 let database: Server;
-/** Operations that the database was asked for. */
-let asked: string[];
-let gate: DynamoDbProxy;
+/** Operations that the database received. */
+let received: string[];
+let proxy: DynamoDbProxy;
 let client: DynamoDBClient;
 
 beforeEach(async () => {
-  asked = [];
+  received = [];
   database = createServer((request, response) => {
-    asked.push(String(request.headers['x-amz-target']).split('.')[1]!);
+    received.push(String(request.headers['x-amz-target']).split('.')[1]!);
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
     request.resume().once('end', () => response.end('{"Item":{"projectId":{"S":"p"}}}'));
   });
@@ -36,19 +36,23 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   client.destroy();
-  await gate.stop();
+  await proxy.stop();
   database.closeAllConnections();
   await new Promise((closed) => database.close(closed));
 });
 
-async function start(own: readonly Grant[], onCall?: DynamoDbHook, config?: DynamoDBClientConfig) {
-  gate = await startDynamoDbProxy({
+async function start(
+  allowed: readonly Grant[],
+  onCall?: DynamoDbHook,
+  config?: DynamoDBClientConfig,
+) {
+  proxy = await startDynamoDbProxy({
     target: `http://127.0.0.1:${(database.address() as AddressInfo).port}`,
-    grants: new Map([['Send', own]]),
+    grants: new Map([['Send', allowed]]),
     onCall,
   });
   client = new DynamoDBClient({
-    endpoint: gate.endpoint,
+    endpoint: proxy.endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: 'Send', secretAccessKey: 'local' },
     maxAttempts: 1,
@@ -59,39 +63,39 @@ async function start(own: readonly Grant[], onCall?: DynamoDbHook, config?: Dyna
 const get = (TableName = 'Projects') =>
   client.send(new GetItemCommand({ TableName, Key: { projectId: { S: 'p' } } }));
 
-const refused = { name: 'AccessDeniedException', $metadata: { httpStatusCode: 400 } };
+const accessDenied = { name: 'AccessDeniedException', $metadata: { httpStatusCode: 400 } };
 
-test('what the role allows reaches the database, and its answer comes back', async () => {
+test('an allowed call reaches the database and returns its response', async () => {
   await start([read]);
   expect(await get()).toMatchObject({ Item: { projectId: { S: 'p' } } });
-  expect(asked).toEqual(['GetItem']);
+  expect(received).toEqual(['GetItem']);
 });
 
-test('another action is refused as DynamoDB refuses it, and never gets there', async () => {
+test('an action that is not allowed is refused with DynamoDB’s error', async () => {
   await start([write]);
   await expect(get()).rejects.toMatchObject({
-    ...refused,
+    ...accessDenied,
     message:
       `Send is not authorized to perform: dynamodb:GetItem on resource: ${table} ` +
       'because no identity-based policy allows the dynamodb:GetItem action',
   });
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
-test('another table is refused', async () => {
+test('a table that is not allowed is refused', async () => {
   await start([read]);
-  await expect(get('Usage')).rejects.toMatchObject(refused);
-  expect(asked).toEqual([]);
+  await expect(get('Usage')).rejects.toMatchObject(accessDenied);
+  expect(received).toEqual([]);
 });
 
-test('who is no function of the template is refused everything', async () => {
+test('every call of an unknown caller is refused', async () => {
   await start([read], undefined, {
     credentials: { accessKeyId: 'Stranger', secretAccessKey: 'local' },
   });
-  await expect(get()).rejects.toMatchObject(refused);
+  await expect(get()).rejects.toMatchObject(accessDenied);
 });
 
-test('a transaction with one write that is not allowed is refused whole', async () => {
+test('a transaction is refused if one of its writes is not allowed', async () => {
   const items = [
     { Put: { TableName: 'Projects', Item: { projectId: { S: 'p' } } } },
     { Delete: { TableName: 'Projects', Key: { projectId: { S: 'q' } } } },
@@ -102,33 +106,33 @@ test('a transaction with one write that is not allowed is refused whole', async 
     name: 'AccessDeniedException',
     message: expect.stringContaining('dynamodb:DeleteItem'),
   });
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
-test('the hook hears what is allowed, and nothing else', async () => {
-  const heard: unknown[] = [];
+test('the hook is called for allowed calls only', async () => {
+  const calls: unknown[] = [];
   await start([read], (call) => {
-    heard.push(call);
+    calls.push(call);
   });
   await get();
   await expect(get('Usage')).rejects.toThrow();
-  expect(heard).toEqual([
+  expect(calls).toEqual([
     {
       caller: 'Send',
       operation: 'GetItem',
       parameters: { TableName: 'Projects', Key: { projectId: { S: 'p' } } },
-      needs: [read],
+      requiredGrants: [read],
     },
   ]);
 });
 
-test('a fault’s answer is what the caller hears, and the database is not asked', async () => {
+test('a fault’s response reaches the caller, and the call does not reach the database', async () => {
   await start([read], () => errorResponse('ThrottlingException', 'Slow down.'));
   await expect(get()).rejects.toMatchObject({ name: 'ThrottlingException', message: 'Slow down.' });
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
-test('a cancelled transaction tells the reason of each item', async () => {
+test('cancelledTransaction() has one reason per item', async () => {
   await start([read], () => cancelledTransaction(['None', 'TransactionConflict']));
   await expect(get()).rejects.toMatchObject({
     name: 'TransactionCanceledException',
@@ -136,43 +140,43 @@ test('a cancelled transaction tells the reason of each item', async () => {
   });
 });
 
-test('a lost call fails, and the database has not heard of it', async () => {
-  await start([read], () => 'lost call');
+test('a lost request fails and does not reach the database', async () => {
+  await start([read], () => 'lost request');
   await expect(get()).rejects.toThrow('socket hang up');
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
-test('a lost answer fails, and the database has done it', async () => {
-  await start([read], () => 'lost answer');
+test('a lost response fails after the database has executed the request', async () => {
+  await start([read], () => 'lost response');
   await expect(get()).rejects.toThrow('socket hang up');
-  expect(asked).toEqual(['GetItem']);
+  expect(received).toEqual(['GetItem']);
 });
 
-test('no answer is one that the caller gives up waiting for', async () => {
-  await start([read], () => 'no answer', {
+test('"no response" lets the caller time out', async () => {
+  await start([read], () => 'no response', {
     requestHandler: { requestTimeout: 50, throwOnRequestTimeout: true },
   });
   await expect(get()).rejects.toMatchObject({ name: 'TimeoutError' });
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
-test('a call is held until the hook lets it go', async () => {
+test('a call is delayed until the hook’s promise settles', async () => {
   const events = new EventEmitter();
   await start([read], async () => {
-    events.emit('held');
-    await once(events, 'go');
+    events.emit('delayed');
+    await once(events, 'continue');
     return undefined;
   });
-  const held = once(events, 'held');
-  const answer = get();
-  await held;
-  expect(asked).toEqual([]);
-  events.emit('go');
-  await answer;
-  expect(asked).toEqual(['GetItem']);
+  const delayed = once(events, 'delayed');
+  const response = get();
+  await delayed;
+  expect(received).toEqual([]);
+  events.emit('continue');
+  await response;
+  expect(received).toEqual(['GetItem']);
 });
 
-test('a database that went away is one that hangs up', async () => {
+test('a call fails if the database cannot be reached', async () => {
   await start([read]);
   database.close();
   await expect(get()).rejects.toThrow('socket hang up');

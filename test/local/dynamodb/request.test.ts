@@ -1,4 +1,4 @@
-import { neededGrants } from '../../../local/dynamodb/request.ts';
+import { requiredGrants } from '../../../local/dynamodb/request.ts';
 
 const arn = (path: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${path}`;
 
@@ -10,18 +10,20 @@ test.each([
   ['DescribeTable', { TableName: 'A' }, ['DescribeTable', arn('A')]],
   ['ListTables', {}, ['ListTables', '*']],
   ['ExecuteStatement', { Statement: 'SELECT * FROM A' }, ['ExecuteStatement', '*']],
-])('%s of %j needs one grant', (operation, parameters, [action, resource]) => {
-  expect(neededGrants(operation, parameters)).toEqual([{ action: `dynamodb:${action}`, resource }]);
+])('%s of %j requires one grant', (operation, parameters, [action, resource]) => {
+  expect(requiredGrants(operation, parameters)).toEqual([
+    { action: `dynamodb:${action}`, resource },
+  ]);
 });
 
-test('a transaction needs what each of its writes would need', () => {
+test('a transaction requires the grants of its writes', () => {
   const TransactItems = [
     { Put: { TableName: 'A' } },
     { Update: { TableName: 'B' } },
     { Delete: { TableName: 'C' } },
     { ConditionCheck: { TableName: 'D' } },
   ];
-  expect(neededGrants('TransactWriteItems', { TransactItems })).toEqual([
+  expect(requiredGrants('TransactWriteItems', { TransactItems })).toEqual([
     { action: 'dynamodb:PutItem', resource: arn('A') },
     { action: 'dynamodb:UpdateItem', resource: arn('B') },
     { action: 'dynamodb:DeleteItem', resource: arn('C') },
@@ -29,28 +31,28 @@ test('a transaction needs what each of its writes would need', () => {
   ]);
 });
 
-test('a transaction needs what each of its reads would need', () => {
+test('a transaction requires the grants of its reads', () => {
   const TransactItems = [{ Get: { TableName: 'A' } }, { Get: { TableName: 'B' } }];
-  expect(neededGrants('TransactGetItems', { TransactItems })).toEqual([
+  expect(requiredGrants('TransactGetItems', { TransactItems })).toEqual([
     { action: 'dynamodb:GetItem', resource: arn('A') },
     { action: 'dynamodb:GetItem', resource: arn('B') },
   ]);
 });
 
 test.each([{}, { TransactItems: [{ Drop: { TableName: 'A' } }] }])(
-  'a transaction of %j needs what nobody is granted',
+  'a transaction of %j requires a grant that no function has',
   (parameters) => {
-    expect(neededGrants('TransactWriteItems', parameters)).toEqual([
+    expect(requiredGrants('TransactWriteItems', parameters)).toEqual([
       { action: 'dynamodb:*', resource: '*' },
     ]);
   },
 );
 
 test.each(['BatchGetItem', 'BatchWriteItem'])(
-  '%s is an action of its own on each table',
+  '%s requires its own action on each table',
   (name) => {
     const action = `dynamodb:${name}`;
-    expect(neededGrants(name, { RequestItems: { A: [], B: [] } })).toEqual([
+    expect(requiredGrants(name, { RequestItems: { A: [], B: [] } })).toEqual([
       { action, resource: arn('A') },
       { action, resource: arn('B') },
     ]);
