@@ -1,35 +1,37 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EnvironmentName, environment } from '../contract/environment.ts';
+import type { EnvironmentName } from '../contract/environment.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
-import { type AccessLine, type Pages, startGateway } from './gateway/gateway.ts';
+import { functionEnvironment } from './function-environment.ts';
+import { type AccessLine, startGateway } from './gateway/gateway.ts';
+import type { Pages } from './gateway/handle-request.ts';
 import type { FunctionLog } from './lambda/function-instance.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
-import { type FunctionDefinition, readFunctions } from './template/functions.ts';
+import { readFunctions } from './template/functions.ts';
 import { readGrants } from './template/iam-policy.ts';
-import { createResolver, localRegion } from './template/references.ts';
+import { createResolver } from './template/references.ts';
 import { readRoutes } from './template/routes.ts';
 import { readAssembly } from './template/template.ts';
 
 export interface StackOptions {
-  /** Directory of a cloud assembly that is synthesized already. */
+  /** Directory of a synthesized cloud assembly. Default: the stack is synthesized. */
   readonly assembly?: string | undefined;
-  /** Settings of the CDK app; of no effect on an `assembly`. */
+  /** Settings of the CDK app. Has no effect with `assembly`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** In place of what the template gives the functions that have these variables. */
+  /** Replaces the template's values, in the functions that have these variables. */
   readonly environment?: Readonly<Partial<Record<EnvironmentName, string>>> | undefined;
-  /** Of the gateway; 0, the default, takes any free one. */
+  /** Port of the gateway. Default: 0, any free port. */
   readonly port?: number | undefined;
-  /** 0, the default, takes any free one. */
+  /** Default: 0, any free port. */
   readonly pushServicePort?: number | undefined;
   readonly engine?: DynamoDbEngine | undefined;
-  /** Directory to keep the tables in; in memory where absent. */
+  /** Directory of the tables. Default: in memory. */
   readonly dataDir?: string | undefined;
   /** See `Api`. */
   readonly trustForwardedFor?: boolean | undefined;
@@ -37,22 +39,22 @@ export interface StackOptions {
   readonly throttled?: boolean | undefined;
   /** See `Api`. */
   readonly nowMs?: (() => number) | undefined;
-  /** Instances of one function at a time; 8 where absent. */
+  /** Maximum number of instances per function. Default: 8. */
   readonly concurrency?: number | undefined;
-  /** Breaks the start off. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
-  /** Hears what is done next, as a sentence for a person. */
+  /** Is called with the name of each slow step, such as "Creating the tables". */
   readonly onStep?: ((step: string) => void) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
-  /** Hears every call of a function to DynamoDB that its role allows, and may have it fail. */
+  /** Is called before each allowed call to DynamoDB, and may return a fault. */
   readonly onDynamoDbCall?: DynamoDbHook | undefined;
   /** See `GatewayOptions`. */
   readonly pages?: Pages | undefined;
 }
 
 export interface Stack {
-  /** Where the API answers, without a slash at its end. */
+  /** URL of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly pushService: PushService;
   readonly dynamodb: {
@@ -62,15 +64,14 @@ export interface Stack {
   };
   /** By the function's name. */
   readonly functions: ReadonlyMap<string, FunctionPool>;
-  /** Ends all that was started, the last first. */
+  /** Stops everything in reverse order of its start. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs on this machine what a deployment would run in AWS: the tables, routes and functions of
- * the synthesized template. In place of the browsers' push services stands a local one, admitted
- * as any other extra origin.
- * @throws {Error} with nothing left running.
+ * Runs the tables, routes and functions of the synthesized template on this machine. A local push
+ * service replaces those of the browser vendors; its origin is one of the extra push origins.
+ * @throws {Error} after everything was stopped that had started.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { signal, onStep = () => {} } = options;
@@ -79,13 +80,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
   try {
-    // Early, so that a busy port fails before a synthesis, and callers hear that it starts.
+    // First, so that a port in use fails before the synthesis, and requests get 503 meanwhile.
     const { onLog, onRequest, pages } = options;
     const gateway = await listening(options.port, (port) =>
       startGateway({
         port,
         onRequest,
-        onFailure: (error) => onLog?.({ function: 'gateway', text: stackOf(error) }),
+        onFailure: (error) => onLog?.({ function: 'gateway', text: stackTrace(error) }),
         pages,
       }),
     );
@@ -118,25 +119,26 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     onStep('Creating the tables');
     await createTables(assembly.template, dynamodb.endpoint, resolve);
-    const gate = await startDynamoDbProxy({
+    const proxy = await startDynamoDbProxy({
       target: dynamodb.endpoint,
       grants: readGrants(assembly.template, resolve),
       onCall: options.onDynamoDbCall,
     });
-    stops.push(gate.stop);
+    stops.push(proxy.stop);
     signal?.throwIfAborted();
 
     const functions = new Map(
       definitions.map((definition) => {
-        const settings = {
-          ...definition,
-          environment: {
-            ...settledVariables(definition, pushService.origin, options.environment),
-            ...lambdaVariables(definition, gate.endpoint),
-          },
-        };
-        const { concurrency: size } = options;
-        return [definition.name, new FunctionPool(settings, { size, onLog })];
+        const environment = functionEnvironment(definition, {
+          pushServiceOrigin: pushService.origin,
+          dynamodbEndpoint: proxy.endpoint,
+          overrides: options.environment,
+        });
+        const pool = new FunctionPool(
+          { ...definition, environment },
+          { size: options.concurrency, onLog },
+        );
+        return [definition.name, pool];
       }),
     );
     stops.push(async () => {
@@ -150,7 +152,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       throttled: options.throttled,
       nowMs: options.nowMs,
     });
-    // Before the functions, so that no request meets one that was stopped.
+    // The gateway stops before the functions, so that no request reaches a stopped function.
     stops.push(gateway.stop);
 
     return {
@@ -170,45 +172,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-/** The template's variables; extra push origins include the local push service. */
-function settledVariables(
-  { environment: variables }: FunctionDefinition,
-  pushOrigin: string,
-  overrides: Readonly<Partial<Record<string, string>>> = {},
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, given]) => {
-      const value = overrides[name] ?? given;
-      if (name !== environment.extraPushOrigins) return [name, value];
-      return [name, [...value.split(',').filter(Boolean), pushOrigin].join(',')];
-    }),
-  );
-}
-
-/** What Lambda itself sets, and where the local DynamoDB is. */
-function lambdaVariables(
-  { logicalId, name, memory }: FunctionDefinition,
-  dynamodbEndpoint: string,
-): Record<string, string> {
-  return {
-    AWS_REGION: localRegion,
-    // Tell the functions apart, as their roles do in AWS.
-    AWS_ACCESS_KEY_ID: logicalId,
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint,
-    AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memory),
-    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    // The SDK's advice about this machine's Node: the functions are deployed on another.
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-  };
-}
-
-function stackOf(error: unknown): string {
+/** The error's stack trace, or its text. */
+function stackTrace(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
+/** @throws {Error} that names the port if it is in use. */
 async function listening<Server>(
   port: number | undefined,
   start: (port: number) => Promise<Server>,

@@ -11,7 +11,7 @@ import { type LocalState, stateFile, writeState } from './start/state-file.ts';
 import { tour } from './start/tour.ts';
 
 const { output, messages } = processTerminal;
-const say = (text: string) => output.write(`${text}\n`);
+const print = (text: string) => output.write(`${text}\n`);
 const paint = paintFor(output);
 
 async function main(parameters: readonly string[]): Promise<number> {
@@ -21,13 +21,13 @@ async function main(parameters: readonly string[]): Promise<number> {
   }
   if (parameters.length > 0) {
     messages.write(
-      `carillon: npm start takes no arguments; npm start -- --help lists its settings\n`,
+      `carillon: npm start takes no arguments; its settings are listed by npm start -- --help\n`,
     );
     return 2;
   }
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // The second one is the terminal's own: it ends this process, and with it what it started.
+    // Once: a second signal ends this process immediately, and its children end with it.
     process.once(signal, () => interrupted.abort());
   }
   try {
@@ -40,7 +40,7 @@ async function main(parameters: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs the stack until the signal comes. */
+/** Runs the stack until the signal aborts. */
 async function run(signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, engine } = readStartOptions(process.env);
   const log = functionLog();
@@ -52,15 +52,16 @@ async function run(signal: AbortSignal): Promise<void> {
     engine,
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
     signal,
-    onStep: (step) => say(paint('dim', `${step} …`)),
+    onStep: (step) => print(paint('dim', `${step} …`)),
     onRequest: (line) => {
-      // Not what the playground fetches once a second, nor the page that waits for it.
-      const isNews = playground !== undefined && line.status >= 400;
-      if (line.match !== undefined || isNews) say(requestLine(line, paint));
+      // Successful requests of the playground's page are left out: it polls every second. So are the
+      // 503 responses while the stack starts.
+      const isError = playground !== undefined && line.status >= 400;
+      if (line.match !== undefined || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
     pages: async (request) =>
-      playground === undefined ? startingResponse(request) : playground.answer(request),
+      playground === undefined ? startingResponse(request) : playground.respond(request),
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
@@ -77,13 +78,17 @@ async function run(signal: AbortSignal): Promise<void> {
       const { applicationServerKey } = project;
       const browser = stack.pushService.subscribe({ applicationServerKey });
       const subscription = browser.toJSON();
-      say(`\n${tour(state, { id: browser.id, subscription }, paint)}`);
-      say(`Data: ${dataDir ?? 'in memory'} (${stack.dynamodb.engine})`);
-      say(`Functions log to ${functionLogFile}; tools read ${stateFile}.`);
-      say(`${paint('green', `Carillon answers at ${stack.baseUrl}`)}, with a playground to open.`);
-      say('Ctrl-C ends it.\n');
+      print(`\n${tour(state, { id: browser.id, subscription }, paint)}`);
+      print(`Data: ${dataDir ?? 'in memory'} (${stack.dynamodb.engine})`);
+      print(
+        `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
+      );
+      print(
+        `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the playground.`,
+      );
+      print('Press Ctrl-C to stop.\n');
       await aborted(signal);
-      say('\nStopping …');
+      print('\nStopping …');
     } finally {
       await removeState();
     }
@@ -99,7 +104,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
-// The app, the bundles' entry points and the packages are found from the repository's root.
+// The CDK app, the bundles' entry points and the packages are resolved from the repository's root.
 process.chdir(join(import.meta.dirname, '..'));
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 process.exit(await main(process.argv.slice(2)));

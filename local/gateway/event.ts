@@ -4,13 +4,13 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { localAccount } from '../template/references.ts';
 import type { RouteMatch } from './match-route.ts';
 
-/** What the gateway has read of a request before a function sees it. */
+/** A request as the gateway has read it. */
 export interface GatewayRequest {
   readonly message: IncomingMessage;
   readonly body: Buffer;
   /** Decoded, without the query. */
   readonly path: string;
-  /** As it came, without the question mark. */
+  /** Not decoded, without the question mark. */
   readonly query: string;
   readonly sourceIp: string;
   readonly requestId: string;
@@ -18,8 +18,8 @@ export interface GatewayRequest {
 }
 
 /**
- * The event of a request in payload format 2.0, as API Gateway makes it: the path comes decoded,
- * the query does not; header names are in lower case; what comes several times is joined by commas.
+ * Creates the event of a request in API Gateway's payload format 2.0: the path is decoded, the query
+ * string is not; header names are in lower case; values of repeated names are joined with commas.
  */
 export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGatewayProxyEventV2 {
   const { message, path, query, sourceIp, requestId, time } = request;
@@ -65,8 +65,8 @@ export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGat
 }
 
 /**
- * The address of the peer.
- * @param trustForwardedFor takes the first of `X-Forwarded-For` instead, where there is one.
+ * Returns the peer's address.
+ * @param trustForwardedFor returns the first address of `X-Forwarded-For` instead, if it has one.
  */
 export function sourceAddress(message: IncomingMessage, trustForwardedFor: boolean): string {
   const claimed = message.headersDistinct['x-forwarded-for']?.[0]?.split(',')[0]?.trim();
@@ -88,15 +88,15 @@ function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, str
 function joinedQuery(query: string): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    const before = values.get(name);
-    values.set(name, before === undefined ? value : `${before},${value}`);
+    const previous = values.get(name);
+    values.set(name, previous === undefined ? value : `${previous},${value}`);
   }
   return Object.fromEntries(values);
 }
 
 /**
- * What passes as text. Everything else is base64, and so is a body without a type, and a form:
- * observed of API Gateway, whose documentation only says "binary".
+ * Media types whose bodies are passed as text. Other bodies are passed as base64, including forms and
+ * bodies without a type. Observed on API Gateway; its documentation only says "binary".
  */
 const textTypes = /^(text\/.*|application\/(json|javascript|xml))$/;
 

@@ -6,7 +6,7 @@ export interface RouteMatch {
 }
 
 /**
- * Finds the route of a request. Of several, the one with the fewest parameters wins.
+ * Finds the route of a request. If several match, it returns the one with the fewest parameters.
  * @param path decoded.
  */
 export function matchRoute(

@@ -1,4 +1,4 @@
-/** A response on its way to the client. */
+/** A response to the client. */
 export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -7,19 +7,19 @@ export interface GatewayResponse {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** The gateway's own answers, in its own words. */
+/** The responses that API Gateway itself sends, with its texts. */
 export const gatewayResponses = {
-  badRequest: ownAnswer(400, 'Bad Request'),
-  notFound: ownAnswer(404, 'Not Found'),
-  tooLarge: ownAnswer(413, 'Request Entity Too Large'),
-  throttled: ownAnswer(429, 'Too Many Requests'),
-  failed: ownAnswer(500, 'Internal Server Error'),
-  timedOut: ownAnswer(503, 'Service Unavailable'),
+  badRequest: messageResponse(400, 'Bad Request'),
+  notFound: messageResponse(404, 'Not Found'),
+  tooLarge: messageResponse(413, 'Request Entity Too Large'),
+  throttled: messageResponse(429, 'Too Many Requests'),
+  failed: messageResponse(500, 'Internal Server Error'),
+  timedOut: messageResponse(503, 'Service Unavailable'),
 } as const;
 
 /**
- * Reads a function's result by the rules of payload format 2.0: with a `statusCode` it is a
- * response, without one it is the JSON body of a 200.
+ * Converts a function's result by the rules of payload format 2.0: a result with a `statusCode` is a
+ * response; any other result is the JSON body of a 200.
  * @param payload JSON.
  */
 export function gatewayResponse(payload: string): GatewayResponse {
@@ -54,6 +54,6 @@ interface Result {
   readonly isBase64Encoded?: boolean;
 }
 
-function ownAnswer(status: number, message: string): GatewayResponse {
+function messageResponse(status: number, message: string): GatewayResponse {
   return { status, headers: jsonType, body: Buffer.from(JSON.stringify({ message })) };
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { GatewayResponse } from './response.ts';
 
-/** Seconds until another try. */
 const retryAfterSeconds = '1';
 
 const page = `<!doctype html>
@@ -17,7 +16,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** What is answered while the stack starts: 503, and a page that reloads itself where one is expected. */
+/** The response while the stack starts: 503, for `GET /` with a page that reloads itself. */
 export function startingResponse({ method, url }: IncomingMessage): GatewayResponse {
   const isPage = method === 'GET' && /^\/(\?|$)/.test(url ?? '');
   const body = isPage ? page : JSON.stringify({ message: 'Service Unavailable' });

@@ -1,13 +1,13 @@
-/** What a route takes of all callers together. */
+/** The limit on all callers of a route together. */
 export interface Throttle {
   readonly ratePerSecond: number;
-  /** Requests that may come at once. */
+  /** How many requests may come at once. */
   readonly burst: number;
 }
 
 /**
- * Throttles as API Gateway does: the bucket starts full with `burst` tokens, each request takes
- * one, and `ratePerSecond` tokens are added until it is full again.
+ * Throttles as API Gateway does. The bucket starts with `burst` tokens. Each request takes one, and
+ * `ratePerSecond` tokens are added per second up to `burst`.
  */
 export class TokenBucket {
   readonly #throttle: Throttle;
@@ -23,7 +23,7 @@ export class TokenBucket {
     this.#filledAtMs = nowMs();
   }
 
-  /** Takes a token. @returns whether there was one. */
+  /** Takes a token. @returns false if the bucket is empty. */
   take(): boolean {
     const { ratePerSecond, burst } = this.#throttle;
     const nowMs = this.#nowMs();

@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition } from '../template/functions.ts';
 
-/** What a function wrote to its log at one time, without the newline at the end. */
+/** One write of a function to its log, without trailing white space. */
 export interface FunctionLog {
   /** Name of the function. */
   readonly function: string;
   readonly text: string;
 }
 
-/** The function threw, crashed or ran out of time: what Lambda reports as a function error. */
+/** What Lambda reports as a function error: the function threw an error, crashed or timed out. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
-  /** Name of what was thrown, or Lambda's word for it, such as `Sandbox.Timedout`. */
+  /** Name of the thrown error, or Lambda's error type, such as `Sandbox.Timedout`. */
   readonly errorType: string;
 
   constructor(errorType: string, message: string) {
@@ -35,7 +35,7 @@ interface Request {
   fail(error: FunctionError): void;
 }
 
-/** One execution environment of a function: a thread that serves one request at a time. */
+/** One execution environment of a function: a worker thread that serves one request at a time. */
 export class FunctionInstance {
   readonly #definition: FunctionDefinition;
   readonly #onLog: (line: FunctionLog) => void;
@@ -56,9 +56,9 @@ export class FunctionInstance {
     this.#worker = new Worker(resolve('local/lambda/function-worker.mjs'), {
       workerData: handler,
       env: { ...definition.environment },
-      // Not this process's loaders: the bundle is what it is.
+      // Without this process's loaders: the bundle runs as it is deployed.
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: definition.memory },
+      resourceLimits: { maxOldGenerationSizeMb: definition.memoryMb },
     });
     this.#worker.on('message', (message: Message) => this.#receive(message));
     this.#worker.on('error', (error) => {
@@ -67,20 +67,20 @@ export class FunctionInstance {
     });
     this.#exited = new Promise((exited) => {
       this.#worker.on('exit', (code) => {
-        const message = `The runtime exited with status ${code}.`;
+        const message = `The runtime exited with code ${code}.`;
         this.#end(new FunctionError('Runtime.ExitError', message));
         exited();
       });
     });
   }
 
-  /** Whether the thread is gone, and with it everything that the function kept in memory. */
+  /** Whether the thread has ended. The function's memory is gone, too. */
   get ended(): boolean {
     return this.#ended;
   }
 
   /**
-   * Serves one request; the one before must have ended.
+   * Serves one request. The previous request must have ended.
    * @param event JSON.
    * @returns the function's result, JSON.
    * @throws {FunctionError}
@@ -93,7 +93,7 @@ export class FunctionInstance {
     });
   }
 
-  /** Ends the thread. A request under way fails. */
+  /** Ends the thread. The current request fails. */
   async stop(): Promise<void> {
     this.#end(stopped());
     await this.#worker.terminate();
@@ -117,9 +117,9 @@ export class FunctionInstance {
     }
   }
 
-  // As in Lambda, a function's time-out does not count the loading of its code.
+  // The timeout starts here and not when the thread starts: in Lambda it excludes the initialization.
   #begin({ event, requestId }: Request): void {
-    const { name, arn, memory, timeout } = this.#definition;
+    const { name, arn, memoryMb, timeoutMs } = this.#definition;
     this.#worker.postMessage({
       event,
       context: {
@@ -127,18 +127,18 @@ export class FunctionInstance {
         functionName: name,
         functionVersion: '$LATEST',
         invokedFunctionArn: arn,
-        memoryLimitInMB: String(memory),
+        memoryLimitInMB: String(memoryMb),
         logGroupName: `/aws/lambda/${name}`,
         logStreamName: `local/${this.#worker.threadId}`,
       },
-      deadline: Date.now() + timeout,
+      deadlineMs: Date.now() + timeoutMs,
     });
     this.#timer = setTimeout(() => {
-      const message = `Task timed out after ${(timeout / 1000).toFixed(2)} seconds`;
+      const message = `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;
       this.#log(`${requestId} ${message}`);
       this.#end(new FunctionError('Sandbox.Timedout', message));
       void this.#worker.terminate();
-    }, timeout);
+    }, timeoutMs);
   }
 
   #end(error: FunctionError): void {
@@ -159,7 +159,7 @@ export class FunctionInstance {
   }
 }
 
-/** What a request fails with that comes too late, or that nobody will answer any more. */
+/** The error of a request to a stopped function. */
 export function stopped(): FunctionError {
   return new FunctionError('Runtime.Stopped', 'The function was stopped.');
 }
@@ -169,7 +169,7 @@ export interface HandlerLocation {
   readonly exportName: string;
 }
 
-/** @throws {Error} where the bundle lacks the file that the template names. */
+/** @throws {Error} if the bundle does not contain the handler's file. */
 export function locateHandler({ name, assetPath, handler }: FunctionDefinition): HandlerLocation {
   const [base = '', exportName = ''] = handler.split('.');
   const candidates = ['mjs', 'js', 'cjs'].map((extension) =>

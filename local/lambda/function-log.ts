@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { FunctionLog } from './function-instance.ts';
 
-/** Where the functions' output goes: one JSON object per line, `{ time, function, log }`. */
+/** The functions' output: one JSON object per line, `{ time, function, log }`. */
 export const functionLogFile = '.carillon/functions.log';
 
 export interface FunctionLogFile {
@@ -11,19 +11,19 @@ export interface FunctionLogFile {
   close(): Promise<void>;
 }
 
-/** A log that replaces the one before at its first line: a start that fails leaves that as it is. */
+/** The first line replaces the previous log, so that a failed start without output keeps it. */
 export function functionLog(file = functionLogFile): FunctionLogFile {
   let stream: WriteStream | undefined;
   const open = () => {
     mkdirSync(dirname(file), { recursive: true });
-    // What functions log may tell of people: nobody else's to read.
+    // Readable by its owner only: logs may contain personal data.
     return createWriteStream(file, { mode: 0o600 });
   };
   return {
     write({ function: name, text }) {
       stream ??= open();
       const time = new Date().toISOString();
-      stream.write(`${JSON.stringify({ time, function: name, log: structured(text) })}\n`);
+      stream.write(`${JSON.stringify({ time, function: name, log: parseIfJson(text) })}\n`);
     },
     async close() {
       if (stream === undefined) return;
@@ -33,8 +33,8 @@ export function functionLog(file = functionLogFile): FunctionLogFile {
   };
 }
 
-/** The functions log JSON objects; the runtime's own lines are text. */
-function structured(text: string): unknown {
+/** The functions log JSON objects. Lines of the runtime are text. */
+function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -8,12 +8,12 @@ import {
 } from './function-instance.ts';
 
 export interface FunctionPoolOptions {
-  /** The most instances at a time; further requests wait for one to become free. */
+  /** Maximum number of instances. Further requests wait for an idle one. Default: 8. */
   readonly size?: number | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
 }
 
-/** One function with as many instances as its requests call for, up to a bound. */
+/** The instances of one function. A request gets an idle instance, or a new one up to a maximum. */
 export class FunctionPool {
   readonly #definition: FunctionDefinition;
   readonly #handler: HandlerLocation;
@@ -24,7 +24,7 @@ export class FunctionPool {
   readonly #waiting: ((instance: FunctionInstance | undefined) => void)[] = [];
   #stopped = false;
 
-  /** @throws {Error} where the bundle lacks the file that the template names. */
+  /** @throws {Error} if the bundle does not contain the handler's file. */
   constructor(
     definition: FunctionDefinition,
     { size = 8, onLog = () => {} }: FunctionPoolOptions = {},
@@ -35,7 +35,7 @@ export class FunctionPool {
     this.#onLog = onLog;
   }
 
-  /** Threads there are, busy or idle. */
+  /** Number of instances, busy and idle. */
   get instances(): number {
     return this.#instances.size;
   }
@@ -56,35 +56,35 @@ export class FunctionPool {
     }
   }
 
-  /** Ends every instance as if its machine had failed. Requests that come later get new ones. */
+  /** Ends every instance, as if its machine failed. Later requests get new instances. */
   async kill(): Promise<void> {
     await Promise.all([...this.#instances].map((instance) => instance.stop()));
   }
 
-  /** Ends every instance. Requests under way and waiting ones fail. */
+  /** Ends every instance. Current and waiting requests fail. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const give of this.#waiting.splice(0)) give(undefined);
+    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
     await this.kill();
   }
 
-  /** An instance that is free, or undefined once the pool has stopped. */
+  /** Waits for an idle instance. @returns undefined if the pool has stopped. */
   async #acquire(): Promise<FunctionInstance | undefined> {
     if (this.#stopped) return undefined;
-    // The one used last: what was cached there is the freshest.
+    // The most recently used instance first: its caches are the least likely to have expired.
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (!idle.ended) return idle;
       this.#instances.delete(idle);
     }
     if (this.#instances.size < this.#size) return this.#start();
-    return new Promise((give) => this.#waiting.push(give));
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #release(instance: FunctionInstance): void {
     if (instance.ended) this.#instances.delete(instance);
     if (this.#stopped) return;
-    const give = this.#waiting.shift();
-    if (give !== undefined) give(instance.ended ? this.#start() : instance);
+    const resolve = this.#waiting.shift();
+    if (resolve !== undefined) resolve(instance.ended ? this.#start() : instance);
     else if (!instance.ended) this.#idle.push(instance);
   }
 

@@ -1,16 +1,16 @@
 /**
- * Runs inside a worker thread: one Lambda execution environment. It loads the bundle, then takes
- * one request at a time. Plain JavaScript, so that the thread needs no loader for TypeScript and
- * the bundle meets the Node that Lambda would give it.
+ * Runs in a worker thread: one Lambda execution environment. It loads the bundle and then handles
+ * one request at a time. It is plain JavaScript, so that the bundle runs without a TypeScript loader,
+ * as in Lambda.
  *
- * In: { event, context, deadline }, with the event as JSON and the deadline in ms since the epoch.
+ * In: { event, context, deadlineMs }: the event as JSON, the deadline in ms since the epoch.
  * Out: { type: 'ready' }, { type: 'log', stream, text },
  *      { type: 'result', payload } or { type: 'error', errorType, message }.
  */
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 
-// By the same port as the results, so that a request's lines arrive before its answer.
+// Through the same port as the results, so that a request's log lines arrive before its result.
 for (const stream of ['stdout', 'stderr']) {
   process[stream].write = (chunk, encoding, callback) => {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
@@ -23,14 +23,15 @@ for (const stream of ['stdout', 'stderr']) {
 
 const { file, exportName } = workerData;
 const handler = (await import(pathToFileURL(file).href))[exportName];
-if (typeof handler !== 'function') throw new Error(`${file} exports no function "${exportName}".`);
+if (typeof handler !== 'function')
+  throw new Error(`${file} does not export a function "${exportName}".`);
 
-parentPort.on('message', async ({ event, context, deadline }) => {
+parentPort.on('message', async ({ event, context, deadlineMs }) => {
   try {
     const result = await handler(JSON.parse(event), {
       ...context,
       callbackWaitsForEmptyEventLoop: true,
-      getRemainingTimeInMillis: () => deadline - Date.now(),
+      getRemainingTimeInMillis: () => deadlineMs - Date.now(),
     });
     parentPort.postMessage({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 
+/** One file that the playground serves. */
 export interface Page {
+  /** Media type. */
   readonly type: string;
   readonly contents: Uint8Array;
 }
@@ -18,9 +20,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The playground's pages by path, and beside them what a site hosts of the SDK. They hold nothing
- * of any project, so that any origin may serve them.
- * @param root the repository.
+ * The files of the playground's page and of the SDK, by path. They contain no data of a project.
+ * @param root root directory of the repository.
  */
 export async function playgroundPages(root: string): Promise<ReadonlyMap<string, Page>> {
   const folder = join(root, 'local/playground/page');
@@ -37,8 +38,8 @@ export async function playgroundPages(root: string): Promise<ReadonlyMap<string,
   return new Map([
     ['/', { type: types.html!, contents: html }],
     ...pages.map(({ name, contents }) => {
-      const ending = name.slice(name.lastIndexOf('.') + 1);
-      return [`/${name}`, { type: types[ending]!, contents }] as const;
+      const extension = name.slice(name.lastIndexOf('.') + 1);
+      return [`/${name}`, { type: types[extension]!, contents }] as const;
     }),
   ]);
 }

@@ -8,23 +8,24 @@ import { localRegion } from '../template/references.ts';
 import { playgroundPages } from './pages.ts';
 
 export interface Playground {
-  /** Answers a request that is for none of the API's routes; undefined where it is not for this either. */
-  answer(request: IncomingMessage): Promise<GatewayResponse | undefined>;
+  /** Responds to a request without a route. Undefined if the playground does not serve its path. */
+  respond(request: IncomingMessage): Promise<GatewayResponse | undefined>;
   stop(): void;
 }
 
 const notFound = json(404, { message: 'Not Found' });
 
-/** Counts of a notification, as they lie in its record. */
-const shownAttributes = ['attempted', 'delivered', 'removed', 'failed', 'shown', 'clicked'];
+/** Attributes of a notification's item. */
+const countAttributes = ['attempted', 'delivered', 'removed', 'failed', 'shown', 'clicked'];
 
 /**
- * The playground on the API's own origin: its pages, and what only a stack on this machine tells:
+ * Opens the playground on the API's origin. It serves its page and two routes that only the local
+ * stack has:
  *
- *   GET /local/project                                 the demo project, its secret key included
- *   GET /local/projects/<projectId>/notifications/<id> a notification's counts so far
+ *   GET /local/project                                 the demo project with its secret key
+ *   GET /local/projects/<projectId>/notifications/<id> the current counts of a notification
  *
- * @param root the repository.
+ * @param root root directory of the repository.
  */
 export async function openPlayground(
   root: string,
@@ -32,15 +33,16 @@ export async function openPlayground(
 ): Promise<Playground> {
   const pages = await playgroundPages(root);
   const { port } = new URL(baseUrl);
-  const ownHosts = [`localhost:${port}`, `127.0.0.1:${port}`];
+  const allowedHosts = [`localhost:${port}`, `127.0.0.1:${port}`];
 
   /**
-   * Whether no page of another site asks: neither by a fetch nor a navigation, nor under a name of
-   * its own that leads to this machine. Pages cannot set these headers; tools leave the last two out.
+   * Whether a request comes from the playground's page, a tool or the address bar, and not from
+   * another site. The host is checked because another site's name may resolve to this machine (DNS
+   * rebinding). Pages cannot set these headers; tools send neither `Origin` nor `Sec-Fetch-Site`.
    */
-  function isOwn({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  function isAllowed({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
     return (
-      ownHosts.includes(host) &&
+      allowedHosts.includes(host) &&
       (origin === undefined || origin === `http://${host}`) &&
       (site === undefined || site === 'same-origin' || site === 'none')
     );
@@ -52,15 +54,15 @@ export async function openPlayground(
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
 
-  async function tell(path: string): Promise<GatewayResponse | undefined> {
+  async function respondLocal(path: string): Promise<GatewayResponse | undefined> {
     if (path === '/local/project') return json(200, project);
     const [, projectId, notificationId] =
       /^\/local\/projects\/([^/]+)\/notifications\/([^/]+)$/.exec(path) ?? [];
     if (projectId === undefined) return undefined;
-    const isPossible =
+    const areValid =
       projectIdSchema.safeParse(projectId).success &&
       notificationIdSchema.safeParse(notificationId).success;
-    if (!isPossible) return notFound;
+    if (!areValid) return notFound;
     const { Item: item } = await dynamo.send(
       new GetCommand({
         TableName: dynamodb.tables.NOTIFICATIONS_TABLE,
@@ -68,27 +70,27 @@ export async function openPlayground(
       }),
     );
     if (item === undefined) return notFound;
-    return json(200, Object.fromEntries(shownAttributes.map((name) => [name, item[name]])));
+    return json(200, Object.fromEntries(countAttributes.map((name) => [name, item[name]])));
   }
 
   return {
-    async answer(request) {
+    async respond(request) {
       if (request.method !== 'GET') return undefined;
       const [path = ''] = request.url!.split('?');
       const page = pages.get(path);
-      if (page !== undefined) return respond(200, page.type, page.contents);
+      if (page !== undefined) return responseOf(200, page.type, page.contents);
       if (!path.startsWith('/local/')) return undefined;
-      return isOwn(request.headers) ? tell(path) : json(403, { message: 'Forbidden' });
+      return isAllowed(request.headers) ? respondLocal(path) : json(403, { message: 'Forbidden' });
     },
     stop: () => dynamo.destroy(),
   };
 }
 
 function json(status: number, body: object): GatewayResponse {
-  return respond(status, 'application/json', Buffer.from(JSON.stringify(body)));
+  return responseOf(status, 'application/json', Buffer.from(JSON.stringify(body)));
 }
 
-function respond(status: number, type: string, contents: Uint8Array): GatewayResponse {
+function responseOf(status: number, type: string, contents: Uint8Array): GatewayResponse {
   const headers = { 'content-type': type, 'cache-control': 'no-store' };
   return { status, headers, body: Buffer.from(contents) };
 }

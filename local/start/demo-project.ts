@@ -15,9 +15,9 @@ export type DemoProject = LocalState['project'];
 export const demoProjectId = 'demo';
 
 /**
- * Makes the project `demo`, or finds it. The tables hold only a hash of its secret key, so the key
- * itself is kept beside the data, in `DATA_DIR/demo-secret-key`; where it is lost or has been
- * rotated by someone else, the project gets a new one.
+ * Returns the project `demo`, and creates it if it does not exist. The tables contain only the hash
+ * of its secret key; the key itself is stored next to the data, in `DATA_DIR/demo-secret-key`. If that
+ * file is missing or does not match, the project gets a new key.
  */
 export async function demoProject(
   dynamodb: { readonly endpoint: string; readonly tables: TableNames },
@@ -37,25 +37,25 @@ export async function demoProject(
       }),
     );
     const existing = Item as ProjectItem | undefined;
-    const keptKey = dataDir === undefined ? undefined : await readKey(dataDir);
-    if (existing && keptKey && hashSecretKey(keptKey) === existing.apiKeyHash) {
-      return card(existing.vapidPublicKey, keptKey);
+    const storedKey = dataDir === undefined ? undefined : await readKey(dataDir);
+    if (existing && storedKey && hashSecretKey(storedKey) === existing.apiKeyHash) {
+      return demoProjectOf(existing.vapidPublicKey, storedKey);
     }
-    const { project, secretKey } = await newKey(registry, existing !== undefined);
-    if (dataDir !== undefined) await keepKey(dataDir, secretKey);
-    return card(project.vapidPublicKey, secretKey);
+    const { project, secretKey } = await createOrRotateKey(registry, existing !== undefined);
+    if (dataDir !== undefined) await storeKey(dataDir, secretKey);
+    return demoProjectOf(project.vapidPublicKey, secretKey);
   } finally {
     dynamo.destroy();
   }
 }
 
-function newKey(registry: ProjectRegistry, exists: boolean) {
+function createOrRotateKey(registry: ProjectRegistry, exists: boolean) {
   return exists
     ? registry.rotateKey(demoProjectId, randomBytes)
     : registry.create({ projectId: demoProjectId, name: 'Demo', random: randomBytes });
 }
 
-function card(applicationServerKey: string, secretApiKey: string): DemoProject {
+function demoProjectOf(applicationServerKey: string, secretApiKey: string): DemoProject {
   return { projectId: demoProjectId, applicationServerKey, secretApiKey };
 }
 
@@ -66,7 +66,7 @@ async function readKey(dataDir: string): Promise<string | undefined> {
   return text?.trim();
 }
 
-async function keepKey(dataDir: string, secretKey: string): Promise<void> {
+async function storeKey(dataDir: string, secretKey: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   await writeFile(keyFile(dataDir), `${secretKey}\n`, { mode: 0o600 });
 }

@@ -3,29 +3,28 @@ import { type DynamoDbEngine, dynamoDbEngines } from '../dynamodb/dynamodb.ts';
 export interface StartOptions {
   readonly port: number;
   readonly dataDir: string | undefined;
-  /** As the CDK app's setting of that name. */
+  /** The CDK app's setting with this name. */
   readonly extraPushOrigins: string | undefined;
   readonly engine: DynamoDbEngine | undefined;
 }
 
-export const startHelp = `Runs the whole service on this machine, from the same stack that is deployed.
+export const startHelp = `Runs the whole service on this machine, from the stack that would be deployed.
 
   npm start
 
 Settings are environment variables:
 
-  PORT                where the API answers, 4000 where absent; the local push service
-                      takes the port after it
-  DATA_DIR            directory to keep projects and subscriptions in; in memory where absent
+  PORT                port of the API (default: 4000); the local push service uses the next port
+  DATA_DIR            directory of the tables (default: in memory)
   EXTRA_PUSH_ORIGINS  origins of further push services, separated by commas
-  DDB_ENGINE          ${dynamoDbEngines.join(' or ')}; the first that this machine has where absent
+  DDB_ENGINE          ${dynamoDbEngines.join(' or ')} (default: the first that can run on this machine)
 `;
 
 const defaultPort = 4000;
 
 /**
- * Reads the settings of `npm start`; an empty one counts as absent.
- * @throws {Error} one sentence, for the first setting that is wrong.
+ * Reads the settings of `npm start`. An empty setting counts as absent.
+ * @throws {Error} for the first invalid setting.
  */
 export function readStartOptions(env: Readonly<NodeJS.ProcessEnv>): StartOptions {
   return {
@@ -36,7 +35,7 @@ export function readStartOptions(env: Readonly<NodeJS.ProcessEnv>): StartOptions
   };
 }
 
-/** @throws {Error} */
+/** @throws {Error} if the engine is unknown. */
 export function readEngine(text: string | undefined): DynamoDbEngine | undefined {
   const engine = dynamoDbEngines.find((name) => name === text);
   if (text !== undefined && engine === undefined) {
@@ -47,7 +46,7 @@ export function readEngine(text: string | undefined): DynamoDbEngine | undefined
 
 function readPort(text: string): number {
   const port = Number(text);
-  // The next one is the push service's.
+  // The push service uses the next port, so 65535 is too high.
   if (!/^\d+$/.test(text) || port < 1 || port > 65_534) {
     throw new Error(`PORT must be a whole number from 1 to 65534; it is "${text}".`);
   }

@@ -2,19 +2,19 @@ import { type Paint, plain } from '../../admin/terminal/terminal.ts';
 import { projectIdSchema } from '../../contract/schemas.ts';
 import type { AccessLine } from '../gateway/gateway.ts';
 
-/** One answered request as one line: `POST /api/v1/projects/demo → 201  12 ms`. */
+/** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */
 export function requestLine(
-  { method, match, status, milliseconds }: AccessLine,
+  { method, match, status, durationMs }: AccessLine,
   paint: Paint = plain,
 ): string {
   const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-  const duration = paint('dim', `${Math.round(milliseconds)} ms`);
+  const duration = paint('dim', `${Math.round(durationMs)} ms`);
   return `${method} ${pathOf(match)} → ${paint(colour, String(status))}  ${duration}`;
 }
 
 /**
- * The route's path with the project's id, which is public. Nothing else of a URL: it may hold a
- * secret key by mistake, a notification's id, or an endpoint.
+ * The route's path with the project id, which is public. The rest of the URL is left out: it may
+ * contain a notification id, an endpoint, or by mistake a secret key.
  */
 function pathOf(match: AccessLine['match']): string {
   if (match === undefined) return '(no route)';

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { TableNames } from '../dynamodb/table-names.ts';
 
-/** Where tools and tests find the running stack. */
+/** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';
 
 export interface LocalState {
@@ -18,9 +18,9 @@ export interface LocalState {
 }
 
 /**
- * Writes the state, for its owner's eyes only: it holds a secret key. Beside the JSON lies what a
- * shell needs for the examples of the documentation, as `local.env`.
- * @returns removes both, unless another stack has put its own there since.
+ * Writes the state as JSON and, for the examples of the documentation, as shell variables in
+ * `local.env`. Only the owner can read the files, since they contain a secret key.
+ * @returns a function that removes both files, unless another stack has replaced them.
  */
 export async function writeState(
   state: LocalState,
@@ -32,14 +32,14 @@ export async function writeState(
   ];
   await mkdir(dirname(file), { recursive: true });
   for (const [path, text] of files) {
-    // A mode is given to a new file only.
+    // `mode` has no effect on an existing file.
     await rm(path, { force: true });
     await writeFile(path, text, { mode: 0o600 });
   }
   return async () => {
     for (const [path, text] of files) {
-      const present = await readFile(path, 'utf8').catch(() => undefined);
-      if (present === text) await rm(path);
+      const current = await readFile(path, 'utf8').catch(() => undefined);
+      if (current === text) await rm(path);
     }
   };
 }

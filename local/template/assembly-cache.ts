@@ -4,23 +4,23 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promi
 import { basename, dirname, join, relative } from 'node:path';
 import { type SynthesisOptions, synthesize } from './synthesize.ts';
 
-/** All that an assembly depends on. */
+/** Everything that an assembly depends on. */
 export interface AssemblyInputs {
-  /** The repository. */
+  /** Root directory of the repository. */
   readonly root: string;
   readonly context: Readonly<Record<string, unknown>>;
-  /** Where the assembly goes: its source maps name the sources relative to their own place. */
+  /** Parent directory of the assembly. Its source maps contain paths relative to it. */
   readonly parent: string;
   readonly nodeVersion: string;
 }
 
-/** Sources that are bundled or run, whole. */
+/** Folders whose files are all bundled or run. */
 const folders = ['bin', 'contract', 'lambdas', 'lib'];
 
 const files = [
   'cdk.json',
   'local/template/synthesize.ts',
-  // The versions that are installed, and those that should be.
+  // The installed versions; `package-lock.json` has the required ones.
   'node_modules/.package-lock.json',
   'package-lock.json',
   'package.json',
@@ -28,16 +28,16 @@ const files = [
 ];
 
 export interface CacheOptions extends SynthesisOptions {
-  /** Called where nothing can be reused, before it is synthesized. */
+  /** Is called before a synthesis, if no cached assembly can be used. */
   readonly onSynthesis?: (() => void) | undefined;
-  /** The repository. */
+  /** Root directory of the repository. Default: the working directory. */
   readonly root?: string;
 }
 
 /**
- * Writes the stack's assembly into the directory: a copy of the last one, where none of its inputs
- * has changed, else a new one. It is a copy because the kept one is removed by the next start that
- * has other inputs, while a running stack still loads its bundles.
+ * Writes the stack's assembly into the directory. If no input has changed, it is a copy of the cached
+ * assembly. Not the cached one itself: another start with other inputs deletes that, while a running
+ * stack may still load its bundles.
  */
 export async function provideAssembly({
   onSynthesis = () => {},
@@ -47,15 +47,15 @@ export async function provideAssembly({
   const { directory, context = {} } = options;
   const inputs = { root, context, parent: dirname(directory), nodeVersion: process.version };
   const digest = await digestOf(inputs);
-  const kept = join(root, '.carillon/assemblies', digest);
-  if (existsSync(kept)) return cp(kept, directory, { recursive: true });
+  const cached = join(root, '.carillon/assemblies', digest);
+  if (existsSync(cached)) return cp(cached, directory, { recursive: true });
   onSynthesis();
   await synthesize(options);
-  // Of inputs that changed meanwhile, nobody knows which ones the assembly was made of.
-  if ((await digestOf(inputs)) === digest) await keep(directory, kept);
+  // If the inputs changed during the synthesis, their digest is not that of the assembly.
+  if ((await digestOf(inputs)) === digest) await store(directory, cached);
 }
 
-/** A digest that differs where anything that could change the assembly does. */
+/** A digest of all inputs. */
 export async function digestOf(inputs: AssemblyInputs): Promise<string> {
   const { root, context, parent, nodeVersion } = inputs;
   const hash = createHash('sha256').update(JSON.stringify([root, context, parent, nodeVersion]));
@@ -74,26 +74,26 @@ async function filesIn(root: string, folder: string): Promise<string[]> {
 
 async function addFile(hash: Hash, root: string, file: string): Promise<void> {
   const content = await readFile(join(root, file));
-  // With its length, so that no content can pass for the next file's name.
+  // The length separates a file's content from the next file's name.
   hash.update(`${JSON.stringify(file)} ${content.length}\n`).update(content);
 }
 
-/** Of copies that are being made. */
+/** Prefix of incomplete copies. */
 const unfinishedPrefix = 'unfinished-';
 
-/** Keeps a copy, complete or not at all, in place of those kept before. */
-async function keep(directory: string, kept: string): Promise<void> {
-  const folder = dirname(kept);
+/** Stores a copy atomically and deletes the other cached assemblies. */
+async function store(directory: string, cached: string): Promise<void> {
+  const folder = dirname(cached);
   await mkdir(folder, { recursive: true });
   const unfinished = await mkdtemp(join(folder, unfinishedPrefix));
   await cp(directory, unfinished, { recursive: true });
-  await rename(unfinished, kept).catch(async (error) => {
-    // Another start may have kept the same one since.
-    if (!existsSync(kept)) throw error;
+  await rename(unfinished, cached).catch(async (error) => {
+    // Another start may have stored the same assembly in the meantime.
+    if (!existsSync(cached)) throw error;
     await rm(unfinished, { recursive: true });
   });
   for (const name of await readdir(folder)) {
-    if (name === basename(kept) || name.startsWith(unfinishedPrefix)) continue;
+    if (name === basename(cached) || name.startsWith(unfinishedPrefix)) continue;
     await rm(join(folder, name), { recursive: true, force: true });
   }
 }

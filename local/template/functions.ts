@@ -5,31 +5,34 @@ import { type Assembly, resourcesOf } from './template.ts';
 /** One Lambda function of the template. */
 export interface FunctionDefinition {
   readonly logicalId: string;
-  /** As other resources refer to it. */
   readonly name: string;
   readonly arn: string;
   /** Directory of the bundle. */
   readonly assetPath: string;
   /** `file.export`. */
   readonly handler: string;
-  /** References are resolved. */
+  /** Environment variables. References of the template are resolved. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds. */
-  readonly timeout: number;
-  /** MB. */
-  readonly memory: number;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
 }
+
+/** CloudFormation's defaults. */
+const defaultTimeoutSeconds = 3;
+const defaultMemoryMb = 128;
 
 interface FunctionProperties {
   readonly Handler: string;
+  /** Seconds. */
   readonly Timeout?: number;
+  /** MB. */
   readonly MemorySize?: number;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, unknown>> };
 }
 
 /**
- * The assembly's functions with their environments.
- * @throws {Error} where a function's code is no local asset, or a reference cannot be resolved.
+ * Reads the assembly's functions.
+ * @throws {Error} if a function's code is not a local asset, or a reference cannot be resolved.
  */
 export function readFunctions(
   { directory, template }: Assembly,
@@ -40,7 +43,7 @@ export function readFunctions(
     const properties = resource.Properties as unknown as FunctionProperties;
     const asset = resource.Metadata?.['aws:asset:path'];
     if (typeof asset !== 'string') {
-      throw new Error(`The template does not say where the code of "${logicalId}" lies.`);
+      throw new Error(`The code of "${logicalId}" is not an asset of the assembly.`);
     }
     const variables = Object.entries(properties.Environment?.Variables ?? {});
     return {
@@ -52,9 +55,8 @@ export function readFunctions(
       environment: Object.fromEntries(
         variables.map(([name, value]) => [name, text(value, `${name} of "${logicalId}"`)]),
       ),
-      // CloudFormation's defaults: 3 s and 128 MB.
-      timeout: (properties.Timeout ?? 3) * 1000,
-      memory: properties.MemorySize ?? 128,
+      timeoutMs: (properties.Timeout ?? defaultTimeoutSeconds) * 1000,
+      memoryMb: properties.MemorySize ?? defaultMemoryMb,
     };
   });
 }

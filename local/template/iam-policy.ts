@@ -1,7 +1,7 @@
 import { type Resolve, textResolver } from './references.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 
-/** One action on one resource: what a policy grants, and what a call needs. */
+/** One action on one resource, as a policy grants it and a call requires it. */
 export interface Grant {
   /** Such as `dynamodb:UpdateItem`. */
   readonly action: string;
@@ -9,28 +9,30 @@ export interface Grant {
   readonly resource: string;
 }
 
-/** What each function's role allows it on DynamoDB, by the function's logical id. */
+/** The DynamoDB grants of each function's role, by the function's logical id. */
 export type Grants = ReadonlyMap<string, readonly Grant[]>;
 
 /**
- * Reads what the roles of the template's functions allow on DynamoDB. Statements about other
- * services are passed over.
- * @throws {Error} at whatever would need more of IAM than a list of actions on a list of ARNs: to
- *   guess here would be to allow what AWS refuses, or the reverse.
+ * Reads the DynamoDB grants of the roles of the template's functions. Statements about other AWS
+ * services are ignored.
+ * @throws {Error} if a policy is more than a list of actions on a list of ARNs. A guess could allow
+ *   what AWS refuses, or refuse what AWS allows.
  */
 export function readGrants(template: Template, resolve: Resolve): Grants {
   const policies = resourcesOf(template, 'AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy');
-  const [unknown] = resourcesOf(template, 'AWS::IAM::RolePolicy')[0] ?? [];
-  if (unknown !== undefined) {
+  const [unsupported] = resourcesOf(template, 'AWS::IAM::RolePolicy')[0] ?? [];
+  if (unsupported !== undefined) {
     throw new Error(
-      `"${unknown}" is an AWS::IAM::RolePolicy, which the local stack does not know.`,
+      `"${unsupported}" is an AWS::IAM::RolePolicy, which the local stack does not support.`,
     );
   }
   return new Map(
     resourcesOf(template, 'AWS::Lambda::Function').map(([logicalId, resource]) => {
       const role = roleOf(logicalId, resource, template);
-      const own = policies.filter(([, { Properties }]) => isOf(role, Properties?.Roles));
-      return [logicalId, own.flatMap(([id, policy]) => grantsOf(id, policy, resolve))];
+      const attached = policies.filter(([, { Properties }]) =>
+        includesRole(Properties?.Roles, role),
+      );
+      return [logicalId, attached.flatMap(([id, policy]) => grantsOf(id, policy, resolve))];
     }),
   );
 }
@@ -44,13 +46,13 @@ function roleOf(functionId: string, { Properties }: Resource, template: Template
   }
   for (const property of ['ManagedPolicyArns', 'Policies', 'PermissionsBoundary']) {
     if (found.Properties?.[property] === undefined) continue;
-    throw new Error(`"${role}" has ${property}, which the local stack does not know.`);
+    throw new Error(`"${role}" has ${property}, which the local stack does not support.`);
   }
   return role;
 }
 
-function isOf(role: string, roles: unknown): boolean {
-  return listed(roles).some((entry) => (entry as { Ref?: unknown }).Ref === role);
+function includesRole(roles: unknown, role: string): boolean {
+  return asList(roles).some((entry) => (entry as { Ref?: unknown }).Ref === role);
 }
 
 interface Statement {
@@ -58,42 +60,46 @@ interface Statement {
   readonly Resource?: unknown;
 }
 
-const understood = ['Action', 'Effect', 'Resource', 'Sid'];
+const supportedKeys = ['Action', 'Effect', 'Resource', 'Sid'];
 
 function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve): Grant[] {
   const where = `A statement of "${policyId}"`;
   const document = Properties?.PolicyDocument as { readonly Statement?: unknown } | undefined;
-  return listed(document?.Statement).flatMap((entry) => {
+  return asList(document?.Statement).flatMap((entry) => {
     const statement = entry as Statement;
     const actions = dynamoDbActions(statement, where);
     if (actions.length === 0) return [];
     for (const [key, value] of Object.entries(statement)) {
-      if (understood.includes(key) && (key !== 'Effect' || value === 'Allow')) continue;
-      throw new Error(`${where} has ${key} ${JSON.stringify(value)}, which is not known here.`);
+      if (supportedKeys.includes(key) && (key !== 'Effect' || value === 'Allow')) continue;
+      throw new Error(
+        `${where} has ${key} ${JSON.stringify(value)}, which the local stack does not support.`,
+      );
     }
     const text = textResolver(resolve);
-    const resources = listed(statement.Resource).map((arn) => text(arn, where));
+    const resources = asList(statement.Resource).map((arn) => text(arn, where));
     return actions.flatMap((action) =>
-      resources.map((resource) => ({ action, resource: exact(resource, where) })),
+      resources.map((resource) => ({ action, resource: withoutWildcard(resource, where) })),
     );
   });
 }
 
 function dynamoDbActions({ Action }: Statement, where: string): string[] {
   if (Action === undefined) throw new Error(`${where} has no Action.`);
-  return listed(Action)
+  return asList(Action)
     .map(String)
     .filter((action) => !/^(?!dynamodb:)[a-z0-9-]+:/i.test(action))
-    .map((action) => exact(action, where));
+    .map((action) => withoutWildcard(action, where));
 }
 
-function exact(text: string, where: string): string {
+function withoutWildcard(text: string, where: string): string {
   if (/^(dynamodb|arn:aws:dynamodb):[^*?]+$/.test(text)) return text;
-  throw new Error(`${where} has "${text}", which is not known here: wildcards are not.`);
+  throw new Error(
+    `${where} has "${text}": the local stack supports no wildcards, only DynamoDB actions and ARNs.`,
+  );
 }
 
-/** CloudFormation writes a list of one as its one member. */
-function listed(value: unknown): readonly unknown[] {
+/** CDK writes a list with one member as that member. */
+function asList(value: unknown): readonly unknown[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value];
 }

@@ -1,25 +1,24 @@
 import type { Resource, Template } from './template.ts';
 
-/** What stands in for the account and region that a deployment would have. */
+/** Account and region of the local stack. */
 export const localAccount = '000000000000';
 export const localRegion = 'us-east-1';
 
 /**
- * Replaces a template's references in a value by local names.
- * @param where names the value in an error message.
+ * Replaces a template's references in a value with local names.
+ * @param where names the value in error messages.
  */
 export type Resolve = (value: unknown, where: string) => unknown;
 
-/** A resolver for values that must come out as text. */
+/** Like {@link Resolve}, for values that must be text. */
 export type ResolveText = (value: unknown, where: string) => string;
 
 type Intrinsic = (argument: unknown, where: string) => unknown;
 
 /**
- * Makes the resolver of one template. A resource's local name is its physical name where the
- * template gives one, and its logical id otherwise.
- * @throws {Error} (the resolver) at a reference or function that it does not know: a wrong guess
- *   would surface as an obscure failure of a function.
+ * Creates the resolver of a template. The local name of a resource is its physical name if the
+ * template has one, otherwise its logical id. The resolver throws an error for an unsupported
+ * reference or function, since a wrong guess would cause an obscure error in a function.
  */
 export function createResolver(template: Template): Resolve {
   const intrinsics: Readonly<Record<string, Intrinsic>> = {
@@ -68,7 +67,7 @@ export function createResolver(template: Template): Resolve {
     if (arn === undefined) {
       throw new Error(
         `${where} uses ${attribute} of "${logicalId}" (${resource.Type}), ` +
-          'which the local stack does not know.',
+          'which the local stack does not support.',
       );
     }
     const [service, path] = arn;
@@ -85,7 +84,7 @@ export function createResolver(template: Template): Resolve {
       const intrinsic = intrinsics[key];
       if (intrinsic !== undefined) return intrinsic(argument, where);
       if (key.startsWith('Fn::')) {
-        throw new Error(`${where} uses ${key}, which the local stack does not know.`);
+        throw new Error(`${where} uses ${key}, which the local stack does not support.`);
       }
     }
     return Object.fromEntries(
@@ -96,12 +95,12 @@ export function createResolver(template: Template): Resolve {
   return resolve;
 }
 
-/** Narrows a resolver to values that come out as text, numbers or truth values, all as text. */
+/** Creates a resolver that converts numbers and booleans to text, and refuses other values. */
 export function textResolver(resolve: Resolve): ResolveText {
   return (value, where) => {
     const resolved = resolve(value, where);
     if (typeof resolved === 'object' || resolved === undefined) {
-      throw new Error(`${where} is not text.`);
+      throw new Error(`${where} must be text.`);
     }
     return String(resolved);
   };
@@ -115,7 +114,7 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
-/** Service and path of the ARN, by resource type. */
+/** AWS service and path of the ARN, by resource type. */
 const arnPaths: Readonly<Record<string, readonly [service: string, path: string]>> = {
   'AWS::DynamoDB::GlobalTable': ['dynamodb', 'table/'],
   'AWS::DynamoDB::Table': ['dynamodb', 'table/'],

@@ -3,17 +3,17 @@ import type { FunctionDefinition } from './functions.ts';
 import { type Resolve, textResolver } from './references.ts';
 import { resourcesOf, type Template } from './template.ts';
 
-/** One route of the HTTP API and the function behind it. */
+/** One route of the HTTP API and its function. */
 export interface GatewayRoute {
   /** `POST /api/v1/projects/{projectId}`. */
   readonly routeKey: string;
   readonly method: string;
-  /** The path's segments; one in braces is a parameter. */
+  /** Segments of the path. A segment in braces is a parameter. */
   readonly segments: readonly string[];
   /** Name of the function. */
   readonly functionName: string;
-  /** Milliseconds after which the gateway gives up on the function. */
-  readonly timeout: number;
+  /** How long the gateway waits for the function. */
+  readonly timeoutMs: number;
   readonly throttle: Throttle;
 }
 
@@ -35,15 +35,15 @@ interface RouteSettings {
   readonly ThrottlingBurstLimit?: number;
 }
 
-/** API Gateway's quotas of an account and region, for a route whose stage sets nothing else. */
+/** API Gateway's quota per account and region. It applies to routes without a throttle. */
 const accountThrottle: Throttle = { ratePerSecond: 10_000, burst: 5000 };
 
-/** The most an HTTP API waits for an integration, and what it waits unless told otherwise. */
-const integrationTimeout = 30_000;
+/** The default and the maximum of an HTTP API. */
+const integrationTimeoutMs = 30_000;
 
 /**
- * The template's routes.
- * @throws {Error} at a kind of route or integration that the local gateway does not imitate.
+ * Reads the template's routes.
+ * @throws {Error} if the local gateway does not support the kind of a route or integration.
  */
 export function readRoutes(
   template: Template,
@@ -56,7 +56,7 @@ export function readRoutes(
     const routeKey = text(Properties?.RouteKey, `RouteKey of "${logicalId}"`);
     const [method, path, ...rest] = routeKey.split(' ');
     if (!method || method === 'ANY' || !path?.startsWith('/') || path.includes('+') || rest[0]) {
-      throw new Error(`The local gateway does not know routes such as "${routeKey}".`);
+      throw new Error(`The local gateway does not support the route "${routeKey}".`);
     }
     const target = text(Properties?.Target, `Target of "${logicalId}"`);
     const integrationId = target.replace(/^integrations\//, '');
@@ -67,19 +67,19 @@ export function readRoutes(
       integration?.IntegrationType !== 'AWS_PROXY' ||
       integration.PayloadFormatVersion !== '2.0'
     ) {
-      throw new Error(`Route "${routeKey}" has no Lambda integration of payload format 2.0.`);
+      throw new Error(`Route "${routeKey}" has no Lambda integration with payload format 2.0.`);
     }
     const uri = text(integration.IntegrationUri, `IntegrationUri of "${integrationId}"`);
-    const behind = functions.find(({ arn }) => uri === arn || uri.includes(`${arn}/`));
-    if (behind === undefined) {
-      throw new Error(`Route "${routeKey}" leads to no function of the template.`);
+    const invoked = functions.find(({ arn }) => uri === arn || uri.includes(`${arn}/`));
+    if (invoked === undefined) {
+      throw new Error(`Route "${routeKey}" does not invoke a function of the template.`);
     }
     return {
       routeKey,
       method,
       segments: path.split('/').slice(1),
-      functionName: behind.name,
-      timeout: integration.TimeoutInMillis ?? integrationTimeout,
+      functionName: invoked.name,
+      timeoutMs: integration.TimeoutInMillis ?? integrationTimeoutMs,
       throttle: throttleOf(routeKey),
     };
   });

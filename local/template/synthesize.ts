@@ -3,22 +3,22 @@ import { readFile } from 'node:fs/promises';
 import { type Assembly, readAssembly } from './template.ts';
 
 export interface SynthesisOptions {
-  /** Where the cloud assembly goes. */
+  /** Output directory of the cloud assembly. */
   readonly directory: string;
-  /** Settings of the CDK app, as `--context` of the CDK CLI would give them. */
+  /** Settings of the CDK app, like `--context` of the CDK CLI. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The CDK app, relative to the working directory. */
+  /** File of the CDK app, relative to the working directory. */
   readonly app?: string;
 }
 
-/** The stack asks for an address at which push services can reach the operator: here nobody does. */
+/** The stack requires a VAPID subject. The local push service does not use it. */
 const localVapidSubject = 'mailto:operator@example.com';
 
 /**
- * Runs the CDK app as the CDK CLI does, by its protocol of two environment variables, without the
- * CLI's own second of start-up.
- * @throws {Error} with the app's message when it fails.
+ * Runs the CDK app as the CDK CLI does: with two environment variables. This avoids the CLI's
+ * start-up time of about a second.
+ * @throws {Error} with the app's message if it fails.
  */
 export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
   const { directory, context, signal, app = 'bin/carillon.ts' } = options;
@@ -28,7 +28,7 @@ export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
   const child = spawn(process.execPath, ['--import', 'tsx', app], {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal && { signal }),
-    // Nothing else of the environment, so that the assembly cannot depend on it.
+    // No other variables, so that the assembly does not depend on the environment.
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -37,7 +37,7 @@ export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
       CDK_CONTEXT_JSON: JSON.stringify({
         vapidSubject: localVapidSubject,
         ...settings,
-        // Sets `aws:asset:path`, by which a function's bundle is found.
+        // Writes `aws:asset:path`, the path of a function's bundle.
         'aws:cdk:enable-asset-metadata': true,
         ...context,
       }),
@@ -54,7 +54,7 @@ export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
   return readAssembly(directory);
 }
 
-/** The line that says what went wrong, whether the app said it plainly or threw. */
+/** The message of a thrown error, or else the first line that the app printed. */
 function firstMessage(output: string): string {
   const thrown = /^(?:[A-Z]\w*)?Error(?: \[\w+\])?: (.+)$/m.exec(output)?.[1];
   return (

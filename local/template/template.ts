@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A CloudFormation template, as far as the local stack reads it. */
+/** The parts of a CloudFormation template that the local stack reads. */
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
@@ -13,7 +13,7 @@ export interface Resource {
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What a synthesis leaves behind: a directory with a template and the functions' bundles. */
+/** The output of a synthesis: a directory with the template and the functions' bundles. */
 export interface Assembly {
   readonly directory: string;
   readonly stackName: string;
@@ -34,7 +34,7 @@ interface Manifest {
 
 /**
  * Reads a cloud assembly.
- * @throws {Error} where the directory holds none, or one of several stacks.
+ * @throws {Error} if the directory has no assembly, or one with several stacks.
  */
 export function readAssembly(directory: string): Assembly {
   const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));
@@ -44,7 +44,7 @@ export function readAssembly(directory: string): Assembly {
   const [stack] = stacks;
   const templateFile = stack?.[1].properties?.templateFile;
   if (stacks.length !== 1 || stack === undefined || templateFile === undefined) {
-    throw new Error(`The assembly has ${stacks.length} stacks; the local stack runs one.`);
+    throw new Error(`The assembly has ${stacks.length} stacks; it must have one.`);
   }
   return {
     directory,
@@ -57,11 +57,11 @@ function readJson<Content>(file: string): Content {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Content;
   } catch (error) {
-    throw new Error(`The assembly is broken: ${(error as Error).message}`);
+    throw new Error(`Cannot read the assembly: ${(error as Error).message}`);
   }
 }
 
-/** Resources of the given types with their logical ids, in the template's order. */
+/** The resources of the given types with their logical ids, in the template's order. */
 export function resourcesOf(
   template: Template,
   ...types: readonly string[]

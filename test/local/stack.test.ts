@@ -13,7 +13,7 @@ function post(stack: Stack, path: string, body: object, headers: Record<string, 
   });
 }
 
-test('the main job runs: subscribe, send, receive, report', async () => {
+test('the stack subscribes, sends, delivers and tracks', async () => {
   const logs: FunctionLog[] = [];
   const stack = await startLocalStack({ onLog: (line) => logs.push(line) });
   try {
@@ -29,14 +29,14 @@ test('the main job runs: subscribe, send, receive, report', async () => {
     ]);
     expect((await browser.show()).status).toBe(200);
 
-    const heard = new Set(logs.map(({ function: name }) => name));
-    expect([...stack.functions.keys()].filter((name) => heard.has(name))).toHaveLength(3);
+    const logged = new Set(logs.map(({ function: name }) => name));
+    expect([...stack.functions.keys()].filter((name) => logged.has(name))).toHaveLength(3);
   } finally {
     await stack.stop();
   }
 });
 
-test('settings given to the stack reach the functions that have them', async () => {
+test('the option environment replaces variables of the functions', async () => {
   const stack = await startLocalStack({ environment: { SUBSCRIBER_CAP: '1' } });
   try {
     const { applicationServerKey } = await demoProject(stack.dynamodb, undefined);
@@ -50,7 +50,7 @@ test('settings given to the stack reach the functions that have them', async () 
   }
 });
 
-test('a busy port fails the start by one clear sentence', async () => {
+test('starting on a port in use fails with one sentence', async () => {
   const { port, release } = await busyPort();
   await expect(startLocalStack({ port })).rejects.toThrow(
     new Error(`Port ${port} is in use. Free it, or choose another with PORT.`),
@@ -58,23 +58,23 @@ test('a busy port fails the start by one clear sentence', async () => {
   await release();
 });
 
-test('a start that fails leaves nothing running', async () => {
+test('a failed start stops everything that it started', async () => {
   const folder = temporaryFolder();
   const pushServicePort = await freePort();
   await expect(startLocalStack({ pushServicePort, assembly: folder.path })).rejects.toThrow(
-    'The assembly is broken',
+    'Cannot read the assembly',
   );
   await expect(fetch(`http://127.0.0.1:${pushServicePort}`)).rejects.toThrow('fetch failed');
   folder.remove();
 });
 
-test('a start can be broken off', async () => {
+test('a start can be aborted', async () => {
   await expect(startLocalStack({ signal: AbortSignal.abort() })).rejects.toMatchObject({
     name: 'AbortError',
   });
 });
 
-test('the demo project keeps its keys with the data', async () => {
+test('the demo project has the same keys after a restart', async () => {
   const folder = temporaryFolder();
   const restarted = async <Result>(use: (stack: Stack) => Promise<Result>): Promise<Result> => {
     const stack = await startLocalStack({ dataDir: folder.path });
@@ -87,7 +87,7 @@ test('the demo project keeps its keys with the data', async () => {
   const first = await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path));
   expect(await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path))).toEqual(first);
 
-  // Kept elsewhere, the key is unknown: the project gets another.
+  // The key file is missing in the other directory, so the project gets a new key.
   const other = temporaryFolder();
   const rotated = await restarted(({ dynamodb }) => demoProject(dynamodb, other.path));
   expect(rotated.applicationServerKey).toBe(first.applicationServerKey);

@@ -69,6 +69,6 @@ describe('runDemo', () => {
   it('prints in one line why the stack cannot start', async () => {
     const terminal = testTerminal();
     expect(await runDemo([], terminal, { assembly: 'no/such/assembly' })).toBe(1);
-    expect(terminal.written().messages).toMatch(/^The assembly is broken: .*\n$/);
+    expect(terminal.written().messages).toMatch(/^Cannot read the assembly: .*\n$/);
   });
 });

@@ -16,7 +16,7 @@ const routes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
   method,
   segments: ['things', '{id}'],
   functionName: 'Things',
-  timeout: 20_000,
+  timeoutMs: 20_000,
   throttle: { ratePerSecond: 1, burst: 2 },
 }));
 
@@ -27,7 +27,7 @@ let failures: unknown[];
 
 afterEach(() => gateway.stop());
 
-/** A gateway whose function records the event and answers with this. */
+/** Starts a gateway whose function records the event and then calls `invoke`. */
 async function gatewayOf(
   invoke: () => Promise<string> = async () => '{"statusCode":204}',
   { pages, ...api }: Partial<GatewayOptions & Api> = {},
@@ -50,9 +50,9 @@ async function gatewayOf(
   });
 }
 
-const answering = (result: unknown) => async () => JSON.stringify(result);
+const returning = (result: unknown) => async () => JSON.stringify(result);
 
-/** What the client sees: status, content type and text. */
+/** @returns the response’s status, content type and text. */
 async function call(path = '/things/1', init: RequestInit = {}) {
   const response = await fetch(gateway.origin + path, init);
   return {
@@ -112,7 +112,7 @@ describe('the event', () => {
     expect(event!.requestContext.timeEpoch).toBeGreaterThanOrEqual(before);
   });
 
-  test('joins repeated headers, in lower case, and takes the cookies apart', async () => {
+  test('has lower-case header names, joined repetitions and separate cookies', async () => {
     await gatewayOf();
     const sent = request(`${gateway.origin}/things/1`, {
       headers: { 'X-Many': ['a', 'b'], COOKIE: ['one=1; two=2', 'three=3'] },
@@ -133,7 +133,7 @@ describe('the event', () => {
     ['application/x-www-form-urlencoded', false],
     ['application/vnd.thing+json', false],
     [undefined, false],
-  ])('carries a body of type %s as it is: %s', async (type, asItIs) => {
+  ])('has a body of type %s as text: %s', async (type, isText) => {
     await gatewayOf();
     const body = Buffer.from('{"ü":1}');
     await call('/things/1', {
@@ -142,20 +142,20 @@ describe('the event', () => {
       headers: type === undefined ? {} : { 'content-type': type },
     });
     expect(events[0]).toMatchObject(
-      asItIs
+      isText
         ? { body: '{"ü":1}', isBase64Encoded: false }
         : { body: body.toString('base64'), isBase64Encoded: true },
     );
   });
 
-  test('never takes the client’s word for its address', async () => {
+  test('has the peer’s address, not the one of X-Forwarded-For', async () => {
     await gatewayOf();
     await call('/things/1', { headers: { 'X-Forwarded-For': '203.0.113.9' } });
     expect(events[0]!.requestContext.http.sourceIp).toBe('127.0.0.1');
     expect(events[0]!.headers['x-forwarded-for']).toBe('203.0.113.9, 127.0.0.1');
   });
 
-  test('takes it where a test asks for that', async () => {
+  test('has the address of X-Forwarded-For with trustForwardedFor', async () => {
     await gatewayOf(undefined, { trustForwardedFor: true });
     await call('/things/1', { headers: { 'X-Forwarded-For': '2001:db8::1, 203.0.113.9' } });
     await call('/things/1');
@@ -163,17 +163,17 @@ describe('the event', () => {
     expect(addresses).toEqual(['2001:db8::1', '127.0.0.1']);
   });
 
-  test('keeps a query parameter named __proto__ a parameter', async () => {
+  test('has a query parameter named __proto__', async () => {
     await gatewayOf();
     await call('/things/1?__proto__=x');
     expect(Object.entries(events[0]!.queryStringParameters!)).toEqual([['__proto__', 'x']]);
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   test('has the function’s status, headers, cookies and body', async () => {
     await gatewayOf(
-      answering({
+      returning({
         statusCode: 418,
         headers: { 'X-Number': 3, 'Content-Type': 'text/html' },
         cookies: ['a=1', 'b=2'],
@@ -196,26 +196,26 @@ describe('the answer', () => {
       'text/plain;charset=UTF-8',
       'ü',
     ],
-    ['no type', { statusCode: 200, body: 'ü' }, 'text/plain;charset=UTF-8', 'ü'],
+    ['no content type', { statusCode: 200, body: 'ü' }, 'text/plain;charset=UTF-8', 'ü'],
     ['no body', { statusCode: 200 }, null, ''],
     ['no status', { ok: true }, 'application/json', '{"ok":true}'],
-    ['a bare text', 'hello', 'application/json', 'hello'],
-    ['nothing', null, 'application/json', 'null'],
-  ])('is 200 for a result with %s', async (_, result, type, text) => {
-    await gatewayOf(answering(result));
+    ['a string', 'hello', 'application/json', 'hello'],
+    ['null', null, 'application/json', 'null'],
+  ])('is 200 for a result: %s', async (_, result, type, text) => {
+    await gatewayOf(returning(result));
     expect(await call()).toEqual({ status: 200, type, text });
   });
 
   test.each([
-    ['a status that is none', { statusCode: 'fine' }],
+    ['an invalid status', { statusCode: 'fine' }],
     ['a status out of range', { statusCode: 42 }],
-    ['a body that is no text', { statusCode: 200, body: { a: 1 } }],
+    ['a body that is not text', { statusCode: 200, body: { a: 1 } }],
   ])('is 500 for a result with %s', async (_, result) => {
-    await gatewayOf(answering(result));
+    await gatewayOf(returning(result));
     expect(await call()).toEqual(message(500, 'Internal Server Error'));
   });
 
-  test('is 500 for a function error, and tells nothing of it', async () => {
+  test('is 500 for a function error, without its message', async () => {
     await gatewayOf(() => Promise.reject(new FunctionError('RangeError', 'a secret')));
     expect(await call()).toEqual(message(500, 'Internal Server Error'));
   });
@@ -224,17 +224,17 @@ describe('the answer', () => {
   test.each<[string, () => Promise<string>]>([
     ['whose pool fails', () => Promise.reject(broken)],
     ['whose result is not JSON', async () => 'a secret'],
-    ['whose headers are null', answering({ statusCode: 200, headers: null })],
-    ['with a line break in a header', answering({ statusCode: 200, headers: { a: 'b\nc' } })],
+    ['whose headers are null', returning({ statusCode: 200, headers: null })],
+    ['with a line break in a header', returning({ statusCode: 200, headers: { a: 'b\nc' } })],
     [
       'with a space in the name of a header',
-      answering({ statusCode: 200, headers: { 'a b': '' } }),
+      returning({ statusCode: 200, headers: { 'a b': '' } }),
     ],
-    ['with a line break in a cookie', answering({ statusCode: 200, cookies: ['a=b\nc'] })],
-  ])('is 500 for a function %s, and the next request is answered', async (_, invoke) => {
+    ['with a line break in a cookie', returning({ statusCode: 200, cookies: ['a=b\nc'] })],
+  ])('is 500 for a function %s, and the next request succeeds', async (_, invoke) => {
     let first = true;
     await gatewayOf(() => {
-      if (!first) return answering({ statusCode: 204 })();
+      if (!first) return returning({ statusCode: 204 })();
       first = false;
       return invoke();
     });
@@ -243,16 +243,16 @@ describe('the answer', () => {
     expect((await call()).status).toBe(204);
   });
 
-  test('is 500 for pages that fail, and the next request is answered', async () => {
+  test('is 500 if the pages fail, and the next request succeeds', async () => {
     await gatewayOf(undefined, { pages: () => Promise.reject(broken) });
     expect(await call('/page')).toEqual(message(500, 'Internal Server Error'));
     expect(failures).toEqual([broken]);
     expect((await call()).status).toBe(204);
   });
 
-  test('is 503 once the integration’s time is over', async () => {
+  test('is 503 after the integration’s timeout', async () => {
     await gatewayOf(() => new Promise(() => {}), {
-      routes: routes.map((route) => ({ ...route, timeout: 20 })),
+      routes: routes.map((route) => ({ ...route, timeoutMs: 20 })),
     });
     expect(await call()).toEqual(message(503, 'Service Unavailable'));
   });
@@ -262,7 +262,7 @@ describe('the answer', () => {
     ['/things', 'GET'],
     ['/things/1', 'DELETE'],
     ['/things/1%2F2', 'GET'],
-  ])('is 404 for %s by %s', async (path, method) => {
+  ])('is 404 for %s with %s', async (path, method) => {
     await gatewayOf();
     expect(await call(path, { method })).toEqual(message(404, 'Not Found'));
     expect(events).toEqual([]);
@@ -274,13 +274,13 @@ describe('the answer', () => {
   });
 
   test.each([
-    ['the gateway', 10 * 1024 * 1024 + 1],
-    ['a function', 6 * 1024 * 1024],
-  ])('is 413 for more than %s takes', async (_, length) => {
+    ['API Gateway', 10 * 1024 * 1024 + 1],
+    ['Lambda', 6 * 1024 * 1024],
+  ])('is 413 for a body beyond the limit of %s', async (_, length) => {
     await gatewayOf();
     const headers = { 'content-type': 'text/plain' };
-    const answer = await call('/things/1', { method: 'POST', body: 'x'.repeat(length), headers });
-    expect(answer).toEqual(message(413, 'Request Entity Too Large'));
+    const response = await call('/things/1', { method: 'POST', body: 'x'.repeat(length), headers });
+    expect(response).toEqual(message(413, 'Request Entity Too Large'));
     expect(events).toEqual([]);
   });
 
@@ -294,13 +294,13 @@ describe('the answer', () => {
 
 describe('a throttle', () => {
   const statuses = async (method = 'GET') => {
-    const answers = [];
+    const found = [];
     for (let count = 0; count < 3; count++)
-      answers.push((await call('/things/1', { method })).status);
-    return answers;
+      found.push((await call('/things/1', { method })).status);
+    return found;
   };
 
-  test('answers 429 beyond the burst, until the rate allows more', async () => {
+  test('returns 429 beyond the burst until the rate allows more', async () => {
     const clock = { ms: 0 };
     await gatewayOf(undefined, { nowMs: () => clock.ms });
     expect(await statuses()).toEqual([204, 204, 429]);
@@ -309,15 +309,15 @@ describe('a throttle', () => {
     expect(await statuses()).toEqual([204, 429, 429]);
   });
 
-  test('holds for one route alone', async () => {
+  test('applies to one route', async () => {
     await gatewayOf(undefined, { nowMs: () => 0 });
     await statuses('GET');
     expect(await statuses('POST')).toEqual([204, 204, 429]);
   });
 
-  test('answers in the gateway’s words, without a header of the function’s', async () => {
+  test('returns the gateway’s response without the function’s headers', async () => {
     const cors = { 'access-control-allow-origin': '*' };
-    await gatewayOf(answering({ statusCode: 204, headers: cors }), { nowMs: () => 0 });
+    await gatewayOf(returning({ statusCode: 204, headers: cors }), { nowMs: () => 0 });
     await statuses();
     expect(await call()).toEqual(message(429, 'Too Many Requests'));
     const { headers } = await fetch(`${gateway.origin}/things/1`);
@@ -341,7 +341,7 @@ describe('before it is opened, the gateway', () => {
     ['/api/v1/projects/demo', 'POST'],
     ['/', 'POST'],
     ['/nothing', 'GET'],
-  ])('answers 503 to %s by %s', async (path, method) => {
+  ])('returns 503 for %s with %s', async (path, method) => {
     const response = await fetch(gateway.origin + path, { method });
     expect(response.headers.get('retry-after')).toBe('1');
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -351,7 +351,7 @@ describe('before it is opened, the gateway', () => {
     ]);
   });
 
-  test.each(['/', '/?projectId=x'])('shows at %s a page that reloads itself', async (path) => {
+  test.each(['/', '/?projectId=x'])('returns a page that reloads itself for %s', async (path) => {
     const response = await fetch(gateway.origin + path);
     expect(response.status).toBe(503);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -359,30 +359,30 @@ describe('before it is opened, the gateway', () => {
   });
 });
 
-test('each answer is one line of the access log', async () => {
+test('each response is one line of the access log', async () => {
   await gatewayOf();
   await call('/things/1?a=b');
   await call('/nothing', { method: 'PUT' });
-  const milliseconds = expect.any(Number);
+  const durationMs = expect.any(Number);
   expect(lines).toEqual([
     {
       method: 'GET',
       match: { route: routes[0], parameters: { id: '1' } },
       status: 204,
-      milliseconds,
+      durationMs,
     },
-    { method: 'PUT', match: undefined, status: 404, milliseconds },
+    { method: 'PUT', match: undefined, status: 404, durationMs },
   ]);
 });
 
-test('a client that hangs up in its body disturbs nobody', async () => {
+test('a client that disconnects during its body does not affect other requests', async () => {
   await gatewayOf();
   const sent = request(`${gateway.origin}/things/1`, {
     method: 'POST',
     headers: { 'content-length': '100' },
   });
   sent.on('error', () => {});
-  sent.write('half');
+  sent.write('incomplete');
   await once(sent, 'socket');
   sent.destroy();
   expect((await call()).status).toBe(204);

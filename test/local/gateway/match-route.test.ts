@@ -9,7 +9,7 @@ const routes = ['GET /things/{id}', 'GET /things/all', 'DELETE /things/{id}'].ma
       method,
       segments: path.split('/').slice(1),
       functionName: 'Function',
-      timeout: 30_000,
+      timeoutMs: 30_000,
       throttle: { ratePerSecond: 10_000, burst: 5000 },
     };
   },
@@ -20,11 +20,11 @@ function match(method: string, path: string) {
   return found && [found.route.routeKey, found.parameters];
 }
 
-test('takes the method and the parameters', () => {
+test('matches the method and extracts the parameters', () => {
   expect(match('DELETE', '/things/a b')).toEqual(['DELETE /things/{id}', { id: 'a b' }]);
 });
 
-test('prefers the literal path', () => {
+test('prefers a path without parameters', () => {
   expect(match('GET', '/things/all')).toEqual(['GET /things/all', {}]);
 });
 

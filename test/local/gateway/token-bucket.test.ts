@@ -1,6 +1,6 @@
 import { TokenBucket } from '../../../local/gateway/token-bucket.ts';
 
-/** Takes this many times. @returns how many of them got a token. */
+/** Takes a token this many times. @returns how many tokens it got. */
 function take(bucket: TokenBucket, times: number): number {
   return Array.from({ length: times }, () => bucket.take()).filter(Boolean).length;
 }
@@ -32,7 +32,7 @@ test('the bucket never has more tokens than the burst', () => {
   expect(take(bucket, 10)).toBe(5);
 });
 
-test('looks in quick succession lose no part of a token', () => {
+test('frequent calls do not lose fractions of a token', () => {
   const { bucket, clock } = bucketOf(1, 1);
   take(bucket, 1);
   const taken = Array.from({ length: 100 }, () => {

@@ -16,7 +16,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** A pool of a function with this source; its export is `handler`. */
+/** A pool of a function with this source, which exports `handler`. */
 function poolOf(
   source: string,
   settings: Partial<FunctionDefinition> = {},
@@ -31,8 +31,8 @@ function poolOf(
       assetPath: folder.path,
       handler: 'index.handler',
       environment: {},
-      timeout: 20_000,
-      memory: 128,
+      timeoutMs: 20_000,
+      memoryMb: 128,
       ...settings,
     },
     { onLog: (line) => logs.push(line), ...options },
@@ -44,12 +44,12 @@ async function invoke(event: unknown = {}, requestId = 'request-1'): Promise<unk
   return JSON.parse(await pool.invoke(JSON.stringify(event), requestId));
 }
 
-test('a function gets the event and answers with its result', async () => {
+test('a function gets the event and returns its result', async () => {
   poolOf('export const handler = async (event) => ({ twice: event.number * 2 });');
   expect(await invoke({ number: 21 })).toEqual({ twice: 42 });
 });
 
-test('a function finds exactly its own environment', async () => {
+test('a function has only its own environment variables', async () => {
   const environment = { TABLE: 'Projects', AWS_REGION: 'us-east-1' };
   poolOf('export const handler = async () => process.env;', { environment });
   expect(await invoke()).toEqual(environment);
@@ -59,7 +59,7 @@ test('a function gets Lambda’s context', async () => {
   poolOf(
     `export const handler = async (_event, context) =>
       ({ ...context, remaining: context.getRemainingTimeInMillis() });`,
-    { timeout: 9000, memory: 256 },
+    { timeoutMs: 9000, memoryMb: 256 },
   );
   const context = (await invoke({}, 'request-7')) as { remaining: number };
   expect(context).toMatchObject({
@@ -73,7 +73,7 @@ test('a function gets Lambda’s context', async () => {
   expect(context.remaining).toBeLessThanOrEqual(9000);
 });
 
-test('a CommonJS bundle runs, too', async () => {
+test('a CommonJS bundle runs', async () => {
   folder.write('main.cjs', 'exports.run = async () => "ran";');
   poolOf('', { handler: 'main.run' });
   expect(await invoke()).toBe('ran');
@@ -85,9 +85,9 @@ test('an instance serves one request at a time', async () => {
      export const handler = async () => {
        active += 1;
        for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
-       const seen = active;
+       const result = active;
        active -= 1;
-       return seen;
+       return result;
      };`,
     {},
     { size: 2 },
@@ -95,7 +95,7 @@ test('an instance serves one request at a time', async () => {
   expect(await Promise.all(Array.from({ length: 10 }, () => invoke()))).toEqual(Array(10).fill(1));
 });
 
-test('instances are kept between requests, and grow with them up to the bound', async () => {
+test('instances are reused and created on demand up to the maximum', async () => {
   poolOf(
     `let served = 0;
      export const handler = async () => ++served;`,
@@ -110,7 +110,7 @@ test('instances are kept between requests, and grow with them up to the bound', 
   expect(pool.instances).toBe(3);
 });
 
-test('what a function writes is heard before its answer, with its name', async () => {
+test('log lines have the function’s name and arrive before its result', async () => {
   poolOf(`export const handler = async () => {
     console.log(JSON.stringify({ level: 'INFO' }));
     console.error('a', 1);
@@ -124,7 +124,7 @@ test('what a function writes is heard before its answer, with its name', async (
   ]);
 });
 
-test('a thrown error fails the request, is logged, and leaves the instance as it is', async () => {
+test('a thrown error fails the request, is logged and keeps the instance', async () => {
   poolOf(`let served = 0;
     export const handler = async (event) => {
       served += 1;
@@ -148,11 +148,11 @@ test.each([
   ],
   ['process.exit', 'process.exit(3)', 'Runtime.ExitError'],
   [
-    'its memory’s end',
+    'running out of memory',
     'const all = []; for (;;) all.push(new Array(1e5).fill({}))',
     'Runtime.UnhandledError',
   ],
-])('%s ends the instance, and the next request gets another', async (_, statement, errorType) => {
+])('%s ends the instance, and the next request gets a new one', async (_, statement, errorType) => {
   poolOf(
     `let served = 0;
      export const handler = async (event) => {
@@ -161,7 +161,7 @@ test.each([
        ${statement};
        await new Promise(() => {});
      };`,
-    { memory: 32 },
+    { memoryMb: 32 },
   );
   expect(await invoke()).toBe(1);
   await expect(invoke({ crash: true })).rejects.toMatchObject({ errorType });
@@ -169,7 +169,7 @@ test.each([
   expect(pool.instances).toBe(1);
 });
 
-test('a request past the time-out fails and ends its instance', async () => {
+test('a timeout fails the request and ends its instance', async () => {
   poolOf(
     `let served = 0;
      export const handler = (event) => {
@@ -177,7 +177,7 @@ test('a request past the time-out fails and ends its instance', async () => {
        if (event.spin) for (;;);
        return event.hang ? new Promise(() => {}) : Promise.resolve(served);
      };`,
-    { timeout: 300 },
+    { timeoutMs: 300 },
   );
   for (const event of [{ hang: true }, { spin: true }]) {
     await expect(invoke(event, 'slow')).rejects.toMatchObject({
@@ -191,25 +191,25 @@ test('a request past the time-out fails and ends its instance', async () => {
   expect(await invoke()).toBe(1);
 });
 
-test('a bundle that fails to load fails the request and says why in the log', async () => {
+test('a bundle that fails to load fails the request and logs the reason', async () => {
   poolOf('throw new Error("The function’s environment is incomplete.");');
   await expect(invoke()).rejects.toMatchObject({ errorType: 'Runtime.UnhandledError' });
   expect(logs[0]?.text).toContain('Error: The function’s environment is incomplete.');
 });
 
-test('a bundle without the handler’s export is told', async () => {
+test('a bundle without the handler’s export fails the request', async () => {
   poolOf('export const other = 1;');
-  await expect(invoke()).rejects.toThrow('exports no function "handler"');
+  await expect(invoke()).rejects.toThrow('does not export a function "handler"');
 });
 
-test('a bundle without the handler’s file is refused at once', () => {
+test('a bundle without the handler’s file is refused by the constructor', () => {
   poolOf('');
   expect(() => poolOf('', { handler: 'missing.handler' })).toThrow(
     'The bundle of "Test" has no file "missing".',
   );
 });
 
-test('stopping fails what is under way and what waits', async () => {
+test('stop() fails current and waiting requests', async () => {
   poolOf('export const handler = () => new Promise(() => {});', {}, { size: 1 });
   const requests = [invoke(), invoke()];
   const outcomes = Promise.allSettled(requests);

@@ -12,7 +12,7 @@ let playground: Playground;
 beforeAll(async () => {
   playground = await openPlayground(process.cwd(), {
     baseUrl: 'http://localhost:4000',
-    // Nothing here asks for a notification.
+    // No test reads a notification from the database.
     dynamodb: { endpoint: 'http://localhost:1', tables: {} as TableNames },
     project,
   });
@@ -20,10 +20,10 @@ beforeAll(async () => {
 
 afterAll(() => playground.stop());
 
-const own = { host: 'localhost:4000' };
+const host = { host: 'localhost:4000' };
 
-function get(url: string, headers: IncomingHttpHeaders = own, method = 'GET') {
-  return playground.answer({ url, method, headers } as IncomingMessage);
+function get(url: string, headers: IncomingHttpHeaders = host, method = 'GET') {
+  return playground.respond({ url, method, headers } as IncomingMessage);
 }
 
 test.each([
@@ -44,40 +44,40 @@ test.each([
   ['/nothing', 'GET'],
   ['/', 'POST'],
   ['/local/nothing', 'GET'],
-])('%s by %s is left to the gateway', async (url, method) => {
-  expect(await get(url, own, method)).toBeUndefined();
+])('the playground does not handle %s with %s', async (url, method) => {
+  expect(await get(url, host, method)).toBeUndefined();
 });
 
 test.each<[string, IncomingHttpHeaders]>([
-  ['a tool', own],
-  ['a tool by the other name', { host: '127.0.0.1:4000' }],
-  ['its page', { ...own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }],
-  ['its page, which states its origin', { ...own, origin: 'http://localhost:4000' }],
-  ['a person who types the address', { ...own, 'sec-fetch-site': 'none' }],
-])('tells %s the demo project', async (_, headers) => {
-  const answer = await get('/local/project', headers);
-  expect(JSON.parse(answer!.body.toString())).toEqual(project);
+  ['a tool', host],
+  ['a tool that uses 127.0.0.1', { host: '127.0.0.1:4000' }],
+  ['its page', { ...host, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }],
+  ['its page with an Origin header', { ...host, origin: 'http://localhost:4000' }],
+  ['the address bar', { ...host, 'sec-fetch-site': 'none' }],
+])('/local/project returns the demo project to %s', async (_, headers) => {
+  const response = await get('/local/project', headers);
+  expect(JSON.parse(response!.body.toString())).toEqual(project);
 });
 
 test.each<[string, IncomingHttpHeaders]>([
-  ['under a name of another site', { host: 'evil.example' }],
-  ['under a name of another site, with this port', { host: 'evil.example:4000' }],
-  ['on another port', { host: 'localhost:4001' }],
+  ['to another host', { host: 'evil.example' }],
+  ['to another host on this port', { host: 'evil.example:4000' }],
+  ['to another port', { host: 'localhost:4001' }],
   ['without a host', {}],
-  ['from a page of another site', { ...own, origin: 'https://evil.example' }],
-  ['from a page on another port', { ...own, origin: 'http://localhost:3000' }],
-  ['from a page without an origin', { ...own, origin: 'null' }],
-  ['by a fetch of another site', { ...own, 'sec-fetch-site': 'cross-site' }],
-  ['by a fetch from another port', { ...own, 'sec-fetch-site': 'same-site' }],
+  ['from a page of another site', { ...host, origin: 'https://evil.example' }],
+  ['from a page on another port', { ...host, origin: 'http://localhost:3000' }],
+  ['from a page with an opaque origin', { ...host, origin: 'null' }],
+  ['by a fetch from another site', { ...host, 'sec-fetch-site': 'cross-site' }],
+  ['by a fetch from another port', { ...host, 'sec-fetch-site': 'same-site' }],
   [
     'by a navigation from another site',
-    { ...own, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
+    { ...host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' },
   ],
-])('tells nothing %s', async (_, headers) => {
+])('refuses a request %s', async (_, headers) => {
   for (const url of ['/local/project', '/local/projects/demo/notifications/x', '/local/x']) {
-    const answer = await get(url, headers);
-    expect(answer!.status).toBe(403);
-    expect(answer!.body.toString()).toBe('{"message":"Forbidden"}');
+    const response = await get(url, headers);
+    expect(response!.status).toBe(403);
+    expect(response!.body.toString()).toBe('{"message":"Forbidden"}');
   }
 });
 
@@ -87,11 +87,11 @@ test.each([
   ['a malformed project id', `/local/projects/%00/notifications/${id}`],
   ['a notification id that is too long', `/local/projects/demo/notifications/${'b'.repeat(1100)}`],
   ['a malformed notification id', '/local/projects/demo/notifications/x'],
-])('answers 404 to %s, without asking the database', async (_, url) => {
+])('returns 404 for %s without a database call', async (_, url) => {
   expect(await get(url)).toMatchObject({ status: 404 });
 });
 
-test('no other site may read an answer', async () => {
+test('responses have no CORS headers', async () => {
   const { headers } = (await get('/local/project'))!;
   expect(Object.keys(headers)).not.toContain('access-control-allow-origin');
 });

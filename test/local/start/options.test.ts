@@ -1,6 +1,6 @@
 import { readStartOptions } from '../../../local/start/options.ts';
 
-test('has defaults for all that is absent or empty', () => {
+test('absent and empty settings have defaults', () => {
   const defaults = {
     port: 4000,
     dataDir: undefined,
@@ -13,7 +13,7 @@ test('has defaults for all that is absent or empty', () => {
   ).toEqual(defaults);
 });
 
-test('reads every setting', () => {
+test('every setting is read', () => {
   const env = {
     PORT: '8080',
     DATA_DIR: 'data',
@@ -28,7 +28,7 @@ test('reads every setting', () => {
   });
 });
 
-test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('refuses PORT=%p', (PORT) => {
+test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('PORT=%p is refused', (PORT) => {
   expect(() => readStartOptions({ PORT })).toThrow(
     new Error(`PORT must be a whole number from 1 to 65534; it is "${PORT}".`),
   );

@@ -14,32 +14,32 @@ function lineOf(route: Route, parameters: Record<string, string>): AccessLine {
     } as unknown as GatewayRoute,
     parameters,
   };
-  return { method: route.method, match, status: 200, milliseconds: 11.6 };
+  return { method: route.method, match, status: 200, durationMs: 11.6 };
 }
 
-test('a line has the method, the path of the route, the status and the time', () => {
+test('a line has the method, the route’s path, the status and the duration', () => {
   const line = lineOf(routes.send, { projectId: 'demo' });
   expect(requestLine(line)).toBe('POST /api/v1/projects/demo/notifications → 200  12 ms');
 });
 
-test('the status is coloured by its class', () => {
+test('the colour depends on the status', () => {
   const line = { ...lineOf(routes.send, { projectId: 'demo' }), status: 503 };
   expect(requestLine(line, (format, text) => `<${format}>${text}`)).toContain('→ <red>503');
 });
 
-test('of a path it has the project’s id and no other', () => {
+test('a path contains the project id and no other id', () => {
   const line = lineOf(routes.track, { projectId: 'demo', notificationId: 'a-capability' });
   expect(requestLine(line)).toContain(
     ' /api/v1/projects/demo/notifications/{notificationId}/events ',
   );
 });
 
-test('a secret key in the place of a project’s id is left out', () => {
+test('a secret key instead of a project id is left out', () => {
   const line = lineOf(routes.subscribe, { projectId: secretKey });
   expect(requestLine(line)).toContain(' /api/v1/projects/{projectId} ');
 });
 
-test('a request for no route is told without its address', () => {
-  const line = { method: 'GET', match: undefined, status: 404, milliseconds: 0 };
+test('the path of a request without a route is left out', () => {
+  const line = { method: 'GET', match: undefined, status: 404, durationMs: 0 };
   expect(requestLine(line)).toBe('GET (no route) → 404  0 ms');
 });

@@ -5,12 +5,13 @@ import { text } from 'node:stream/consumers';
 import { busyPort, freePort } from '../../fixtures/ports.ts';
 
 interface Interruption {
-  /** What the output has by then. */
+  /** Text of the output that triggers the interruption. */
   readonly when: string;
+  /** Runs before the interruption. */
   readonly act?: () => Promise<void>;
 }
 
-/** Runs `npm start`'s entry, and sends it SIGINT after an interruption. */
+/** Runs the entry point of `npm start`. Interrupts it with SIGINT once its output contains `when`. */
 async function start(
   env: NodeJS.ProcessEnv,
   parameters: readonly string[] = [],
@@ -20,11 +21,11 @@ async function start(
     env: { ...process.env, ...env },
   });
   const interrupted = new Promise<void>((resolve, reject) => {
-    let heard = '';
+    let printed = '';
     child.stdout.on('data', (chunk: Buffer) => {
-      const before = heard;
-      heard += chunk;
-      if (when === undefined || before.includes(when) || !heard.includes(when)) return;
+      const before = printed;
+      printed += chunk;
+      if (when === undefined || before.includes(when) || !printed.includes(when)) return;
       act()
         .finally(() => child.kill('SIGINT'))
         .then(resolve, reject);
@@ -40,7 +41,7 @@ async function start(
   return { code, stdout, stderr };
 }
 
-test('--help tells the settings', async () => {
+test('--help lists the settings', async () => {
   const { code, stdout, stderr } = await start({}, ['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const name of ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE']) {
@@ -48,11 +49,12 @@ test('--help tells the settings', async () => {
   }
 });
 
-test('an argument is wrong usage', async () => {
+test('an argument is refused with exit code 2', async () => {
   expect(await start({}, ['--port', '1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'carillon: npm start takes no arguments; npm start -- --help lists its settings\n',
+    stderr:
+      'carillon: npm start takes no arguments; its settings are listed by npm start -- --help\n',
   });
 });
 
@@ -60,19 +62,19 @@ test.each([
   [{ PORT: 'http' }, 'PORT must be a whole number from 1 to 65534; it is "http".'],
   [{ PORT: '65535' }, 'PORT must be a whole number from 1 to 65534; it is "65535".'],
   [{ DDB_ENGINE: 'mysql' }, 'DDB_ENGINE must be dynoxide or dynamodb-local; it is "mysql".'],
-  [{ DATA_DIR: 'package.json' }, /^The data directory cannot be made: EEXIST: [^\n]+$/],
-])('%p is answered by one line', async (env, line) => {
+  [{ DATA_DIR: 'package.json' }, /^Cannot create the data directory: EEXIST: [^\n]+$/],
+])('%p is refused with one line', async (env, line) => {
   const { code, stderr } = await start({ PORT: String(await freePort()), ...env });
   expect(stderr).toMatch(/^carillon: [^\n]+\n$/);
   expect(stderr.slice('carillon: '.length, -1)).toMatch(line);
   expect(code).toBe(1);
 });
 
-test.each(['the API’s', 'the push service’s'])(
-  '%s busy port is answered by one line',
+test.each(['API', 'push service'])(
+  'a port in use of the %s is refused with one line',
   async (which) => {
     const { port: busy, release } = await busyPort();
-    const PORT = String(which === 'the API’s' ? busy : busy - 1);
+    const PORT = String(which === 'API' ? busy : busy - 1);
     expect(await start({ PORT })).toEqual({
       code: 1,
       stdout: '',
@@ -82,16 +84,16 @@ test.each(['the API’s', 'the push service’s'])(
   },
 );
 
-// No assembly was kept for this setting.
-const neverUsed = () => ({ EXTRA_PUSH_ORIGINS: `https://${randomUUID()}.example` });
+// No assembly with this setting is cached, so the stack is synthesized.
+const uncachedSetting = () => ({ EXTRA_PUSH_ORIGINS: `https://${randomUUID()}.example` });
 
-test('Ctrl-C during the start ends it quietly', async () => {
-  const env = { PORT: String(await freePort()), ...neverUsed() };
+test('Ctrl-C during the start stops it without an error', async () => {
+  const env = { PORT: String(await freePort()), ...uncachedSetting() };
   const { code, stderr } = await start(env, [], { when: 'Synthesizing' });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('while it starts, the address of the API and the playground says so', async () => {
+test('during the start the page and the API return 503', async () => {
   const PORT = String(await freePort());
   const origin = `http://localhost:${PORT}`;
   const responses: Response[] = [];
@@ -99,7 +101,7 @@ test('while it starts, the address of the API and the playground says so', async
     responses.push(await fetch(origin));
     responses.push(await fetch(`${origin}/api/v1/projects/demo`, { method: 'POST' }));
   };
-  await start({ PORT, ...neverUsed() }, [], { when: 'Synthesizing', act });
+  await start({ PORT, ...uncachedSetting() }, [], { when: 'Synthesizing', act });
   const [page, api] = responses;
   expect([page!.status, await page!.text()]).toEqual([
     503,

@@ -4,7 +4,7 @@ import { demoProject } from '../../../local/start/demo-project.ts';
 import { tour } from '../../../local/start/tour.ts';
 import { startLocalStack } from '../../fixtures/local-stack.ts';
 
-test('the tour’s lines work when they are pasted in their order', async () => {
+test('the commands of the tour work when they are pasted in order', async () => {
   const stack = await startLocalStack();
   try {
     const project = await demoProject(stack.dynamodb, undefined);
@@ -17,15 +17,15 @@ test('the tour’s lines work when they are pasted in their order', async () => 
     );
     expect(text).toContain(project.secretApiKey);
 
-    const [, lines = ''] = text.split('A tour to paste\n');
+    const [, lines = ''] = text.split('Try it: paste these commands\n');
     const { stdout } = await promisify(execFile)('sh', ['-c', lines]);
-    const answers = stdout
+    const responses = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     const counts = { attempted: 1, delivered: 1, removed: 0, failed: 0 };
     const ok = { ok: true };
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       ok,
       { id: expect.any(String), ...counts },
       [expect.objectContaining({ data: expect.objectContaining({ web_push: 8030 }) })],

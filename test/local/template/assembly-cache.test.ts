@@ -59,7 +59,7 @@ describe('the digest', () => {
     },
   );
 
-  test('changes with what a link leads to', async () => {
+  test('changes with the target of a link', async () => {
     const target = folder.write('elsewhere.ts', 'one');
     symlinkSync(target, join(folder.path, 'lib/link.ts'));
     const before = await digest();
@@ -67,7 +67,7 @@ describe('the digest', () => {
     expect(await digest()).not.toBe(before);
   });
 
-  test('changes where content moves from one file to the next', async () => {
+  test('changes if content moves from one file to the next', async () => {
     folder.write('lib/a', 'xy');
     folder.write('lib/b', 'z');
     const before = await digest();
@@ -78,8 +78,8 @@ describe('the digest', () => {
 
   test.each<[string, Partial<AssemblyInputs>]>([
     ['a setting', { context: { stage: 'prod' } }],
-    ['Node’s version', { nodeVersion: 'v24.0.1' }],
-    ['the place that source maps are relative to', { parent: '/var/tmp' }],
+    ['the Node version', { nodeVersion: 'v24.0.1' }],
+    ['the directory that source maps are relative to', { parent: '/var/tmp' }],
   ])('changes with %s', async (_, other) => {
     expect(await digest(other)).not.toBe(await digest());
   });
@@ -88,8 +88,8 @@ describe('the digest', () => {
 describe('an assembly', () => {
   let syntheses: number;
 
-  /** Provides an assembly by a made-up app. @returns what the app wrote. */
-  async function provide(app = writing('made'), context = {}): Promise<string> {
+  /** Provides the assembly of a test app. @returns the text that the app wrote. */
+  async function provide(app = writing('text'), context = {}): Promise<string> {
     const directory = mkdtempSync(join(folder.path, 'out-'));
     await provideAssembly({
       directory,
@@ -100,21 +100,21 @@ describe('an assembly', () => {
         syntheses += 1;
       },
     });
-    return readFileSync(join(directory, 'made.txt'), 'utf8');
+    return readFileSync(join(directory, 'output.txt'), 'utf8');
   }
 
   const writing = (text: string, more = '') => `
     import { mkdirSync, writeFileSync } from 'node:fs';
     const out = process.env.CDK_OUTDIR;
     const properties = { templateFile: 'T.json' };
-    const artifacts = { Made: { type: 'aws:cloudformation:stack', properties } };
+    const artifacts = { Test: { type: 'aws:cloudformation:stack', properties } };
     writeFileSync(out + '/manifest.json', JSON.stringify({ artifacts }));
     writeFileSync(out + '/T.json', '{"Resources":{}}');
-    writeFileSync(out + '/made.txt', ${JSON.stringify(text)});
+    writeFileSync(out + '/output.txt', ${JSON.stringify(text)});
     ${more}
   `;
 
-  const kept = () => {
+  const cached = () => {
     const path = join(folder.path, '.carillon/assemblies');
     return existsSync(path) ? readdirSync(path) : [];
   };
@@ -129,32 +129,32 @@ describe('an assembly', () => {
     expect(syntheses).toBe(1);
   });
 
-  test('is synthesized again once an input has changed, and the former one is removed', async () => {
+  test('is synthesized again after an input has changed, and the previous one is deleted', async () => {
     await provide(writing('first'));
-    const before = kept();
+    const before = cached();
     folder.write('lib/carillon-stack.ts', 'other');
     expect(await provide(writing('second'))).toBe('second');
-    expect(kept()).toHaveLength(1);
-    expect(kept()).not.toEqual(before);
+    expect(cached()).toHaveLength(1);
+    expect(cached()).not.toEqual(before);
   });
 
-  test('is not kept where the synthesis fails or is broken off', async () => {
-    const half = `import { writeFileSync } from 'node:fs';
-      writeFileSync(process.env.CDK_OUTDIR + '/made.txt', 'half'); process.exit(1);`;
-    await expect(provide(half)).rejects.toThrow('The CDK app failed');
-    expect(kept()).toEqual([]);
-    expect(await provide(writing('whole'))).toBe('whole');
+  test('is not cached if the synthesis fails', async () => {
+    const failing = `import { writeFileSync } from 'node:fs';
+      writeFileSync(process.env.CDK_OUTDIR + '/output.txt', 'incomplete'); process.exit(1);`;
+    await expect(provide(failing)).rejects.toThrow('The CDK app failed');
+    expect(cached()).toEqual([]);
+    expect(await provide(writing('complete'))).toBe('complete');
   });
 
-  test('is not kept where an input changed during the synthesis', async () => {
+  test('is not cached if an input changes during the synthesis', async () => {
     const source = join(folder.path, 'lambdas/send/handler.ts');
     const changing = writing('mixed', `writeFileSync(${JSON.stringify(source)}, 'changed');`);
     expect(await provide(changing)).toBe('mixed');
-    expect(kept()).toEqual([]);
+    expect(cached()).toEqual([]);
   });
 
-  test('may be synthesized twice at once', async () => {
-    expect(await Promise.all([provide(), provide()])).toEqual(['made', 'made']);
-    expect(kept()).toHaveLength(1);
+  test('can be synthesized twice at the same time', async () => {
+    expect(await Promise.all([provide(), provide()])).toEqual(['text', 'text']);
+    expect(cached()).toHaveLength(1);
   });
 });

@@ -79,21 +79,21 @@ test.each([
   [
     'an unknown attribute',
     { 'Fn::GetAtt': ['Projects', 'StreamArn'] },
-    'X uses StreamArn of "Projects" (AWS::DynamoDB::Table), which the local stack does not know.',
+    'X uses StreamArn of "Projects" (AWS::DynamoDB::Table), which the local stack does not support.',
   ],
   [
     'an unknown function',
     { 'Fn::Select': [0, []] },
-    'X uses Fn::Select, which the local stack does not know.',
+    'X uses Fn::Select, which the local stack does not support.',
   ],
-])('refuses %s by one clear sentence', (_, value, message) => {
+])('refuses %s with one sentence', (_, value, message) => {
   expect(() => resolve(value, 'X')).toThrow(new Error(message));
 });
 
-test('a text resolver refuses what is no text', () => {
+test('a text resolver refuses objects and undefined', () => {
   const text = textResolver(resolve);
   expect(text({ Ref: 'Send' }, 'X')).toBe('Send');
   expect(text(7, 'X')).toBe('7');
-  expect(() => text({ a: 1 }, 'X')).toThrow(new Error('X is not text.'));
-  expect(() => text(undefined, 'X')).toThrow(new Error('X is not text.'));
+  expect(() => text({ a: 1 }, 'X')).toThrow(new Error('X must be text.'));
+  expect(() => text(undefined, 'X')).toThrow(new Error('X must be text.'));
 });

@@ -45,25 +45,27 @@ function read(template: Template) {
   return readRoutes(template, readFunctions(assembly, resolve), resolve);
 }
 
-test('reads the route, its function and the gateway’s patience', () => {
+test('reads the route, its function and its timeout', () => {
   expect(read(templateOf(['POST /things/{id}'], { TimeoutInMillis: 5000 }))).toEqual([
     {
       routeKey: 'POST /things/{id}',
       method: 'POST',
       segments: ['things', '{id}'],
       functionName: 'Function',
-      timeout: 5000,
+      timeoutMs: 5000,
       throttle: { ratePerSecond: 10_000, burst: 5000 },
     },
   ]);
 });
 
-test('a route is throttled by its own settings, else by the stage’s, else by the account’s quota', () => {
+test('the throttle comes from the route, else from the stage, else from the account’s quota', () => {
   const stage = {
     RouteSettings: { 'GET /a': { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 8 } },
     DefaultRouteSettings: { ThrottlingRateLimit: 9 },
   };
-  const throttles = read(templateOf(['GET /a', 'GET /b'], {}, stage)).map((one) => one.throttle);
+  const throttles = read(templateOf(['GET /a', 'GET /b'], {}, stage)).map(
+    (route) => route.throttle,
+  );
   expect(throttles).toEqual([
     { ratePerSecond: 7, burst: 8 },
     { ratePerSecond: 9, burst: 5000 },
@@ -79,7 +81,7 @@ test('finds every route of the contract in the synthesized stack', () => {
 
 test.each(['ANY /things', '$default', 'GET /{proxy+}'])('refuses the route %s', (routeKey) => {
   expect(() => read(templateOf([routeKey]))).toThrow(
-    new Error(`The local gateway does not know routes such as "${routeKey}".`),
+    new Error(`The local gateway does not support the route "${routeKey}".`),
   );
 });
 
@@ -87,9 +89,9 @@ test.each([
   ['payload format 1.0', { PayloadFormatVersion: '1.0' }, 'has no Lambda integration'],
   ['another kind of integration', { IntegrationType: 'HTTP_PROXY' }, 'has no Lambda integration'],
   [
-    'a foreign function',
+    'a function outside the template',
     { IntegrationUri: 'arn:aws:lambda:x:1:function:y' },
-    'leads to no function',
+    'does not invoke a function',
   ],
 ])('refuses %s', (_, integration, message) => {
   expect(() => read(templateOf(['GET /things'], integration))).toThrow(message);

@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** Runs a made-up app in place of the CDK app. */
+/** Runs a test app instead of the CDK app. */
 const run = (source: string, options: { signal?: AbortSignal } = {}) =>
   synthesize({
     directory: join(folder.path, 'out'),
@@ -23,15 +23,15 @@ const writing = `
   const out = process.env.CDK_OUTDIR;
   mkdirSync(out);
   const properties = { templateFile: 'T.json' };
-  const artifacts = { Made: { type: 'aws:cloudformation:stack', properties } };
+  const artifacts = { Test: { type: 'aws:cloudformation:stack', properties } };
   writeFileSync(out + '/manifest.json', JSON.stringify({ artifacts }));
   const Metadata = JSON.parse(process.env.CDK_CONTEXT_JSON);
   writeFileSync(out + '/T.json', JSON.stringify({ Resources: { A: { Type: 'X', Metadata } } }));
 `;
 
-test('gives the app its directory and context, and reads what it wrote', async () => {
+test('passes the directory and the context to the app, and reads its output', async () => {
   const { stackName, template } = await run(writing);
-  expect(stackName).toBe('Made');
+  expect(stackName).toBe('Test');
   expect(template.Resources.A?.Metadata).toEqual({
     stage: 'dev',
     vapidSubject: 'mailto:operator@example.com',
@@ -39,7 +39,7 @@ test('gives the app its directory and context, and reads what it wrote', async (
   });
 });
 
-test('the app sees nothing of the environment that could change the assembly', async () => {
+test('does not pass other environment variables to the app', async () => {
   process.env.CARILLON_TEST_SETTING = 'x';
   const { template } = await run(
     writing.replace('process.env.CDK_CONTEXT_JSON', `JSON.stringify(Object.keys(process.env))`),
@@ -51,20 +51,24 @@ test('the app sees nothing of the environment that could change the assembly', a
 });
 
 test.each([
-  ['says', `console.error('carillon: setting x is wrong'); process.exit(1)`, 'setting x is wrong'],
+  [
+    'prints',
+    `console.error('carillon: setting x is wrong'); process.exit(1)`,
+    'setting x is wrong',
+  ],
   ['throws', `console.error('noise'); throw new TypeError('x is not y')`, 'x is not y'],
-])('a failing app’s message is what it %s', async (_, source, message) => {
+])('throws the message that a failing app %s', async (_, source, message) => {
   await expect(run(source)).rejects.toThrow(new Error(`The CDK app failed: ${message}`));
 });
 
-test('an app that writes nothing leaves a broken assembly', async () => {
-  await expect(run('')).rejects.toThrow('The assembly is broken: ENOENT');
+test('fails if the app writes no assembly', async () => {
+  await expect(run('')).rejects.toThrow('Cannot read the assembly: ENOENT');
 });
 
-test('can be broken off', async () => {
-  const breaking = new AbortController();
-  const running = run('setInterval(() => {}, 1000);', { signal: breaking.signal });
-  breaking.abort();
+test('can be aborted', async () => {
+  const abort = new AbortController();
+  const running = run('setInterval(() => {}, 1000);', { signal: abort.signal });
+  abort.abort();
   await expect(running).rejects.toMatchObject({ name: 'AbortError' });
   expect(existsSync(join(folder.path, 'out'))).toBe(false);
 });

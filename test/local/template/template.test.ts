@@ -15,7 +15,7 @@ const stack = (name: string) => ({
   properties: { templateFile: `${name}.json`, stackName: name },
 });
 
-test('reads the one stack of an assembly', () => {
+test('reads the stack of an assembly', () => {
   folder.write(
     'manifest.json',
     JSON.stringify({ artifacts: { A: stack('One'), Tree: { type: 'cdk:tree' } } }),
@@ -28,7 +28,7 @@ test('reads the one stack of an assembly', () => {
   });
 });
 
-test('refuses an assembly of several stacks', () => {
+test('refuses an assembly with several stacks', () => {
   folder.write(
     'manifest.json',
     JSON.stringify({ artifacts: { A: stack('One'), B: stack('Two') } }),
@@ -36,10 +36,10 @@ test('refuses an assembly of several stacks', () => {
   expect(() => readAssembly(folder.path)).toThrow('The assembly has 2 stacks');
 });
 
-test('says of a broken assembly that it is broken', () => {
-  expect(() => readAssembly(folder.path)).toThrow('The assembly is broken: ENOENT');
+test('refuses an assembly whose manifest is missing or malformed', () => {
+  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly: ENOENT');
   folder.write('manifest.json', '{');
-  expect(() => readAssembly(folder.path)).toThrow('The assembly is broken:');
+  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly:');
 });
 
 function functionsOf(resource: Partial<Resource>) {
@@ -72,25 +72,25 @@ test('reads a function with its references resolved and its units converted', ()
       assetPath: '/assembly/asset.1',
       handler: 'index.handler',
       environment: { TABLE: 'Projects', CAP: '5' },
-      timeout: 29_000,
-      memory: 512,
+      timeoutMs: 29_000,
+      memoryMb: 512,
     },
   ]);
 });
 
 test('gives a function CloudFormation’s defaults', () => {
-  const [read] = functionsOf({ Properties: { Handler: 'index.handler' } });
-  expect(read).toMatchObject({ timeout: 3000, memory: 128, environment: {} });
+  const [definition] = functionsOf({ Properties: { Handler: 'index.handler' } });
+  expect(definition).toMatchObject({ timeoutMs: 3000, memoryMb: 128, environment: {} });
 });
 
-test('refuses a function whose code is no local asset', () => {
+test('refuses a function whose code is not an asset', () => {
   const properties = { Handler: 'index.handler' };
   expect(() => functionsOf({ Properties: properties, Metadata: {} })).toThrow(
-    'The template does not say where the code of "Send" lies.',
+    'The code of "Send" is not an asset of the assembly.',
   );
 });
 
-test('gathers the tables’ names from the functions that know them', () => {
+test('tableNames() collects the table names from the functions’ environments', () => {
   const variables = (Variables: object) =>
     functionsOf({ Properties: { Handler: 'index.handler', Environment: { Variables } } });
   const functions = [

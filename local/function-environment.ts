@@ -1,0 +1,55 @@
+import { environment } from '../contract/environment.ts';
+import type { FunctionDefinition } from './template/functions.ts';
+import { localRegion } from './template/references.ts';
+
+export interface FunctionEnvironmentOptions {
+  /** Is added to the extra push origins. */
+  readonly pushServiceOrigin: string;
+  readonly dynamodbEndpoint: string;
+  /** Values that replace those of the template. */
+  readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
+}
+
+/** The environment variables of a function in the local stack. */
+export function functionEnvironment(
+  definition: FunctionDefinition,
+  options: FunctionEnvironmentOptions,
+): Record<string, string> {
+  return {
+    ...templateVariables(definition, options),
+    ...lambdaVariables(definition, options.dynamodbEndpoint),
+  };
+}
+
+function templateVariables(
+  { environment: variables }: FunctionDefinition,
+  { pushServiceOrigin, overrides = {} }: FunctionEnvironmentOptions,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, templateValue]) => {
+      const value = overrides[name] ?? templateValue;
+      if (name !== environment.extraPushOrigins) return [name, value];
+      return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
+    }),
+  );
+}
+
+/** The variables that Lambda sets, and the endpoint of the local DynamoDB. */
+function lambdaVariables(
+  { logicalId, name, memoryMb }: FunctionDefinition,
+  dynamodbEndpoint: string,
+): Record<string, string> {
+  return {
+    AWS_REGION: localRegion,
+    // The proxy identifies the function by this id, as IAM does by the role.
+    AWS_ACCESS_KEY_ID: logicalId,
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint,
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    // The SDK warns about the Node version of this machine. Deployed functions run on another one.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  };
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import { FunctionError } from '../lambda/function-instance.ts';
+import type { GatewayRoute } from '../template/routes.ts';
+import { gatewayEvent, sourceAddress } from './event.ts';
+import { matchRoute, type RouteMatch } from './match-route.ts';
+import { type GatewayResponse, gatewayResponse, gatewayResponses } from './response.ts';
+
+/** Returns pages that are not part of the API. Undefined makes the gateway respond 404. */
+export type Pages = (request: IncomingMessage) => Promise<GatewayResponse | undefined>;
+
+export interface HandlerOptions {
+  /**
+   * Runs a function.
+   * @param event JSON.
+   * @returns the function's result, JSON.
+   */
+  readonly invoke: (functionName: string, event: string, requestId: string) => Promise<string>;
+  /** Whether the route's throttle admits one more request. */
+  readonly admits: (route: GatewayRoute) => boolean;
+  /** See `Api`. */
+  readonly trustForwardedFor: boolean;
+  readonly pages: Pages;
+}
+
+/** The target of a request. */
+export interface Target {
+  /** Decoded, without the query. Undefined if it cannot be decoded. */
+  readonly path: string | undefined;
+  /** Not decoded, without the question mark. */
+  readonly query: string;
+  readonly match: RouteMatch | undefined;
+}
+
+/** Limit of API Gateway's HTTP APIs for a request body. */
+const bodyLimitBytes = 10 * 1024 * 1024;
+
+/** Limit of Lambda for the event of a synchronous invocation. */
+const eventLimitBytes = 6 * 1024 * 1024;
+
+export function readTarget(
+  { method = '', url = '' }: IncomingMessage,
+  routes: readonly GatewayRoute[],
+): Target {
+  const [, rawPath = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(url) ?? [];
+  const path = decodePath(rawPath);
+  const match = path === undefined ? undefined : matchRoute(routes, method, path);
+  return { path, query, match };
+}
+
+/** Handles a request as an API Gateway HTTP API does. */
+export async function handleRequest(
+  message: IncomingMessage,
+  { path, query, match }: Target,
+  requestId: string,
+  { invoke, admits, trustForwardedFor, pages }: HandlerOptions,
+): Promise<GatewayResponse> {
+  const time = new Date();
+  const body = await readBody(message);
+  if (path === undefined) return gatewayResponses.badRequest;
+  if (match === undefined) return (await pages(message)) ?? gatewayResponses.notFound;
+  if (!admits(match.route)) return gatewayResponses.throttled;
+  if (body === undefined) return gatewayResponses.tooLarge;
+  const sourceIp = sourceAddress(message, trustForwardedFor);
+  const event = JSON.stringify(
+    gatewayEvent({ message, body, path, query, sourceIp, requestId, time }, match),
+  );
+  if (Buffer.byteLength(event) > eventLimitBytes) return gatewayResponses.tooLarge;
+  const { functionName, timeoutMs } = match.route;
+  return within(timeoutMs, responseOf(invoke(functionName, event, requestId)));
+}
+
+async function responseOf(invocation: Promise<string>): Promise<GatewayResponse> {
+  try {
+    return gatewayResponse(await invocation);
+  } catch (error) {
+    if (error instanceof FunctionError) return gatewayResponses.failed;
+    throw error;
+  }
+}
+
+/** Responds 503 after the timeout. The function continues, but its result is ignored. */
+async function within(
+  timeoutMs: number,
+  response: Promise<GatewayResponse>,
+): Promise<GatewayResponse> {
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<GatewayResponse>((resolve) => {
+    timer = setTimeout(() => resolve(gatewayResponses.timedOut), timeoutMs);
+  });
+  try {
+    return await Promise.race([response, timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads the whole body, also one that is too long. @returns undefined if it is too long. */
+async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let lengthBytes = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    lengthBytes += chunk.length;
+    if (lengthBytes > bodyLimitBytes) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  return lengthBytes > bodyLimitBytes ? undefined : Buffer.concat(chunks);
+}
+
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
