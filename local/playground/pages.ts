@@ -25,16 +25,19 @@ const types: Readonly<Record<string, string>> = {
  */
 export async function playgroundPages(root: string): Promise<ReadonlyMap<string, Page>> {
   const folder = join(root, 'local/playground/page');
-  const [sdk, script, html, ...files] = await Promise.all([
+  const [sdk, script, styles, html, icon] = await Promise.all([
     bundleSdk(root),
-    bundleScript(folder),
+    bundle(join(folder, 'playground.ts')),
+    bundle(join(folder, 'playground.css')),
     readFile(join(folder, 'index.html')),
-    ...['playground.css', 'bell.svg'].map(async (name) => ({
-      name,
-      contents: await readFile(join(folder, name)),
-    })),
+    readFile(join(folder, 'bell.svg')),
   ]);
-  const pages = [...sdk, ...files, { name: 'playground.js', contents: script }];
+  const pages = [
+    ...sdk,
+    { name: 'playground.js', contents: script },
+    { name: 'playground.css', contents: styles },
+    { name: 'bell.svg', contents: icon },
+  ];
   return new Map([
     ['/', { type: types.html!, contents: html }],
     ...pages.map(({ name, contents }) => {
@@ -44,9 +47,10 @@ export async function playgroundPages(root: string): Promise<ReadonlyMap<string,
   ]);
 }
 
-async function bundleScript(folder: string): Promise<Uint8Array> {
+/** Bundles a script or style sheet with its imports. */
+async function bundle(entryPoint: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    entryPoints: [join(folder, 'playground.ts')],
+    entryPoints: [entryPoint],
     bundle: true,
     format: 'iife',
     target: 'es2022',

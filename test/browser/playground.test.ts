@@ -185,7 +185,7 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
       await asking.allowNotifications();
       await until('the second text', async () => (await waits()).length === 2);
       expect(await waits()).toEqual([
-        'Waiting for your answer to the browser’s question.',
+        'Waiting for your decision: allow or block notifications.',
         'Waiting for the browser’s push service, 30 s at most.',
       ]);
     } finally {

@@ -8,35 +8,36 @@ interface Call {
 }
 
 /**
- * Shows every request that this page, the SDK included, makes to the service.
- * @param isOfService tells by the address.
- * @param onCall is told the address when a request starts.
+ * Shows every request of this page and of the SDK to the service.
+ * @param isServiceUrl whether a URL is one of the service's.
+ * @param onCall is called with the URL when a request starts.
  */
-export function watchCalls(isOfService: (url: URL) => boolean, onCall: (url: URL) => void): void {
+export function watchCalls(isServiceUrl: (url: URL) => boolean, onCall: (url: URL) => void): void {
   const { fetch } = window;
   window.fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input, location.href);
-    if (!isOfService(url)) return fetch(input, init);
+    if (!isServiceUrl(url)) return fetch(input, init);
     onCall(url);
     const row = addCall(callOf(url, init));
-    const begin = performance.now();
+    const startedAtMs = performance.now();
     try {
       const response = await fetch(input, init);
       const text = await response.clone().text();
-      finish(row, response.ok ? 'good' : 'bad', String(response.status), begin, pretty(text));
+      const outcome = response.ok ? 'good' : 'bad';
+      finish(row, outcome, String(response.status), startedAtMs, formatJson(text));
       return response;
     } catch (error) {
-      finish(row, 'bad', '–', begin, `No response: ${(error as Error).message}`);
+      finish(row, 'bad', '–', startedAtMs, `No response: ${(error as Error).message}`);
       throw error;
     }
   };
 }
 
-/** Shows a request that a browser may not make, for the person to make it. */
-export function showCall(url: string, init: RequestInit, why: string): void {
+/** Shows a request that this page cannot make, so that the user can copy it. */
+export function showCall(url: string, init: RequestInit, reason: string): void {
   const row = addCall(callOf(new URL(url), init));
   part(row, '.code').textContent = '–';
-  part(row, '.response').textContent = why;
+  part(row, '.response').textContent = reason;
 }
 
 function callOf(url: URL, init: RequestInit = {}): Call {
@@ -51,7 +52,7 @@ function addCall(call: Call): HTMLElement {
   part(row, '.method').textContent = call.method;
   part(row, '.path').textContent = new URL(call.url).pathname.replace(/^\/api\/v1/, '');
   part(row, '.path').title = call.url;
-  part(row, '.curl').textContent = curl(call, hidden);
+  part(row, '.curl').textContent = curl(call, withoutSecret);
   part(row, '.copy').addEventListener('click', async ({ target }) => {
     const button = target as HTMLButtonElement;
     await navigator.clipboard.writeText(curl(call, (value) => value));
@@ -61,7 +62,7 @@ function addCall(call: Call): HTMLElement {
     }, 1500);
   });
   element('calls-empty').hidden = true;
-  // The newest one lies open.
+  // Only the newest call is open.
   for (const open of element('calls').querySelectorAll('details[open]')) {
     open.removeAttribute('open');
   }
@@ -74,12 +75,12 @@ function finish(
   row: HTMLElement,
   outcome: 'good' | 'bad',
   code: string,
-  begin: number,
+  startedAtMs: number,
   response: string,
 ): void {
   row.dataset.outcome = outcome;
   part(row, '.code').textContent = code;
-  part(row, '.took').textContent = `${Math.round(performance.now() - begin)} ms`;
+  part(row, '.took').textContent = `${Math.round(performance.now() - startedAtMs)} ms`;
   part(row, '.response').textContent = response;
 }
 
@@ -87,25 +88,26 @@ function curl(
   { method, url, headers, body }: Call,
   headerText: (value: string, name: string) => string,
 ): string {
-  const lines = [`curl -X ${method} ${quoted(url)}`];
+  const lines = [`curl -X ${method} ${quote(url)}`];
   for (const [name, value] of Object.entries(headers)) {
-    lines.push(`-H ${quoted(`${name}: ${headerText(value, name)}`)}`);
+    lines.push(`-H ${quote(`${name}: ${headerText(value, name)}`)}`);
   }
-  if (body !== undefined) lines.push(`-d ${quoted(pretty(body))}`);
+  if (body !== undefined) lines.push(`-d ${quote(formatJson(body))}`);
   return lines.join(' \\\n  ');
 }
 
-/** What is read over a shoulder, or stands in a screenshot, holds no secret; what is copied works. */
-function hidden(value: string, name: string): string {
+/** The secret key is hidden on the page and in screenshots. The copied command contains it. */
+function withoutSecret(value: string, name: string): string {
   return name === 'authorization' ? value.replace(/(_sk_.{4}).*/, '$1…') : value;
 }
 
-/** In single quotes, as a shell reads it. */
-function quoted(text: string): string {
+/** Quotes a shell argument. */
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function pretty(text: string): string {
+/** Indents JSON. Returns other text unchanged. */
+function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,9 +1,9 @@
-/** The page's element of that id. */
+/** Returns the element with this id. */
 export function element<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
 }
 
-/** A copy of what the template of that id holds. */
+/** Returns a copy of the content of the template with this id. */
 export function fromTemplate(id: string): HTMLElement {
   const { content } = element<HTMLTemplateElement>(id);
   return content.firstElementChild!.cloneNode(true) as HTMLElement;

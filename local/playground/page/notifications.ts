@@ -1,18 +1,17 @@
 import { element, fromTemplate, part } from './element.ts';
 
-/** What the local stack tells of a notification. */
+/** The counts of a notification. */
 type Counts = Partial<Record<(typeof countNames)[number], number>>;
 
 const countNames = ['attempted', 'delivered', 'removed', 'failed', 'shown', 'clicked'] as const;
 
-/** Milliseconds between two looks at the counts. */
-const interval = 1000;
-/** Notifications watched; older ones stay as they were. */
-const watchedMost = 5;
+const pollIntervalMs = 1000;
+/** The page does not update the counts of older notifications. */
+const maxPolledNotifications = 5;
 
-const watched: { readonly row: HTMLElement; readonly url: string }[] = [];
+const polled: { readonly row: HTMLElement; readonly url: string }[] = [];
 
-/** Shows a notification that was sent, and its counts from now on as they grow. */
+/** Shows a sent notification and updates its counts. */
 export function showNotification(
   projectId: string,
   title: string,
@@ -26,20 +25,20 @@ export function showNotification(
   showCounts(row, { shown: 0, clicked: 0, ...result });
   element('notifications-empty').hidden = true;
   element('notifications').prepend(row);
-  watched.unshift({ row, url: `/local/projects/${projectId}/notifications/${result.id}` });
-  watched.splice(watchedMost);
-  if (watched.length === 1) look();
+  polled.unshift({ row, url: `/local/projects/${projectId}/notifications/${result.id}` });
+  polled.splice(maxPolledNotifications);
+  if (polled.length === 1) poll();
 }
 
-async function look(): Promise<void> {
+async function poll(): Promise<void> {
   let isLive = true;
-  for (const { row, url } of watched) {
+  for (const { row, url } of polled) {
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok) showCounts(row, await response.json());
     else isLive = false;
   }
   element('live').hidden = !isLive;
-  setTimeout(look, interval);
+  setTimeout(poll, pollIntervalMs);
 }
 
 function showCounts(row: HTMLElement, counts: Counts): void {

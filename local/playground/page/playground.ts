@@ -5,7 +5,13 @@ import { withLock } from '../../../sdk/common/with-lock.ts';
 import { showCall, watchCalls } from './calls.ts';
 import { element } from './element.ts';
 import { showNotification } from './notifications.ts';
-import { keepSettings, readSettings, type Settings, settingsOf, showSettings } from './settings.ts';
+import {
+  readSettings,
+  type Settings,
+  settingsOf,
+  showSettings,
+  storeSettings,
+} from './settings.ts';
 
 declare const Carillon: typeof import('../../../sdk/client/carillon.ts');
 
@@ -16,24 +22,24 @@ const buttons = ['subscribe', 'identify', 'unsubscribe'] as const;
 
 let settings: Settings;
 let push: CarillonClient | undefined;
-/** What a click waits for, while it does. */
-let awaited: keyof typeof waitTexts | undefined;
+/** What the current click waits for. */
+let waitingFor: keyof typeof waitTexts | undefined;
 
 async function start(): Promise<void> {
   settings = await readSettings();
   userId.value ||= (await readRegistration(`${location.origin}/`))?.userId ?? '';
-  watchCalls(isOfService, ({ pathname }) => {
+  watchCalls(isServiceUrl, ({ pathname }) => {
     const isSend = pathname === pathOf(routes.send, { projectId: settings.projectId });
-    if (awaited !== undefined && !isSend) showAwaited('service');
+    if (waitingFor !== undefined && !isSend) showWaiting('service');
   });
   sendInput('url').value = `${location.origin}/?opened`;
   sendInput('icon').value = `${location.origin}/bell.svg`;
   settingsForm.addEventListener('submit', (event) => {
     event.preventDefault();
     settings = settingsOf(settingsForm);
-    keepSettings(settings);
+    storeSettings(settings);
     element<HTMLDetailsElement>('project').open = false;
-    use();
+    applySettings();
   });
   sendForm.addEventListener('change', () => {
     sendInput('userIds').disabled = new FormData(sendForm).get('to') !== 'users';
@@ -43,32 +49,32 @@ async function start(): Promise<void> {
     attempt('send', send);
   });
   element('subscribe').addEventListener('click', () => {
-    showAwaited(Notification.permission === 'default' ? 'answer' : 'pushService');
+    showWaiting(Notification.permission === 'default' ? 'permission' : 'pushService');
     attempt('browser', () => push!.subscribe(userId.value ? { userId: userId.value } : {}));
   });
   element('identify').addEventListener('click', () => {
-    showAwaited('service');
+    showWaiting('service');
     attempt('browser', () => push!.identify(userId.value || null));
   });
   element('unsubscribe').addEventListener('click', () => {
-    showAwaited('service');
+    showWaiting('service');
     attempt('browser', () => push!.unsubscribe());
   });
   document.addEventListener('visibilitychange', () => void showBrowser());
-  use();
+  applySettings();
   element<HTMLButtonElement>('send-button').disabled = false;
   const permission = await navigator.permissions.query({ name: 'notifications' });
   permission.addEventListener('change', () => {
-    if (awaited === 'answer') showAwaited('pushService');
+    if (waitingFor === 'permission') showWaiting('pushService');
   });
 }
 
-function isOfService({ origin, pathname }: URL): boolean {
+function isServiceUrl({ origin, pathname }: URL): boolean {
   return origin === new URL(settings.baseUrl).origin && pathname.startsWith('/api/');
 }
 
-/** Takes the settings into use, or asks for what they lack. */
-function use(): void {
+/** Initializes the SDK with the settings. Opens their form if one is invalid. */
+function applySettings(): void {
   showSettings(settingsForm, settings);
   element('project-name').textContent = settings.projectId;
   const { baseUrl, projectId, applicationServerKey } = settings;
@@ -82,7 +88,7 @@ function use(): void {
     if (projectId !== '') showProblem('project', error);
   }
   void showBrowser();
-  // Once more after init() has registered the browser again, since the SDK's lock queues.
+  // And again after init() has registered the browser: the SDK's lock runs its tasks in order.
   void withLock(showBrowser);
 }
 
@@ -90,22 +96,22 @@ const states = {
   unknown: ['No project yet', 'Fill in the project first, from its API key card.'],
   unsupported: [
     'Not supported',
-    'This browser has no push here. On iOS, add the page to the home screen first; elsewhere, use https or localhost.',
+    'This browser does not support push on this page. On iOS, add the page to the home screen first; elsewhere, use https or localhost.',
   ],
-  denied: ['Blocked', 'Notifications are blocked for this site, in the settings of the browser.'],
-  default: ['Not subscribed', 'Subscribe it, then send something below.'],
-  granted: ['Not subscribed', 'Subscribe it, then send something below.'],
+  denied: ['Blocked', 'Notifications of this site are blocked in the settings of the browser.'],
+  default: ['Not subscribed', 'Subscribe this browser, then send a notification.'],
+  granted: ['Not subscribed', 'Subscribe this browser, then send a notification.'],
   subscribed: ['Subscribed', 'This browser receives what the project sends.'],
 } as const;
 
 const waitTexts = {
-  answer: 'Waiting for your answer to the browser’s question.',
+  permission: 'Waiting for your decision: allow or block notifications.',
   pushService: 'Waiting for the browser’s push service, 30 s at most.',
   service: 'Waiting for the service, 15 s at most.',
 } as const;
 
-function showAwaited(next: keyof typeof waitTexts): void {
-  awaited = next;
+function showWaiting(next: keyof typeof waitTexts): void {
+  waitingFor = next;
   element('browser-lead').textContent = waitTexts[next];
   element('browser-lead').toggleAttribute('data-waiting', true);
 }
@@ -114,8 +120,8 @@ async function showBrowser(): Promise<void> {
   const subscription = (await push?.subscription()) ?? null;
   const permission = (await push?.permission()) ?? 'unknown';
   const state = subscription === null ? permission : 'subscribed';
-  // A click is under way, and ends here again.
-  if (awaited !== undefined) return;
+  // The current click calls this again when it ends.
+  if (waitingFor !== undefined) return;
   const [status, lead] = states[state];
   element('status').dataset.state = state;
   element('status').textContent = status;
@@ -147,21 +153,21 @@ async function send(): Promise<void> {
     body: JSON.stringify(content),
   };
   if (new URL(baseUrl).origin !== location.origin) {
-    const why =
-      'Sending is for servers, so a browser may not do it from another site: run the line above.';
-    return showCall(url, init, why);
+    const reason =
+      'Only servers may send, so a page of another site cannot: run the command above.';
+    return showCall(url, init, reason);
   }
   if (secretApiKey === '') {
     element<HTMLDetailsElement>('project').open = true;
-    throw new Error("Sending needs the project's secret key; paste it under Project.");
+    throw new Error("Sending requires the project's secret key; paste it under Project.");
   }
   const response = await fetch(url, init);
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error?.message ?? `The answer was ${response.status}.`);
-  showNotification(projectId, String(content.title), answer);
+  const body = await response.json();
+  if (!response.ok) throw new Error(body.error?.message ?? `The response was ${response.status}.`);
+  showNotification(projectId, String(content.title), body);
 }
 
-/** The body of the send: what is filled in of the form. */
+/** The body of the send request: the fields that are not empty. */
 function notification(): Record<string, unknown> {
   const data = new FormData(sendForm);
   const members = ['title', 'body', 'url', 'icon', 'image', 'badge'].flatMap((name) => {
@@ -180,23 +186,23 @@ function sendInput(name: string): HTMLInputElement {
   return sendForm.elements.namedItem(name) as HTMLInputElement;
 }
 
-/** Does what a button asks for, shows what went wrong, and lets no button be pressed meanwhile. */
-async function attempt(where: 'browser' | 'send', work: () => Promise<unknown>): Promise<void> {
-  const pressed = where === 'send' ? ['send-button'] : buttons;
-  for (const id of pressed) element<HTMLButtonElement>(id).disabled = true;
+/** Does the work of a button, disables the card's buttons meanwhile, and shows an error. */
+async function attempt(card: 'browser' | 'send', work: () => Promise<unknown>): Promise<void> {
+  const disabled = card === 'send' ? ['send-button'] : buttons;
+  for (const id of disabled) element<HTMLButtonElement>(id).disabled = true;
   try {
     await work();
-    showProblem(where, undefined);
+    showProblem(card, undefined);
   } catch (error) {
-    showProblem(where, error);
+    showProblem(card, error);
   }
-  if (where === 'browser') awaited = undefined;
+  if (card === 'browser') waitingFor = undefined;
   else element<HTMLButtonElement>('send-button').disabled = false;
   await showBrowser();
 }
 
-function showProblem(where: 'browser' | 'send' | 'project', error: unknown): void {
-  const problem = element(`${where}-problem`);
+function showProblem(card: 'browser' | 'send' | 'project', error: unknown): void {
+  const problem = element(`${card}-problem`);
   problem.hidden = error === undefined;
   const { message, code } = (error ?? {}) as { message?: string; code?: string };
   problem.textContent = [message, code && `(${code})`].filter(Boolean).join(' ');

@@ -1,25 +1,25 @@
-/** The project that the page works with. */
+/** The project that the page uses. */
 export interface Settings {
   readonly baseUrl: string;
   readonly projectId: string;
   readonly applicationServerKey: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly secretApiKey: string;
 }
 
 const names = ['baseUrl', 'projectId', 'applicationServerKey', 'secretApiKey'] as const;
-const kept = 'carillon-playground';
+const storageKey = 'carillon-playground';
 
 /**
- * What was entered in this tab, else what the address says, else the demo project of the local
- * stack that serves this page. The secret key lives as long as the tab, and is in no address.
+ * Returns the settings entered in this tab, else those of the page's URL, else the demo project of
+ * the local stack. The secret key is stored for this tab only, and never in the URL.
  */
 export async function readSettings(): Promise<Settings> {
-  const entered = sessionStorage.getItem(kept);
+  const entered = sessionStorage.getItem(storageKey);
   if (entered !== null) return JSON.parse(entered);
-  const address = new URLSearchParams(location.search);
-  if (address.has('projectId')) {
-    const [baseUrl, projectId, applicationServerKey] = names.map((name) => address.get(name) ?? '');
+  const query = new URLSearchParams(location.search);
+  if (query.has('projectId')) {
+    const [baseUrl, projectId, applicationServerKey] = names.map((name) => query.get(name) ?? '');
     return {
       baseUrl: baseUrl || location.origin,
       projectId: projectId ?? '',
@@ -27,19 +27,19 @@ export async function readSettings(): Promise<Settings> {
       secretApiKey: '',
     };
   }
-  const demo = await fetch('/local/project').catch(() => undefined);
-  const found: Partial<Settings> = demo?.ok ? await demo.json() : {};
+  const response = await fetch('/local/project').catch(() => undefined);
+  const demoProject: Partial<Settings> = response?.ok ? await response.json() : {};
   return {
     baseUrl: location.origin,
     projectId: '',
     applicationServerKey: '',
     secretApiKey: '',
-    ...found,
+    ...demoProject,
   };
 }
 
-export function keepSettings(settings: Settings): void {
-  sessionStorage.setItem(kept, JSON.stringify(settings));
+export function storeSettings(settings: Settings): void {
+  sessionStorage.setItem(storageKey, JSON.stringify(settings));
 }
 
 export function settingsOf(form: HTMLFormElement): Settings {

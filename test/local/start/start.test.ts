@@ -75,12 +75,15 @@ test.each(['API', 'push service'])(
   async (which) => {
     const { port: busy, release } = await busyPort();
     const PORT = String(which === 'API' ? busy : busy - 1);
-    expect(await start({ PORT })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `carillon: Port ${busy} is in use. Free it, or choose another with PORT.\n`,
-    });
-    await release();
+    try {
+      expect(await start({ PORT })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `carillon: Port ${busy} is in use. Free it, or choose another with PORT.\n`,
+      });
+    } finally {
+      await release();
+    }
   },
 );
 
