@@ -1,0 +1,69 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import {
+  type AccessLine,
+  type Api,
+  type GatewayOptions,
+  startGateway,
+} from '../../../local/gateway/gateway.ts';
+import type { GatewayRoute } from '../../../local/template/routes.ts';
+
+export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
+  routeKey: `${method} /things/{id}`,
+  method,
+  segments: ['things', '{id}'],
+  functionName: 'Things',
+  timeoutMs: 20_000,
+  throttle: { ratePerSecond: 1, burst: 2 },
+}));
+
+export interface TestGateway {
+  readonly origin: string;
+  /** The events that the function received. */
+  readonly events: APIGatewayProxyEventV2[];
+  readonly lines: AccessLine[];
+  readonly failures: unknown[];
+  /** Sends a request. @returns the response's status, content type and text. */
+  call(
+    path?: string,
+    init?: RequestInit,
+  ): Promise<{ readonly status: number; readonly type: string | null; readonly text: string }>;
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway whose function records the event and then calls `invoke`. */
+export async function startTestGateway(
+  invoke: () => Promise<string> = async () => '{"statusCode":204}',
+  { pages, ...api }: Partial<GatewayOptions & Api> = {},
+): Promise<TestGateway> {
+  const events: APIGatewayProxyEventV2[] = [];
+  const lines: AccessLine[] = [];
+  const failures: unknown[] = [];
+  const { origin, open, stop } = await startGateway({
+    onRequest: (line) => lines.push(line),
+    onFailure: (error) => failures.push(error),
+    pages,
+  });
+  open({
+    routes: testRoutes,
+    invoke: (_functionName, event) => {
+      events.push(JSON.parse(event));
+      return invoke();
+    },
+    ...api,
+  });
+  return {
+    origin,
+    events,
+    lines,
+    failures,
+    async call(path = '/things/1', init = {}) {
+      const response = await fetch(origin + path, init);
+      return {
+        status: response.status,
+        type: response.headers.get('content-type'),
+        text: await response.text(),
+      };
+    },
+    stop,
+  };
+}
