@@ -11,32 +11,40 @@ import { cases } from './fixtures/seed.ts';
 
 const mixtures = 70;
 
-/** Milliseconds after which a push that is not to be answered has waited enough; others have 10 s. */
-const stallTimeout = 250;
+/** Time-out of a push that gets no response, for a fast test. Other pushes keep the usual 10 s. */
+const stallTimeoutMs = 250;
 const attempts = 3;
 
-let services: PushService[];
+let pushServices: PushService[];
 const keys = createBrowserKeys();
 
 beforeAll(async () => {
-  services = await Promise.all([startPushService(), startPushService(), startPushService()]);
+  pushServices = await Promise.all([startPushService(), startPushService(), startPushService()]);
 });
-afterAll(() => Promise.all(services.map((service) => service.stop())));
+afterAll(() => Promise.all(pushServices.map((pushService) => pushService.stop())));
 
-type Fate = 'delivered' | 'removed' | 'failed';
+type Outcome = 'delivered' | 'removed' | 'failed';
 
-/** What a push service may do, and what it means by that. */
-interface Conduct {
+/** How a push service treats a push, and what the push then counts as. */
+interface Treatment {
   readonly behaviour: Behaviour;
-  /** Whether the same may go otherwise at the next attempt. */
-  readonly passing: boolean;
-  readonly fate: Fate;
+  /** Whether a retry may succeed. */
+  readonly isTransient: boolean;
+  readonly outcome: Outcome;
 }
 
-const final = (behaviour: Behaviour, fate: Fate): Conduct => ({ behaviour, fate, passing: false });
-const passing = (behaviour: Behaviour): Conduct => ({ behaviour, fate: 'failed', passing: true });
+const final = (behaviour: Behaviour, outcome: Outcome): Treatment => ({
+  behaviour,
+  outcome,
+  isTransient: false,
+});
+const transient = (behaviour: Behaviour): Treatment => ({
+  behaviour,
+  outcome: 'failed',
+  isTransient: true,
+});
 
-const conduct = fc.oneof(
+const treatment = fc.oneof(
   { weight: 6, arbitrary: fc.constant(final({}, 'delivered')) },
   {
     weight: 2,
@@ -46,7 +54,7 @@ const conduct = fc.oneof(
     weight: 1,
     arbitrary: fc
       .constantFrom('dropped', 'channelthrottled')
-      .map((said) => final({ status: 200, headers: { 'x-wns-status': said } }, 'failed')),
+      .map((state) => final({ status: 200, headers: { 'x-wns-status': state } }, 'failed')),
   },
   {
     weight: 4,
@@ -58,7 +66,7 @@ const conduct = fc.oneof(
   },
   {
     weight: 1,
-    // Later than the deadline.
+    // A retry after the deadline.
     arbitrary: fc.constant(final({ status: 429, headers: { 'retry-after': '3600' } }, 'failed')),
   },
   {
@@ -70,46 +78,45 @@ const conduct = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.oneof(
-      fc.constantFrom(406, 429, 500, 502, 503, 504).map((status) => passing({ status })),
+      fc.constantFrom(406, 429, 500, 502, 503, 504).map((status) => transient({ status })),
       fc
         .constantFrom('0', '1', '5', 'soon', '-1', 'Wed, 21 Oct 2015 07:28:00 GMT')
-        .map((after) => passing({ status: 429, headers: { 'retry-after': after } })),
-      fc.constant(passing({ reset: true })),
-      fc.constant(passing({ stall: true })),
+        .map((after) => transient({ status: 429, headers: { 'retry-after': after } })),
+      fc.constant(transient({ reset: true })),
+      fc.constant(transient({ stall: true })),
     ),
   },
 );
 
 /** One subscription of the audience. */
 interface Subscriber {
-  readonly service: number;
-  readonly conduct: Conduct;
-  /** Pushes for which a passing conduct lasts. */
+  /** Index of its push service. */
+  readonly pushService: number;
+  readonly treatment: Treatment;
+  /** Number of pushes that get a transient treatment; the next one is accepted. */
   readonly times: number;
-  /** Whether its stored key can be encrypted to. */
-  readonly sound: boolean;
+  readonly hasValidKey: boolean;
 }
 
 const subscriber: fc.Arbitrary<Subscriber> = fc.record({
-  service: fc.nat({ max: 2 }),
-  conduct,
+  pushService: fc.nat({ max: 2 }),
+  treatment,
   times: fc.integer({ min: 1, max: 4 }),
-  sound: fc.integer({ min: 0, max: 15 }).map((one) => one !== 0),
+  hasValidKey: fc.integer({ min: 0, max: 15 }).map((value) => value !== 0),
 });
 const subscribers = fc.array(subscriber, { maxLength: 60, size: 'max' });
 
-/** The status table of what a sender must know, read anew: what becomes of a subscriber. */
-function rightFate({ conduct, times, sound }: Subscriber): Fate {
-  if (!sound) return 'failed';
-  return conduct.passing && times < attempts ? 'delivered' : conduct.fate;
+function expectedOutcome({ treatment, times, hasValidKey }: Subscriber): Outcome {
+  if (!hasValidKey) return 'failed';
+  return treatment.isTransient && times < attempts ? 'delivered' : treatment.outcome;
 }
 
-/** Makes the browsers of an audience, at the push services. */
+/** Creates a simulated browser for each subscriber. */
 function subscribe(all: readonly Subscriber[]): SimulatedBrowser[] {
-  return all.map(({ service, conduct: { behaviour, passing }, times }) => {
+  return all.map(({ pushService, treatment: { behaviour, isTransient }, times }) => {
     const options = { applicationServerKey: vapid.publicKey, keys };
-    const browser = services[service]!.subscribe(options);
-    browser.behave(passing ? { ...behaviour, times } : behaviour);
+    const browser = pushServices[pushService]!.subscribe(options);
+    browser.behave(isTransient ? { ...behaviour, times } : behaviour);
     return browser;
   });
 }
@@ -117,40 +124,41 @@ function subscribe(all: readonly Subscriber[]): SimulatedBrowser[] {
 function audience(all: readonly Subscriber[], browsers: readonly SimulatedBrowser[]) {
   return countingAudience(
     browsers.map((browser, index) => {
-      const { endpoint, keys: stated } = browser.toJSON();
-      return { endpoint, keys: all[index]!.sound ? stated : { ...stated, p256dh: 'AAAA' } };
+      const { endpoint, keys: valid } = browser.toJSON();
+      return { endpoint, keys: all[index]!.hasValidKey ? valid : { ...valid, p256dh: 'AAAA' } };
     }),
     10,
   );
 }
 
 function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowser[]) {
-  /** How many pushes to an endpoint are still to stall. */
+  /** Number of pushes, by endpoint, that will get no response. */
   const stalls = new Map(
     browsers.map(({ endpoint }, index) => {
-      const { conduct, times } = all[index]!;
-      return [endpoint, 'stall' in conduct.behaviour ? times : 0];
+      const { treatment, times } = all[index]!;
+      return [endpoint, 'stall' in treatment.behaviour ? times : 0];
     }),
   );
   return {
     sleep: skipWaits,
-    extraOrigins: services.map(({ origin }) => origin),
+    extraOrigins: pushServices.map(({ origin }) => origin),
     transport: (request: PushRequest) => {
       const endpoint = request.origin + request.path;
-      const left = stalls.get(endpoint)!;
-      stalls.set(endpoint, left - 1);
-      return transport(left > 0 ? { ...request, timeoutMs: stallTimeout } : request);
+      const remaining = stalls.get(endpoint)!;
+      stalls.set(endpoint, remaining - 1);
+      return transport(remaining > 0 ? { ...request, timeoutMs: stallTimeoutMs } : request);
     },
   };
 }
 
-function expectAddedUp({ attempted, delivered, removed, failed, failures }: DeliveryReport): void {
+function expectConsistent(report: DeliveryReport): void {
+  const { attempted, delivered, removed, failed, failures } = report;
   expect(attempted).toBe(delivered + removed + failed);
-  const reasons = Object.values(failures).reduce((sum, number) => sum + number, 0);
+  const reasons = Object.values(failures).reduce((sum, count) => sum + count, 0);
   expect(reasons).toBe(failed);
 }
 
-test('attempted = delivered + removed + failed, and each is what the push services’ answers mean, whatever mixture they give', async () => {
+test('each push counts as its response requires, and attempted = delivered + removed + failed, for any mixture of responses', async () => {
   const property = fc.asyncProperty(subscribers, async (all) => {
     const browsers = subscribe(all);
     const removed: string[] = [];
@@ -161,9 +169,9 @@ test('attempted = delivered + removed + failed, and each is what the push servic
       },
       settings(all, browsers),
     );
-    expectAddedUp(report);
-    const fates = all.map(rightFate);
-    const count = (wanted: Fate) => fates.filter((fate) => fate === wanted).length;
+    expectConsistent(report);
+    const outcomes = all.map(expectedOutcome);
+    const count = (wanted: Outcome) => outcomes.filter((outcome) => outcome === wanted).length;
     expect(report).toMatchObject({
       attempted: all.length,
       delivered: count('delivered'),
@@ -171,28 +179,28 @@ test('attempted = delivered + removed + failed, and each is what the push servic
       failed: count('failed'),
       unreached: 0,
     });
-    const gone = browsers.filter((_, index) => fates[index] === 'removed');
+    const gone = browsers.filter((_, index) => outcomes[index] === 'removed');
     const hashes = gone.map((browser) => recipient(browser.toJSON()).endpointHash);
     expect(removed.sort()).toEqual(hashes.sort());
   });
   await fc.assert(property, cases(mixtures));
 });
 
-test('attempted = delivered + removed + failed at the deadline too, which leaves out the rest and counts it', async () => {
-  const property = fc.asyncProperty(subscribers, fc.nat({ max: 80 }), async (all, until) => {
+test('attempted = delivered + removed + failed at the deadline, and the others count as unreached', async () => {
+  const property = fc.asyncProperty(subscribers, fc.nat({ max: 80 }), async (all, maxPushes) => {
     const browsers = subscribe(all);
     const { transport: limited, ...rest } = settings(all, browsers);
     let now = Date.now();
-    const lastPushAt = now + until;
+    const lastPushAt = now + maxPushes;
     let pushes = 0;
     const report = await deliver(
       { audience: audience(all, browsers), lastPushAt },
       {
         ...rest,
-        // So few at once that many still wait for their turn when the time is up.
+        // Few in flight, so that many pushes are still queued at the deadline.
         inFlight: { overall: 12, perLane: 6, atFirst: 2, atLeast: 1 },
         clock: () => new Date(now),
-        // A clock that goes on by 1 ms for each push that is begun, and stands still otherwise.
+        // The clock advances by 1 ms for each push that starts, and only then.
         transport: (request) => {
           now += 1;
           pushes += 1;
@@ -200,9 +208,9 @@ test('attempted = delivered + removed + failed at the deadline too, which leaves
         },
       },
     );
-    expectAddedUp(report);
+    expectConsistent(report);
     expect(report.attempted + report.unreached).toBe(all.length);
-    expect(pushes).toBeLessThanOrEqual(until);
+    expect(pushes).toBeLessThanOrEqual(maxPushes);
     const received = browsers.filter(({ messages }) => messages.length > 0).length;
     expect(report.delivered).toBeGreaterThanOrEqual(received);
     for (const { messages } of browsers) expect(messages.length).toBeLessThanOrEqual(1);
@@ -210,37 +218,33 @@ test('attempted = delivered + removed + failed at the deadline too, which leaves
   await fc.assert(property, cases(mixtures));
 });
 
-test('what cannot be deleted counts as failed, and nothing twice', async () => {
-  const property = fc.asyncProperty(
-    subscribers,
-    fc.array(fc.boolean(), { minLength: 2, maxLength: 2 }),
-    async (all, [first]) => {
-      const everyone = [...all, ...Array.from({ length: 60 }, () => gone)];
-      const browsers = subscribe(everyone);
-      let batches = 0;
-      let deleted = 0;
-      const report = await deliver(
-        {
-          audience: audience(everyone, browsers),
-          remove: async (hashes) => {
-            batches += 1;
-            if ((batches === 1) === first) throw new Error('throttled');
-            deleted += hashes.length;
-          },
+test('a gone subscription that cannot be deleted counts as failed, once', async () => {
+  const property = fc.asyncProperty(subscribers, fc.boolean(), async (all, firstFails) => {
+    const everyone = [...all, ...Array.from({ length: 60 }, () => gone)];
+    const browsers = subscribe(everyone);
+    let batches = 0;
+    let deleted = 0;
+    const report = await deliver(
+      {
+        audience: audience(everyone, browsers),
+        remove: async (hashes) => {
+          batches += 1;
+          if ((batches === 1) === firstFails) throw new Error('throttled');
+          deleted += hashes.length;
         },
-        settings(everyone, browsers),
-      );
-      expectAddedUp(report);
-      expect(report.attempted).toBe(everyone.length);
-      expect(report.removed).toBe(deleted);
-    },
-  );
+      },
+      settings(everyone, browsers),
+    );
+    expectConsistent(report);
+    expect(report.attempted).toBe(everyone.length);
+    expect(report.removed).toBe(deleted);
+  });
   await fc.assert(property, cases(20));
 });
 
 const gone: Subscriber = {
-  service: 0,
-  conduct: final({ gone: true }, 'removed'),
+  pushService: 0,
+  treatment: final({ gone: true }, 'removed'),
   times: 1,
-  sound: true,
+  hasValidKey: true,
 };

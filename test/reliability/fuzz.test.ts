@@ -1,31 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
+import type { TableVariable } from '../../local/dynamodb/table-names.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type Service, startService } from '../fixtures/service.ts';
-import { damage, type Mutation, type Plan, plan } from './fixtures/fuzzing.ts';
-import { readProjectItems } from './fixtures/owned-tables.ts';
+import { damage } from './fixtures/damage.ts';
+import { type GeneratedRequest, generatedRequest } from './fixtures/generated-request.ts';
+import { mutate, splice } from './fixtures/mutation.ts';
+import { readProjectItems } from './fixtures/project-items.ts';
 import { ProjectModel } from './fixtures/project-model.ts';
 import {
   closeConnections,
-  type RawAnswer,
   type RawRequest,
+  type RawResponse,
   sendable,
   sendBytes,
   sendRaw,
 } from './fixtures/raw-request.ts';
+import { readTable } from './fixtures/read-table.ts';
 import { seed } from './fixtures/seed.ts';
 
-/** Each has a project of its own and sends one request after the other. */
+/** Concurrent clients. Each has its own project and sends its requests in sequence. */
 const clients = 4;
-const requestsEach = 2600;
+const requestsPerClient = 2600;
 const rawRequests = 2000;
 
-const browsersEach = 10;
-const cap = 12;
+const browsersPerClient = 10;
+const subscriberCap = 12;
 
 let service: Service;
 
@@ -39,31 +42,32 @@ afterAll(async () => {
 
 let addresses = 0;
 
-/** Another for each request, so that the rate limit does not hide what is behind it. */
+/** A new address for each request, so that the rate limit refuses none. */
 function nextAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }
 
-test('no generated request is answered by a 5xx, and none changes a table otherwise than the API’s document says', async () => {
-  const before = await everything('PROJECTS_TABLE');
+const read = (table: TableVariable) =>
+  readTable(service.dynamo, service.stack.dynamodb.tables[table]);
+
+test('generated requests never return 5xx and change tables only as the API reference says', async () => {
+  const before = await read('PROJECTS_TABLE');
   const models = await Promise.all(Array.from({ length: clients }, fuzz));
   for (const model of models) {
     const { tables } = service.stack.dynamodb;
     model.expectMatches(await readProjectItems(service.dynamo, tables, model.owner.projectId));
   }
 
-  // And nothing lies where no model looks.
+  // No request wrote to another project.
   const ids = new Set(models.map(({ owner }) => owner.projectId));
   for (const table of ['SUBSCRIPTIONS_TABLE', 'NOTIFICATIONS_TABLE', 'USAGE_TABLE'] as const) {
-    const foreign = (await everything(table)).filter(
-      ({ projectId }) => !ids.has(String(projectId)),
-    );
+    const foreign = (await read(table)).filter(({ projectId }) => !ids.has(String(projectId)));
     expect(foreign).toEqual([]);
   }
-  const projects = await everything('PROJECTS_TABLE');
+  const projects = await read('PROJECTS_TABLE');
   expect(projects).toHaveLength(before.length + clients);
-  const rates = (await everything('RATE_LIMITS_TABLE')) as unknown as RateLimitItem[];
+  const rates = (await read('RATE_LIMITS_TABLE')) as unknown as RateLimitItem[];
   for (const { bucket, hits } of rates) {
     const [projectId = '', action = '', address = '', minute, ...rest] = bucket.split('#');
     expect(ids.has(projectId) || projectId === '-').toBe(true);
@@ -71,46 +75,47 @@ test('no generated request is answered by a 5xx, and none changes a table otherw
     expect(address).toMatch(/^10\.\d+\.\d+\.\d+$/);
     expect([hits, minute, rest]).toEqual([1, expect.stringMatching(/^\d+$/), []]);
   }
-  expect(rates.length).toBeLessThanOrEqual(clients * requestsEach);
+  expect(rates.length).toBeLessThanOrEqual(clients * requestsPerClient);
 });
 
-/** Makes a project and sends generated requests to it. @returns what must have become of it. */
+/** Creates a project and sends generated requests to it. @returns the expected items. */
 async function fuzz(_: unknown, client: number): Promise<ProjectModel> {
-  const owner = await service.createProject({ subscriberCap: cap, monthlySendCap: null });
+  const owner = await service.createProject({ subscriberCap, monthlySendCap: null });
   const { applicationServerKey } = owner;
-  const browsers = Array.from({ length: browsersEach }, () =>
+  const browsers = Array.from({ length: browsersPerClient }, () =>
     service.stack.pushService.subscribe({ applicationServerKey }),
   );
   const gone = browsers.slice(0, 2);
   for (const browser of gone) browser.unsubscribe();
-  const model = new ProjectModel(owner, browsers, gone, cap);
-  const plans = fc.sample(plan, { seed: seed + client, numRuns: requestsEach });
+  const model = new ProjectModel(owner, browsers, gone, subscriberCap);
+  const requests = fc.sample(generatedRequest, { seed: seed + client, numRuns: requestsPerClient });
   let accepted = 0;
-  for (const [index, one] of plans.entries()) {
-    const request = sendable(one.mutations.reduce(mutated, requestOf(one, model, browsers)));
-    const answer = await sendRaw(service.stack.baseUrl, request);
+  for (const [index, generated] of requests.entries()) {
+    const request = sendable(
+      generated.mutations.reduce(mutate, validRequest(generated, model, browsers)),
+    );
+    const response = await sendRaw(service.stack.baseUrl, request);
     try {
-      expectWellAnswered(request, answer);
-      if (one.mutations.length === 0) expect([200, 201, 403, 409, 422]).toContain(answer.status);
-      model.apply(request, answer);
+      expectValidResponse(request, response);
+      if (generated.mutations.length === 0) {
+        expect([200, 201, 403, 409, 422]).toContain(response.status);
+      }
+      model.apply(request, response);
     } catch (error) {
       throw new Error(
-        `Request ${index} of client ${client}: ${shown(request)}\n${answer.status} ${answer.text}`,
-        {
-          cause: error,
-        },
+        `Request ${index} of client ${client}: ${describeRequest(request)}\n${response.status} ${response.text}`,
+        { cause: error },
       );
     }
-    if (answer.status < 300) accepted += 1;
+    if (response.status < 300) accepted += 1;
   }
-  // Or the model would have had nothing to predict.
-  expect(accepted).toBeGreaterThan(requestsEach / 10);
+  // With fewer accepted requests the comparison would prove little.
+  expect(accepted).toBeGreaterThan(requestsPerClient / 10);
   return model;
 }
 
-/** A request that is accepted as it is. */
-function requestOf(
-  { route, pick, userId, title, idempotencyKey }: Plan,
+function validRequest(
+  { route, pick, userId, title, idempotencyKey }: GeneratedRequest,
   model: ProjectModel,
   browsers: readonly SimulatedBrowser[],
 ): RawRequest {
@@ -122,9 +127,9 @@ function requestOf(
     subscribe: { ...browser.toJSON(), userId },
     unsubscribe: undefined,
     send: { title, ...(userId !== undefined && { userIds: [userId, 'u1'] }) },
-    // Until there is one, there is nothing to report of.
     track: { type: pick % 2 === 0 ? 'shown' : 'clicked' },
   };
+  // An event needs a notification.
   const name = route === 'track' && sent.length === 0 ? 'send' : route;
   const body = bodies[name];
   const query = name === 'unsubscribe' ? `?endpoint=${encodeURIComponent(browser.endpoint)}` : '';
@@ -141,85 +146,12 @@ function requestOf(
   };
 }
 
-function mutated(request: RawRequest, mutation: Mutation): RawRequest {
-  const { path, headers, body } = request;
-  switch (mutation.kind) {
-    case 'method':
-      return { ...request, method: mutation.method };
-    case 'segment': {
-      const segments = path.split('/');
-      segments[1 + (mutation.index % (segments.length - 1))] = mutation.text;
-      return { ...request, path: segments.join('/') };
-    }
-    case 'path':
-      return { ...request, path: editedPath(path, mutation.edit) };
-    case 'query':
-      return { ...request, path: path + mutation.text };
-    case 'header': {
-      const { [mutation.name]: _, ...others } = headers;
-      const { name, value } = mutation;
-      return { ...request, headers: value === undefined ? others : { ...others, [name]: value } };
-    }
-    case 'field':
-    case 'drop': {
-      const value = mutation.kind === 'drop' ? undefined : mutation.value;
-      return { ...request, body: withField(body, mutation.path.split('.'), value) };
-    }
-    case 'body':
-      return { ...request, body: Buffer.from(JSON.stringify(mutation.value)) };
-    case 'bytes':
-      return { ...request, body: spliced(body, mutation) };
-  }
-}
-
-function editedPath(path: string, edit: (Mutation & { kind: 'path' })['edit']): string {
-  switch (edit) {
-    case 'append':
-      return `${path}/events`;
-    case 'prepend':
-      return `/x${path}`;
-    case 'double':
-      return path.replaceAll('/', '//');
-    case 'slash':
-      return `${path}/`;
-    case 'encode':
-      return path.replaceAll(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  }
-}
-
-/** The body with one field set, or dropped where there is no value; what is no object stays. */
-function withField(body: Buffer, [name = '', inner]: string[], value: unknown): Buffer {
-  let object: unknown;
-  try {
-    object = JSON.parse(body.toString());
-  } catch {
-    return body;
-  }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) return body;
-  const members = Object.entries(object).filter(([key]) => key !== name);
-  const before = (object as Record<string, unknown>)[name];
-  const stated = inner === undefined ? value : { ...(before as object), [inner]: value };
-  // From entries: an assignment of __proto__ would set the prototype.
-  return Buffer.from(JSON.stringify(Object.fromEntries([...members, [name, stated]])));
-}
-
-interface Splice {
-  readonly at: number;
-  readonly remove: number;
-  readonly add: Uint8Array;
-}
-
-function spliced(bytes: Buffer, { at, remove, add }: Splice): Buffer {
-  const start = at % (bytes.length + 1);
-  return Buffer.concat([bytes.subarray(0, start), add, bytes.subarray(start + remove)]);
-}
-
-/** Below 500, and of the one form that answers have. */
-function expectWellAnswered({ method }: RawRequest, { status, headers, text }: RawAnswer): void {
+/** Expects a status below 500 and the API's response format. */
+function expectValidResponse({ method }: RawRequest, { status, headers, text }: RawResponse): void {
   expect(status).toBeLessThan(500);
   expect(status).toBeGreaterThanOrEqual(200);
   if (text === '') {
-    // HEAD has no body, and no other answer is without but a preflight's and a parser's refusal.
+    // Only HEAD, a preflight and a refusal by the HTTP parser have no body.
     const refusals = [400, 431, ...(method === 'HEAD' ? [404, 413] : [])];
     expect([204, ...refusals]).toContain(status);
     return;
@@ -229,63 +161,45 @@ function expectWellAnswered({ method }: RawRequest, { status, headers, text }: R
   if (error !== undefined) expect(errorTable[error.code]?.status).toBe(status);
 }
 
-function shown({ method, path, headers, body }: RawRequest): string {
+function describeRequest({ method, path, headers, body }: RawRequest): string {
   return `${method} ${path}\n${JSON.stringify(headers)}\n${body.toString().slice(0, 2000)}`;
 }
 
-/** All items of a table. */
-async function everything(
-  table: keyof Service['stack']['dynamodb']['tables'],
-): Promise<Record<string, unknown>[]> {
-  const items: Record<string, unknown>[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const page = await service.dynamo.send(
-      new ScanCommand({
-        TableName: service.stack.dynamodb.tables[table],
-        ExclusiveStartKey: from,
-      }),
-    );
-    items.push(...(page.Items ?? []));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
-  return items;
-}
-
-test('no bytes on a connection are answered by a 5xx, and none change a table', async () => {
+test('malformed HTTP never returns 5xx and changes no table', async () => {
   const { projectId } = await service.createProject();
-  const changeable = [
+  const checkedTables = [
     'PROJECTS_TABLE',
     'VAPID_KEYS_TABLE',
     'SUBSCRIPTIONS_TABLE',
     'NOTIFICATIONS_TABLE',
     'USAGE_TABLE',
   ] as const;
-  const contents = () => Promise.all(changeable.map(everything));
-  const before = await contents();
+  const readAll = () => Promise.all(checkedTables.map(read));
+  const before = await readAll();
   const requests = harmlessRequests(projectId).map((text) => Buffer.from(text));
   const damages = fc.sample(damage, { seed, numRuns: rawRequests });
   let next = 0;
-  const one = async () => {
+  const worker = async () => {
     while (next < damages.length) {
       const index = next++;
-      const bytes = damages[index]!.reduce(spliced, requests[index % requests.length]!);
+      const bytes = damages[index]!.reduce(splice, requests[index % requests.length]!);
       const statuses = await sendBytes(service.stack.baseUrl, bytes);
-      const wrong = statuses.filter((status) => status >= 500);
-      if (wrong.length > 0)
-        throw new Error(`${wrong} to ${JSON.stringify(bytes.toString('latin1'))}`);
+      const serverErrors = statuses.filter((status) => status >= 500);
+      if (serverErrors.length > 0) {
+        throw new Error(`${serverErrors} for ${JSON.stringify(bytes.toString('latin1'))}`);
+      }
     }
   };
-  await Promise.all(Array.from({ length: clients }, one));
-  expect(await contents()).toEqual(before);
+  await Promise.all(Array.from({ length: clients }, worker));
+  expect(await readAll()).toEqual(before);
 });
 
-/** Requests of which none, accepted or not, changes anything. */
+/** Requests that change nothing, because their key or their endpoint is invalid. */
 function harmlessRequests(projectId: string): string[] {
   const path = `/api/v1/projects/${projectId}`;
-  const stranger = { endpoint: 'https://push.example.com/x', keys: { p256dh: 'x', auth: 'x' } };
+  const invalid = { endpoint: 'https://push.example.com/x', keys: { p256dh: 'x', auth: 'x' } };
   return [
-    ['POST', path, stranger],
+    ['POST', path, invalid],
     ['DELETE', `${path}?endpoint=${encodeURIComponent('https://push.example.com/x')}`],
     ['POST', `${path}/notifications`, { title: 'T' }],
     ['POST', `${path}/notifications/${randomUUID()}/events`, { type: 'shown' }],

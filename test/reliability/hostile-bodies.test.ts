@@ -9,7 +9,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { readProjectItems } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/project-items.ts';
 
 let service: Service;
 let project: ProjectCredentials;
@@ -194,7 +194,7 @@ async function stateOf(projectId: string) {
     subscriptions: plain(all.subscriptions.values()).map((one) => one.sort()),
     notifications: plain(all.notifications.values()).map((one) => one.sort()),
     subscribers: all.subscribers,
-    months: all.months,
+    months: all.sendsByMonth,
   };
 }
 

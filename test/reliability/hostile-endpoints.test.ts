@@ -10,7 +10,8 @@ import { countingAudience, recipient } from '../fixtures/audience.ts';
 import { deliver, skipWaits } from '../fixtures/delivery.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
-import { readProjectItems } from './fixtures/owned-tables.ts';
+import { readProjectItems } from './fixtures/project-items.ts';
+import { deliver, skipWaits } from './fixtures/real-delivery.ts';
 
 const browserKeys = createBrowserKeys();
 const keys = {

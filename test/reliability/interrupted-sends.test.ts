@@ -1,0 +1,99 @@
+import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { throttled } from './fixtures/database-faults.ts';
+import { readProjectItems } from './fixtures/project-items.ts';
+
+/** The faults of the current test; undefined for none. */
+let hook: DynamoDbHook | undefined;
+let service: Service;
+let project: OwnedProject;
+
+beforeAll(async () => {
+  service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
+});
+afterAll(() => service.stop());
+
+const usage = () => service.usage(project.projectId);
+const readItems = () =>
+  readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.projectId);
+
+describe('a send that the database interrupts returns what it delivered', () => {
+  // Two pages of the audience.
+  const many = 1100;
+
+  beforeEach(async () => {
+    hook = undefined;
+    project = await service.createProject({ subscriberCap: null });
+  });
+
+  test('a throttled read of the second page is retried, and each subscriber gets one push', async () => {
+    const browsers = await subscribeMany(many);
+    let pages = 0;
+    hook = ({ operation }) => {
+      if (operation !== 'Query') return undefined;
+      pages += 1;
+      return pages === 2 ? throttled : undefined;
+    };
+    const { body } = await service.send(project, { title: 'T' });
+    expect(body).toMatchObject({ attempted: many, delivered: many });
+    expect(browsers.every(({ messages }) => messages.length === 1)).toBe(true);
+  });
+
+  test('a send that cannot read the second page returns the counts of the first and keeps its unit', async () => {
+    await subscribeMany(many);
+    let pages = 0;
+    hook = ({ operation }) => {
+      if (operation !== 'Query') return undefined;
+      pages += 1;
+      return pages === 1 ? undefined : throttled;
+    };
+    const { status, body } = await service.send(project, { title: 'T' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ attempted: 1000, delivered: 1000, unreached: 1 });
+    expect(await usage()).toMatchObject({ sends: 1 });
+  });
+
+  test('counts that cannot be stored are still returned', async () => {
+    await service.subscribe(project);
+    const isCounts = ({ operation, needs }: DynamoDbCall) =>
+      operation === 'UpdateItem' &&
+      needs.some(({ resource }) => resource.includes('Notifications'));
+    hook = (call) => (isCounts(call) ? throttled : undefined);
+    const { status, body } = await service.send(project, { title: 'T' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ attempted: 1, delivered: 1 });
+    const { notifications } = await readItems();
+    expect([...notifications.values()][0]).not.toHaveProperty('attempted');
+  });
+
+  test('a gone subscription that cannot be deleted counts as failed and is removed by the next send', async () => {
+    const browser = await service.subscribe(project);
+    browser.unsubscribe();
+    let transactions = 0;
+    hook = ({ operation }) => {
+      if (operation !== 'TransactWriteItems') return undefined;
+      transactions += 1;
+      return transactions > 1 ? throttled : undefined;
+    };
+    const first = await service.send(project, { title: 'T' });
+    expect(first.body).toMatchObject({ attempted: 1, removed: 0, failed: 1 });
+    expect(await usage()).toMatchObject({ subscribers: 1 });
+    hook = undefined;
+    const { body } = await service.send(project, { title: 'T' });
+    expect(body).toMatchObject({ attempted: 1, removed: 1, failed: 0 });
+    expect(await usage()).toMatchObject({ subscribers: 0 });
+  });
+});
+
+/** Subscribes 50 browsers at a time. */
+async function subscribeMany(count: number): Promise<SimulatedBrowser[]> {
+  const browsers: SimulatedBrowser[] = [];
+  while (browsers.length < count) {
+    const batch = Array.from({ length: Math.min(50, count - browsers.length) }, () =>
+      service.subscribe(project),
+    );
+    browsers.push(...(await Promise.all(batch)));
+  }
+  return browsers;
+}
