@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import {
@@ -9,19 +8,22 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { readTable } from './fixtures/read-table.ts';
 
 let service: Service;
-let project: ProjectCredentials;
+let project: OwnedProject;
+/** Operations of the functions' calls to DynamoDB. */
 const calls: string[] = [];
 
 /** Instances of each function. */
 const concurrency = 3;
+/** Requests per minute. */
 const limit = 60;
 
 beforeAll(async () => {
   service = await startService({
     concurrency,
-    // What holds a flood back here are the functions' rate limits.
+    // Only the rate limit of the functions refuses requests here.
     throttled: false,
     onDynamoDbCall: ({ operation }) => {
       calls.push(operation);
@@ -50,66 +52,55 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiRespon
   });
 }
 
-/** So many requests, as many at once as there are instances. */
-async function flood(times: number, request: (index: number) => Promise<ApiResponse>) {
+/** Makes concurrent requests, one per instance. @returns the number of responses by status. */
+async function flood(count: number, request: (index: number) => Promise<Answer>) {
   const statuses = new Map<number, number>();
   let next = 0;
-  const one = async () => {
-    while (next < times) {
+  const worker = async () => {
+    while (next < count) {
       const { status } = await request(next++);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, one));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return statuses;
 }
 
 const minute = () => Math.floor(Date.now() / 60_000);
 
-/** Runs anew where the minute, which is what is counted in, ended in the middle of it. */
+/** Runs again if the minute of the rate limit ended meanwhile. */
 async function withinOneMinute<T>(run: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
-    const begun = minute();
+    const start = minute();
     const result = await run(attempt);
-    if (minute() === begun) return result;
+    if (minute() === start) return result;
   }
 }
 
 async function hitsOf(bucket: string): Promise<number[]> {
-  const items: RateLimitItem[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const page = await service.dynamo.send(
-      new ScanCommand({
-        TableName: service.stack.dynamodb.tables.RATE_LIMITS_TABLE,
-        ExclusiveStartKey: from,
-      }),
-    );
-    items.push(...((page.Items ?? []) as RateLimitItem[]));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
+  const { RATE_LIMITS_TABLE } = service.stack.dynamodb.tables;
+  const items = (await readTable(service.dynamo, RATE_LIMITS_TABLE)) as unknown as RateLimitItem[];
   return items.filter((item) => item.bucket.includes(bucket)).map(({ hits }) => hits);
 }
 
 const everyRoute: RouteName[] = ['subscribe', 'unsubscribe', 'send', 'track'];
 
-describe('a flood from one address costs no write beyond the limit, save one refused for each instance', () => {
+describe('a flood from one address writes nothing beyond the limit, except one refused write per instance', () => {
   test.each(everyRoute)('%s', async (name) => {
-    await withinOneMinute(async (attempt) => {
+    const { within, beyond, written, hits } = await withinOneMinute(async (attempt) => {
       const address = `203.0.113.${10 + 50 * attempt + everyRoute.indexOf(name)}`;
       const within = await flood(limit, () => call(name, { address }));
       calls.length = 0;
       const beyond = await flood(400, () => call(name, { address }));
       return { within, beyond, written: writes(), hits: await hitsOf(`#${name}#${address}#`) };
-    }).then(({ within, beyond, written, hits }) => {
-      expect(within.get(429)).toBeUndefined();
-      expect([...beyond]).toEqual([[429, 400]]);
-      expect(written).toBeLessThanOrEqual(concurrency);
-      expect(hits).toEqual([limit]);
     });
+    expect(within.get(429)).toBeUndefined();
+    expect([...beyond]).toEqual([[429, 400]]);
+    expect(written).toBeLessThanOrEqual(concurrency);
+    expect(hits).toEqual([limit]);
   });
 
-  test('nor do the addresses of one IPv6 network, which count as one', async () => {
+  test('addresses of one IPv6 network count as one address', async () => {
     const { statuses, written } = await withinOneMinute(async (attempt) => {
       calls.length = 0;
       const statuses = await flood(400, (index) =>
@@ -123,12 +114,12 @@ describe('a flood from one address costs no write beyond the limit, save one ref
         [429, 400 - limit],
       ]),
     );
-    // Each beacon within the limit costs its count and one conditional call.
+    // Each event within the limit costs the rate limit's write and one conditional write.
     expect(written).toBeLessThanOrEqual(2 * limit + concurrency);
   });
 
   test.each(['subscribe', 'unsubscribe', 'track'] as const)(
-    '%s: nor of projects that there are not, beyond which none is read either',
+    '%s: projects that do not exist are not read beyond the limit',
     async (name) => {
       const { statuses, written, made } = await withinOneMinute(async (attempt) => {
         calls.length = 0;
@@ -150,7 +141,7 @@ describe('a flood from one address costs no write beyond the limit, save one ref
     ['a wrong key', wrongKey, 1],
     ['a malformed key', { authorization: 'Bearer x' }, 2],
     ['no key', {}, 3],
-  ])('send: nor under %s, however many projects it invents', async (_, headers, network) => {
+  ])('send: projects that do not exist, with %s', async (_, headers, network) => {
     const { statuses, written, made } = await withinOneMinute(async (attempt) => {
       calls.length = 0;
       const statuses = await flood(200, (index) => {
@@ -167,35 +158,34 @@ describe('a flood from one address costs no write beyond the limit, save one ref
   });
 });
 
-describe('a beacon for a notification that is not the project’s costs at most one conditional call beyond the rate limit’s', () => {
+describe('an event for a notification of no or another project costs at most one conditional call beyond the rate limit', () => {
   async function foreignId(): Promise<string> {
     const other = await service.createProject();
     return (await service.send(other, { title: 'T' })).body.id;
   }
   const ids: [string, () => Promise<string> | string, number][] = [
     ['of another project', foreignId, 1],
-    ['invented', randomUUID, 1],
-    ['invented, in capitals', () => randomUUID().toUpperCase(), 1],
-    ['of nothing but zeros', () => '00000000-0000-0000-0000-000000000000', 1],
-    ['of an idempotency key', () => `key#${'a'.repeat(64)}`, 0],
-    ['no id', () => 'x', 0],
-    ['very long', () => 'a'.repeat(3000), 0],
-    ['a name of every object', () => '__proto__', 0],
-    ['a NUL', () => '\u0000', 0],
+    ['random UUID', randomUUID, 1],
+    ['random UUID in capitals', () => randomUUID().toUpperCase(), 1],
+    ['nil UUID', () => '00000000-0000-0000-0000-000000000000', 1],
+    ['key of an idempotency item', () => `key#${'a'.repeat(64)}`, 0],
+    ['no UUID', () => 'x', 0],
+    ['3,000 characters', () => 'a'.repeat(3000), 0],
+    ['__proto__', () => '__proto__', 0],
+    ['NUL', () => '\u0000', 0],
   ];
 
   test.each(ids)('%s', async (_, id, conditional) => {
     const parameters = { projectId: project.projectId, notificationId: await id() };
-    // Has each instance know the project.
+    // Now each instance has cached the project.
     await flood(2 * concurrency, () => call('track', { parameters }));
-    const TableName = service.stack.dynamodb.tables.NOTIFICATIONS_TABLE;
-    const before = await service.dynamo.send(new ScanCommand({ TableName }));
+    const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
+    const before = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
     calls.length = 0;
     const statuses = await flood(20, () => call('track', { parameters }));
     const made = calls.filter((operation) => operation !== 'GetItem');
     expect([...statuses]).toEqual([[404, 20]]);
     expect(made).toEqual(Array(20 * (1 + conditional)).fill('UpdateItem'));
-    const after = await service.dynamo.send(new ScanCommand({ TableName }));
-    expect(after.Items).toEqual(before.Items);
+    expect(await readTable(service.dynamo, NOTIFICATIONS_TABLE)).toEqual(before);
   });
 });

@@ -11,6 +11,7 @@ import { deliver, skipWaits } from '../fixtures/delivery.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
+import { pushHeaders } from './fixtures/push-headers.ts';
 import { deliver, skipWaits } from './fixtures/real-delivery.ts';
 
 const browserKeys = createBrowserKeys();
@@ -20,14 +21,14 @@ const keys = {
 };
 
 let service: Service;
-let project: ProjectCredentials;
-/** A server on this machine that no push may reach, on every address that it has. */
+let project: OwnedProject;
+/** A server on all addresses of this machine. No push may connect to it. */
 let trap: Server;
-let trapped = 0;
+let trapConnections = 0;
 
 beforeAll(async () => {
   trap = createServer((socket) => {
-    trapped += 1;
+    trapConnections += 1;
     socket.destroy();
   });
   trap.listen(0, '::');
@@ -42,21 +43,21 @@ afterAll(async () => {
 
 const trapPort = () => (trap.address() as AddressInfo).port;
 
-// The port is not known yet where the table of tests is made.
+// Any port: the table of tests is made before the trap listens.
 const names = hostileUrls(1).map(({ name }) => name);
-const urlOf = (wanted: string) =>
+const urlNamed = (wanted: string) =>
   [...hostileUrls(trapPort()), ...malformedUrls].find(({ name }) => name === wanted)!.url;
 
 const subscriptions = async () =>
   (await readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.projectId))
     .subscriptions;
 
-describe('an endpoint that is none of an admitted push service is refused at subscribe and stored nowhere', () => {
+describe('an endpoint that is not of an accepted push service is refused and not stored', () => {
   test.each([...names, ...malformedUrls.map(({ name }) => name)])('%s', async (name) => {
     const before = await subscriptions();
     const { status, body } = await service.call(routes.subscribe, {
       parameters: { projectId: project.projectId },
-      body: { endpoint: urlOf(name), keys },
+      body: { endpoint: urlNamed(name), keys },
     });
     expect(status).toBe(400);
     expect(body.error.code).toBe('invalid_request');
@@ -65,9 +66,9 @@ describe('an endpoint that is none of an admitted push service is refused at sub
   });
 });
 
-describe('an endpoint that lies in the table all the same is not connected to at send', () => {
+describe('a stored endpoint that is not of an accepted push service is never connected to', () => {
   test.each(names)('%s', async (name) => {
-    const endpoint = urlOf(name);
+    const endpoint = urlNamed(name);
     const pushed: string[] = [];
     const report = await deliver(
       { audience: countingAudience([{ endpoint, keys }]) },
@@ -82,61 +83,64 @@ describe('an endpoint that lies in the table all the same is not connected to at
     expect(report).toMatchObject({ attempted: 1, failed: 1, failures: { unsendable: 1 } });
   });
 
-  test('nor by the whole service, all of them in one broadcast', async () => {
-    const victim = await service.createProject();
+  test('all of them, in a broadcast of the whole service', async () => {
+    const owner = await service.createProject();
     const { SUBSCRIPTIONS_TABLE } = service.stack.dynamodb.tables;
     const endpoints = hostileUrls(trapPort()).map(({ url }) => url);
     expect(new Set(endpoints).size).toBe(endpoints.length);
     for (const endpoint of endpoints) {
       const now = new Date().toISOString();
       const item: SubscriptionItem = {
-        projectId: victim.projectId,
+        projectId: owner.projectId,
         ...recipient({ endpoint, keys }),
         createdAt: now,
         updatedAt: now,
       };
       await service.dynamo.send(new PutCommand({ TableName: SUBSCRIPTIONS_TABLE, Item: item }));
     }
-    const good = await service.subscribe(victim);
-    const { status, body } = await service.send(victim, { title: 'T' });
+    const valid = await service.subscribe(owner);
+    const { status, body } = await service.send(owner, { title: 'T' });
     expect(status).toBe(201);
     expect(body).toMatchObject({ delivered: 1, removed: 0, failed: endpoints.length });
-    expect(good.messages).toHaveLength(1);
-    expect(trapped).toBe(0);
+    expect(valid.messages).toHaveLength(1);
+    expect(trapConnections).toBe(0);
   });
 });
 
-describe('a redirect of a push service is not followed, wherever it leads', () => {
-  const targets = ['http://127.0.0.1:', 'http://localhost:', '//127.0.0.1:', 'https://[::1]:'];
+describe('a redirect by a push service is not followed', () => {
+  const hosts = ['http://127.0.0.1:', 'http://localhost:', '//127.0.0.1:', 'https://[::1]:'];
 
   test.each([300, 301, 302, 303, 305, 307, 308])('%i', async (status) => {
+    const other = await service.subscribe(await service.createProject());
+    const locations = [...hosts.map((host) => `${host}${trapPort()}/`), other.endpoint];
     const owner = await service.createProject();
-    const browsers = await Promise.all(targets.map(() => service.subscribe(owner)));
-    for (const [index, browser] of browsers.entries()) {
-      browser.behave({ status, headers: { location: `${targets[index]}${trapPort()}/` } });
+    for (const location of locations) {
+      const browser = await service.subscribe(owner);
+      browser.behave({ status, headers: { location } });
     }
     const requests = service.stack.pushService.stats().requests;
     const { body } = await service.send(owner, { title: 'T' });
-    expect(body).toMatchObject({ attempted: 4, delivered: 0, removed: 0, failed: 4 });
-    expect(service.stack.pushService.stats().requests - requests).toBe(4);
-    expect(trapped).toBe(0);
+    expect(body).toMatchObject({ attempted: 5, delivered: 0, removed: 0, failed: 5 });
+    expect(service.stack.pushService.stats().requests - requests).toBe(5);
+    expect(trapConnections).toBe(0);
+    expect(other.messages).toEqual([]);
   });
 });
 
-describe('a path that lies in the table cannot add to the request, nor lead it elsewhere', () => {
+describe('a stored path cannot add to a push request or change its host', () => {
   test.each([
     ['a header', '/push/x HTTP/1.1\r\nX-Injected: yes\r\n\r\n'],
-    ['a header behind a bare line break', '/push/x\nX-Injected: yes'],
+    ['a header after a bare LF', '/push/x\nX-Injected: yes'],
     [
       'another request',
       '/push/x HTTP/1.1\r\nHost: a\r\n\r\nPOST /injected HTTP/1.1\r\nHost: a\r\n\r\n',
     ],
     ['a host', '/@127.0.0.1:1/injected'],
     ['another URL', '//127.0.0.1:1/injected'],
-    ['a way up', '/../../injected'],
+    ['a parent folder', '/../../injected'],
     ['a NUL', '/push/\u0000injected'],
-    ['beyond ASCII', '/push/€'],
-    ['beyond Latin', '/push/\u010d\u010a'],
+    ['a character outside latin1', '/push/€'],
+    ['characters with the low bytes of CR and LF', '/push/\u010d\u010a'],
   ])('%s', async (_, path) => {
     const requests: [string | undefined, string[]][] = [];
     const server = createHttpServer((request, response) => {
@@ -157,13 +161,3 @@ describe('a path that lies in the table cannot add to the request, nor lead it e
     }
   });
 });
-
-/** All the headers that a push has. */
-const pushHeaders = new Set([
-  'authorization',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'host',
-  'ttl',
-]);

@@ -5,35 +5,40 @@ import { deliver } from '../fixtures/delivery.ts';
 import { keyPair } from '../fixtures/subscription.ts';
 import { VirtualTime } from './fixtures/virtual-time.ts';
 
-/** Of each. What a push service at fault costs is some tenths of a second, however many there are. */
+/** Per push service. Enough that the fixed delay, some tenths of a second, is under a tenth. */
 const subscribers = 6000;
 const healthy = ['https://fcm.googleapis.com', 'https://updates.push.services.mozilla.com'];
 const slow = 'https://web.push.apple.com';
 
-/** ms of a processor for one push: about what a function of one vCPU takes. */
-const work = 0.4;
-/** ms until a healthy push service answers: in turn, so that it is the same in every run. */
-const latencies = [45, 50, 55, 60, 60, 65, 75, 90, 130, 400];
+/** CPU time of one push: about that of a function with one vCPU. */
+const workMs = 0.4;
+/** Response times of a healthy push service, used in turn so that every run is the same. */
+const latenciesMs = [45, 50, 55, 60, 60, 65, 75, 90, 130, 400];
 
 const keys = { p256dh: keyPair().publicKey, auth: randomBytes(16).toString('base64url') };
 
-type Answer = { readonly after: number; readonly status?: number; readonly retryAfter?: string };
+interface PushResult {
+  readonly afterMs: number;
+  /** Absent if the push gets no response. */
+  readonly status?: number;
+  readonly retryAfter?: string;
+}
 
-/** ms until two push services have answered all of their pushes, beside a third or without. */
-async function timeUntilServed(third?: (timeoutMs: number) => Answer): Promise<number> {
+/** Time in ms until two push services have responded to all their pushes, with or without a third. */
+async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promise<number> {
   const time = new VirtualTime();
   const origins = third === undefined ? healthy : [...healthy, slow];
   let pushes = 0;
-  let unanswered = healthy.length * subscribers;
+  let pending = healthy.length * subscribers;
   let served: () => void;
   const allServed = new Promise<void>((resolve) => {
     served = resolve;
   });
 
-  const answerOf = ({ origin, timeoutMs }: PushRequest): Answer =>
+  const resultOf = ({ origin, timeoutMs }: PushRequest): PushResult =>
     origin === slow
       ? third!(timeoutMs)
-      : { after: latencies[pushes++ % latencies.length]!, status: 201 };
+      : { afterMs: latenciesMs[pushes++ % latenciesMs.length]!, status: 201 };
   void deliver(
     {
       audience: countingAudience(
@@ -53,13 +58,13 @@ async function timeUntilServed(third?: (timeoutMs: number) => Answer): Promise<n
       sleep: time.sleep,
       idleTime: time.idle,
       transport: (request) => {
-        time.work(work);
-        const { after, status, retryAfter } = answerOf(request);
+        time.work(workMs);
+        const { afterMs, status, retryAfter } = resultOf(request);
         return new Promise((resolve, reject) => {
-          time.at(time.now() + after, () => {
-            if (request.origin !== slow) unanswered -= 1;
-            if (unanswered === 0) served();
-            if (status === undefined) reject(new Error('No answer.'));
+          time.at(time.now() + afterMs, () => {
+            if (request.origin !== slow) pending -= 1;
+            if (pending === 0) served();
+            if (status === undefined) reject(new Error('No response.'));
             else resolve({ status, headers: { 'retry-after': retryAfter }, body: '' });
           });
         });
@@ -70,28 +75,28 @@ async function timeUntilServed(third?: (timeoutMs: number) => Answer): Promise<n
   return time.now();
 }
 
-let alone: number;
+let baselineMs: number;
 beforeAll(async () => {
-  alone = await timeUntilServed();
+  baselineMs = await timeUntilServed();
 });
 
-describe('a push service that is slow, silent, throttling or down slows the others by no more than a tenth', () => {
-  test.each<[string, (timeoutMs: number) => Answer]>([
-    ['answering after 1.5 s', () => ({ after: 1500, status: 201 })],
-    ['answering after 3 s', () => ({ after: 3000, status: 201 })],
-    ['answering after 9 s', () => ({ after: 9000, status: 201 })],
-    ['never answering', (timeoutMs) => ({ after: timeoutMs })],
-    ['throttling for 5 s', () => ({ after: 60, status: 429, retryAfter: '5' })],
-    ['throttling until further notice', () => ({ after: 60, status: 429 })],
-    ['in trouble', () => ({ after: 60, status: 503 })],
-    ['refusing connections', () => ({ after: 1 })],
+describe('a slow, silent, throttling or unavailable push service delays the others by at most a tenth', () => {
+  test.each<[string, (timeoutMs: number) => PushResult]>([
+    ['responds after 1.5 s', () => ({ afterMs: 1500, status: 201 })],
+    ['responds after 3 s', () => ({ afterMs: 3000, status: 201 })],
+    ['responds after 9 s', () => ({ afterMs: 9000, status: 201 })],
+    ['never responds', (timeoutMs) => ({ afterMs: timeoutMs })],
+    ['429 with Retry-After: 5', () => ({ afterMs: 60, status: 429, retryAfter: '5' })],
+    ['429 without Retry-After', () => ({ afterMs: 60, status: 429 })],
+    ['503', () => ({ afterMs: 60, status: 503 })],
+    ['refuses connections', () => ({ afterMs: 1 })],
   ])('%s', async (_, third) => {
-    expect(await timeUntilServed(third)).toBeLessThanOrEqual(1.1 * alone);
+    expect(await timeUntilServed(third)).toBeLessThanOrEqual(1.1 * baselineMs);
   });
 });
 
-test('a push service that is well shares the processor with the others, and no more', async () => {
-  const beside = await timeUntilServed(() => ({ after: 60, status: 201 }));
-  expect(beside / alone).toBeGreaterThan(1.3);
-  expect(beside / alone).toBeLessThan(1.6);
+test('a healthy push service delays the others only by its share of the processor', async () => {
+  const withThirdMs = await timeUntilServed(() => ({ afterMs: 60, status: 201 }));
+  expect(withThirdMs / baselineMs).toBeGreaterThan(1.3);
+  expect(withThirdMs / baselineMs).toBeLessThan(1.6);
 });

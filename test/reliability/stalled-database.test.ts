@@ -22,12 +22,12 @@ beforeEach(async () => {
 
 const key = { 'idempotency-key': 'order-1' };
 
-const puts = ({ operation, parameters }: DynamoDbCall): boolean =>
+const hasPut = ({ operation, parameters }: DynamoDbCall): boolean =>
   operation === 'TransactWriteItems' &&
   (parameters.TransactItems as object[]).some((item) => 'Put' in item);
 
-/** Calls without an answer, which the database does all the same, later. */
-class LateCalls {
+/** Transactions that get no response, and that the database executes later. */
+class DelayedTransactions {
   readonly #calls: DynamoDbCall[] = [];
 
   readonly hold = (call: DynamoDbCall) => {
@@ -35,8 +35,8 @@ class LateCalls {
     return 'no response' as const;
   };
 
-  /** Does them. @returns the names of the errors, one for each call that failed. */
-  async happen(): Promise<string[]> {
+  /** @returns the name of each error. */
+  async execute(): Promise<string[]> {
     const client = localClient(service.stack.dynamodb.endpoint);
     const errors: string[] = [];
     for (const { parameters } of this.#calls) {
@@ -50,16 +50,16 @@ class LateCalls {
   }
 }
 
-describe('a send is done or undone, even where the database answers too late to tell its caller', () => {
-  test('a write that comes after its send was cancelled does not happen', async () => {
+describe('a send is completed or cancelled even if the database responds too late', () => {
+  test('a write that arrives after the cancellation of its send fails', async () => {
     const browser = await service.subscribe(project);
-    const late = new LateCalls();
-    let puttings = 0;
-    // The SDK tries three times; the fourth write with a Put is the cancellation's.
-    hook = (call) => (puts(call) && ++puttings <= 3 ? late.hold(call) : undefined);
+    const delayed = new DelayedTransactions();
+    let writes = 0;
+    // The SDK tries three times; the fourth write with a Put is the cancellation.
+    hook = (call) => (hasPut(call) && ++writes <= 3 ? delayed.hold(call) : undefined);
     const failed = await service.send(project, { title: 'T' }, key);
     expect(failed.status).toBe(503);
-    expect(await late.happen()).toEqual(Array(3).fill('TransactionCanceledException'));
+    expect(await delayed.execute()).toEqual(Array(3).fill('TransactionCanceledException'));
     hook = undefined;
     const repeated = await service.send(project, { title: 'T' }, key);
     expect(repeated.status).toBe(201);
@@ -68,20 +68,20 @@ describe('a send is done or undone, even where the database answers too late to 
     expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
   });
 
-  test('a send that could not be cancelled is delivered by its repetition, under the same unit', async () => {
+  test('a send that could not be cancelled is delivered by its repetition with the same unit', async () => {
     const browser = await service.subscribe(project);
-    const late = new LateCalls();
+    const delayed = new DelayedTransactions();
     let transactions = 0;
-    // All of the begin happens later; the cancellation never gets through.
+    // The database executes the send's first write later, and never receives the cancellation.
     hook = (call) => {
       if (call.operation !== 'TransactWriteItems') return undefined;
       transactions += 1;
-      return transactions <= 3 ? late.hold(call) : 'lost request';
+      return transactions <= 3 ? delayed.hold(call) : 'lost call';
     };
     const failed = await service.send(project, { title: 'T' }, key);
     expect(failed.status).toBe(503);
     hook = undefined;
-    expect(await late.happen()).toEqual([]);
+    expect(await delayed.execute()).toEqual([]);
     expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
 
     const repeated = await service.send(project, { title: 'T' }, key);
@@ -89,26 +89,23 @@ describe('a send is done or undone, even where the database answers too late to 
     expect(repeated.body).toMatchObject({ attempted: 1, delivered: 1 });
     expect(browser.messages).toHaveLength(1);
     expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
-    // And it has a response of its own now, for whoever repeats it again.
+    // The response of the repetition is stored for further repetitions.
     const again = await service.send(project, { title: 'T' }, key);
     expect(again.body).toEqual(repeated.body);
   });
 });
 
-describe('a send answers in time with its counts, wherever the database stalls', () => {
-  /** Milliseconds. */
-  const stall = (ms: number) => sleep(ms, undefined);
-
-  test('before it began, beside a push service that never answers', async () => {
+describe('a send returns its counts in time if the database stalls', () => {
+  test('while it reads the project, and a push service never responds', async () => {
     const [reached, stalled] = [await service.subscribe(project), await service.subscribe(project)];
     stalled.behave({ stall: true });
-    let lookups = 0;
-    // Two attempts of the look-up get no answer, and the third a late one: 5 s in all.
+    let reads = 0;
+    // Two attempts to read get no response, and the third a late one: 5 s in total.
     hook = async ({ operation }) => {
       if (operation !== 'TransactGetItems') return undefined;
-      lookups += 1;
-      if (lookups <= 2) return 'no response';
-      return stall(1000);
+      reads += 1;
+      if (reads <= 2) return 'no answer';
+      return sleep(1000, undefined);
     };
     const { status, body } = await service.send(project, { title: 'T' }, key);
     expect({ status, body }).toMatchObject({
@@ -118,12 +115,12 @@ describe('a send answers in time with its counts, wherever the database stalls',
     expect(reached.messages).toHaveLength(1);
   });
 
-  test('while it removes the gone', async () => {
-    // Seven batches, of which each that gets no answer takes 6 s.
+  test('while it removes gone subscriptions', async () => {
+    // Seven batches; each takes 6 s if it gets no response.
     const gone = await Promise.all(Array.from({ length: 350 }, () => service.subscribe(project)));
     for (const browser of gone) browser.unsubscribe();
     let transactions = 0;
-    // The begin goes through, and so does the first removal.
+    // The first write of the send and the first removal succeed.
     hook = ({ operation }) => {
       if (operation === 'TransactWriteItems') transactions += 1;
       return transactions > 2 ? 'no response' : undefined;
