@@ -1,25 +1,27 @@
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
-import { type BroadcastRun, broadcasts } from './broadcast/run.ts';
-import { activities } from './broadcast/shares.ts';
-import {
-  type BenchmarkOptions,
-  benchmark,
-  latencyOption,
-  runBenchmark,
-  wholeNumber,
-} from './command.ts';
-import { describeLatency, type Latency } from './latency.ts';
+import { activities } from './broadcast/activity-times.ts';
+import { type BroadcastRun, createBroadcastRunner } from './broadcast/run.ts';
+import { command, wholeNumber } from './command.ts';
+import { describeLatency, readLatency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 
 const right = 'right' as const;
 
-interface Options extends BenchmarkOptions {
-  readonly subscribers: readonly number[];
-  readonly latency: Latency;
-}
+const flags = {
+  subscribers: {
+    value: '<N,…>',
+    help: 'audience sizes (default 1000,10000,100000)',
+  },
+  latency: {
+    value: '<ms>',
+    help: 'latency of the push server: 60, or median/p99 (default 60/400)',
+  },
+  json: { help: 'print JSON' },
+  help: { help: 'print this help' },
+} as const;
 
-// The SDK's own word about the age of Node is not for whoever reads the figures.
+// Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 const command = benchmark('bench:broadcast', 'Measures broadcasts through the local stack.')
@@ -35,21 +37,21 @@ await runBenchmark(command);
 
 async function run({ subscribers, latency, json }: Options): Promise<void> {
   const { output } = processTerminal;
-  const stage = await broadcasts();
+  const runner = await createBroadcastRunner();
   const runs: BroadcastRun[] = [];
   try {
-    for (const size of subscribers) runs.push(await stage.run(size, latency));
+    for (const size of sizes) runs.push(await runner.run(size, latency));
   } finally {
-    await stage.end();
+    await runner.remove();
   }
   if (json) {
     output.write(`${JSON.stringify({ machine: machine(), latency, runs }, null, 2)}\n`);
     return;
   }
   output.write(
-    `${describeMachine()}\nOne broadcast from request to response; pushes answered after ` +
-      `${describeLatency(latency)}, one subscription in a hundred gone\n\n${runsTable(runs)}\n` +
-      `Where the send function’s time goes\n\n${sharesTable(runs)}`,
+    `${describeMachine()}\nOne broadcast, from request to response; push server latency ` +
+      `${describeLatency(latency)}; 1 % of the subscriptions gone\n\n${runsTable(runs)}\n` +
+      `Time of the send function by activity\n\n${activitiesTable(runs)}`,
   );
 }
 
@@ -64,8 +66,8 @@ function runsTable(runs: readonly BroadcastRun[]): string {
     'subscribers/s',
     'connections',
     'calls to DynamoDB',
-    'MB, process',
-    'MB, function’s heap',
+    'process MB',
+    'function heap MB',
   ].map((title) => ({ title, align: right }));
   const rows = runs.map(({ subscribers, result, seconds, handshakes, calls, ...memory }) => [
     String(subscribers),
@@ -77,24 +79,25 @@ function runsTable(runs: readonly BroadcastRun[]): string {
     (result.attempted / seconds).toFixed(0),
     String(handshakes),
     String(Object.values(calls).reduce((sum, one) => sum + one, 0)),
-    memory.peakMemory.toFixed(0),
-    memory.peakHeap.toFixed(0),
+    memory.peakMemoryMB.toFixed(0),
+    memory.peakHeapMB.toFixed(0),
   ]);
   return table(columns, rows, paintFor(processTerminal.output));
 }
 
-function sharesTable(runs: readonly BroadcastRun[]): string {
+function activitiesTable(runs: readonly BroadcastRun[]): string {
   const columns = [
     { title: 'subscribers', align: right },
-    ...[...activities, 'waiting'].map((title) => ({ title, align: right })),
-    { title: 'busy µs a push', align: right },
+    ...[...activities, 'idle'].map((title) => ({ title, align: right })),
+    { title: 'busy µs/push', align: right },
   ];
-  const rows = runs.map(({ subscribers, result, shares: { busy, waiting } }) => {
-    const seconds = Object.values(busy).reduce((sum, one) => sum + one, 0);
+  const rows = runs.map(({ subscribers, result, times: { busySeconds, idleSeconds } }) => {
+    const seconds = Object.values(busySeconds).reduce((sum, one) => sum + one, 0);
+    const percent = (part: number) => `${((100 * part) / (seconds + idleSeconds)).toFixed(0)} %`;
     return [
       String(subscribers),
-      ...activities.map((name) => `${((100 * busy[name]) / (seconds + waiting)).toFixed(0)} %`),
-      `${((100 * waiting) / (seconds + waiting)).toFixed(0)} %`,
+      ...activities.map((name) => percent(busySeconds[name])),
+      percent(idleSeconds),
       ((seconds * 1e6) / result.attempted).toFixed(0),
     ];
   });

@@ -1,22 +1,23 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of the benchmark's own, which answers messages one at a time. */
+/** A child process that responds to one message at a time. */
 export interface Child {
   readonly process: ChildProcess;
-  /** @throws {Error} where the process ends without an answer. */
+  /** @throws {Error} if the process exits without a message. */
   receive<Message>(): Promise<Message>;
-  ask<Message>(question: object): Promise<Message>;
-  /** Kills it. */
+  /** Sends a message. @returns the response. */
+  request<Message>(message: object): Promise<Message>;
+  /** Kills the process. */
   stop(): Promise<void>;
-  /** Leaves it to end by itself. */
+  /** Closes the channel and waits until the process exits. */
   disconnect(): Promise<void>;
 }
 
 export interface ChildOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Node's own. */
+  /** Options of Node. */
   readonly flags?: readonly string[];
 }
 
@@ -33,7 +34,7 @@ export function startChild(
       return await Promise.race([
         once(child, 'message', { signal }).then(([message]) => message as Message),
         exited.then(([code]) => {
-          throw new Error(`${file} ended with ${code}.`);
+          throw new Error(`${file} exited with code ${code} before it sent a message.`);
         }),
       ]);
     } finally {
@@ -43,10 +44,10 @@ export function startChild(
   return {
     process: child,
     receive,
-    ask<Message>(question: object) {
-      const answer = receive<Message>();
-      child.send(question);
-      return answer;
+    request<Message>(message: object) {
+      const response = receive<Message>();
+      child.send(message);
+      return response;
     },
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill();

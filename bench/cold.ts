@@ -15,11 +15,13 @@ import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './c
 import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 
-interface Options extends BenchmarkOptions {
-  readonly runs: number;
-}
+const flags = {
+  runs: { value: '<N>', help: 'new processes for each bundle, in turn (default 15)' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this help' },
+} as const;
 
-interface Bundle {
+interface DeployedBundle {
   readonly name: string;
   readonly file: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -33,10 +35,10 @@ await runBenchmark(command);
 async function run({ runs, json }: Options): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {
-    const figures = await measure(await bundlesIn(directory), runs);
+    const functions = await measure(await synthesizeBundles(directory), runs);
     const { output } = processTerminal;
-    if (json) {
-      output.write(`${JSON.stringify({ machine: machine(), runs, figures }, null, 2)}\n`);
+    if (given.json) {
+      output.write(`${JSON.stringify({ machine: machine(), runs, functions }, null, 2)}\n`);
       return;
     }
     const right = 'right' as const;
@@ -45,13 +47,13 @@ async function run({ runs, json }: Options): Promise<void> {
       { title: 'kB', align: right },
       { title: 'ms above an empty module', align: right },
     ];
-    const rows = figures.map(({ name, kilobytes, milliseconds }) => [
+    const rows = functions.map(({ name, bundleKB, loadMs }) => [
       name,
-      kilobytes.toFixed(0),
-      milliseconds.toFixed(0),
+      bundleKB.toFixed(0),
+      loadMs.toFixed(0),
     ]);
     output.write(
-      `${describeMachine()}\nLoading each deployed bundle in a fresh process; median of ${runs} runs\n\n` +
+      `${describeMachine()}\nTime to load each deployed bundle in a new process; median of ${runs} runs\n\n` +
         table(columns, rows, paintFor(output)),
     );
   } finally {
@@ -59,8 +61,10 @@ async function run({ runs, json }: Options): Promise<void> {
   }
 }
 
-/** The deployed bundles, and a module with nothing in it. */
-async function bundlesIn(directory: string): Promise<readonly [empty: Bundle, ...Bundle[]]> {
+/** Writes the deployed bundles and, for comparison, an empty module. */
+async function synthesizeBundles(
+  directory: string,
+): Promise<readonly [empty: DeployedBundle, ...DeployedBundle[]]> {
   await synthesize({ directory });
   const assembly = readAssembly(directory);
   const functions = readFunctions(assembly, createResolver(assembly.template));
@@ -76,36 +80,41 @@ async function bundlesIn(directory: string): Promise<readonly [empty: Bundle, ..
   ];
 }
 
-async function measure([empty, ...bundles]: readonly [Bundle, ...Bundle[]], runs: number) {
-  const times = new Map<Bundle, number[]>([empty, ...bundles].map((bundle) => [bundle, []]));
-  const bar = progressBar(processTerminal.messages, 'Loading', runs * times.size);
+async function measure(
+  [empty, ...bundles]: readonly [DeployedBundle, ...DeployedBundle[]],
+  runs: number,
+) {
+  const timesMs = new Map<DeployedBundle, number[]>(
+    [empty, ...bundles].map((bundle) => [bundle, []]),
+  );
+  const bar = progressBar(processTerminal.messages, 'Loading', runs * timesMs.size);
   let done = 0;
   try {
     for (let run = 0; run < runs; run += 1) {
-      for (const [bundle, own] of times) {
-        own.push(await load(bundle));
+      for (const [bundle, ownTimesMs] of timesMs) {
+        ownTimesMs.push(await measureLoad(bundle));
         bar.update(++done);
       }
     }
   } finally {
     bar.stop();
   }
-  const floor = median(times.get(empty)!);
+  const emptyMs = median(timesMs.get(empty)!);
   return Promise.all(
     bundles.map(async (bundle) => ({
       name: bundle.name,
-      kilobytes: (await stat(bundle.file)).size / 1000,
-      milliseconds: median(times.get(bundle)!) - floor,
+      bundleKB: (await stat(bundle.file)).size / 1000,
+      loadMs: median(timesMs.get(bundle)!) - emptyMs,
     })),
   );
 }
 
-/** Milliseconds that a fresh process takes to load a module. */
-async function load({ file, environment }: Bundle): Promise<number> {
+/** @returns ms that a new process takes to load the bundle. */
+async function measureLoad({ file, environment }: DeployedBundle): Promise<number> {
   const script =
-    'const since = performance.now();' +
+    'const start = performance.now();' +
     `await import(${JSON.stringify(pathToFileURL(file).href)});` +
-    'process.stdout.write(String(performance.now() - since)); process.exit();';
+    'process.stdout.write(String(performance.now() - start)); process.exit();';
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', script],

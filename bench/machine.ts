@@ -1,6 +1,6 @@
 import { cpus, totalmem } from 'node:os';
 
-/** What figures depend on. */
+/** The hardware and software that results depend on. */
 export function machine() {
   const { model = 'unknown' } = cpus()[0] ?? {};
   return {

@@ -1,8 +1,9 @@
 /**
- * A push service in a process of its own: it takes every push that looks like one, and answers 201
- * after the latency given, or 410 below `/gone/`. It speaks HTTP/2 and HTTP/1.1 over TLS, as its client likes.
+ * A fast push service for benchmarks, over TLS with HTTP/2 or HTTP/1.1. It checks the form of a push
+ * but does not decrypt it, and responds 201 after a given latency; 410 for paths under `/gone/`.
  *
- * Started by `startPushServer`; tells its port once it listens, and its counts when asked.
+ * Runs in its own process, started with a latency in JSON as argument. It sends its port when it
+ * listens, and its counts in response to any message.
  */
 import { once } from 'node:events';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -12,57 +13,54 @@ import { drawLatency, type Latency } from './latency.ts';
 
 export interface PushServerCounts {
   readonly handshakes: number;
-  /** Handshakes that resumed an earlier session. */
-  readonly resumed: number;
-  /** Pushes, whatever became of them. */
+  /** All requests. */
   readonly received: number;
+  /** Pushes with the status 201. */
   readonly accepted: number;
-  /** Those that were no pushes. */
+  /** Requests that are not a push: 400. */
   readonly refused: number;
 }
 
 const latency = JSON.parse(process.argv[2]!) as Latency;
-const counts = { handshakes: 0, resumed: 0, received: 0, accepted: 0, refused: 0 };
+const counts = { handshakes: 0, received: 0, accepted: 0, refused: 0 };
 
 const server = createSecureServer({ ...certificate, allowHTTP1: true });
-server.on('secureConnection', (socket) => {
+server.on('secureConnection', () => {
   counts.handshakes += 1;
-  if (socket.isSessionReused()) counts.resumed += 1;
 });
 server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-  let length = 0;
+  let bodyBytes = 0;
   request.on('data', (chunk: Buffer) => {
-    length += chunk.length;
+    bodyBytes += chunk.length;
   });
   request.on('end', () => {
-    const status = statusFor(request, length);
+    const status = statusFor(request, bodyBytes);
     counts.received += 1;
     if (status === 201) counts.accepted += 1;
     if (status === 400) counts.refused += 1;
-    const answer = () => {
+    const respond = () => {
       response.writeHead(status, { location: '/message/1', 'content-length': 0 });
       response.end();
     };
-    const wait = drawLatency(latency, Math.random);
-    if (wait === 0) answer();
-    else setTimeout(answer, wait);
+    const latencyMs = drawLatency(latency, Math.random);
+    if (latencyMs === 0) respond();
+    else setTimeout(respond, latencyMs);
   });
 });
 
-function statusFor(request: Http2ServerRequest, length: number): number {
-  if (!isPush(request, length)) return 400;
+function statusFor(request: Http2ServerRequest, bodyBytes: number): number {
+  if (!isPush(request, bodyBytes)) return 400;
   return request.url.startsWith('/gone/') ? 410 : 201;
 }
 
-/** Encrypted, authorized and with a TTL, as far as it shows without a look inside. */
-function isPush({ method, headers }: Http2ServerRequest, length: number): boolean {
+function isPush({ method, headers }: Http2ServerRequest, bodyBytes: number): boolean {
   return (
     method === 'POST' &&
-    // The second is the draft's, which @pushforge/builder still writes.
+    // `aesgcm` is from a draft of RFC 8291. @pushforge/builder still uses it.
     ['aes128gcm', 'aesgcm'].includes(headers['content-encoding'] ?? '') &&
     /^(vapid t=|WebPush )/i.test(headers.authorization ?? '') &&
     headers.ttl !== undefined &&
-    length > 300
+    bodyBytes > 300
   );
 }
 

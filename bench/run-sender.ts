@@ -1,41 +1,34 @@
 import { newVapidPair } from '../admin/vapid-pair.ts';
 import type { VapidKeys } from '../contract/project.ts';
 import { certificate } from '../local/push-service/certificate.ts';
-import type { Bundles } from './bundle.ts';
+import type { Bundler } from './bundler.ts';
 import { startChild } from './child.ts';
 import type { Latency } from './latency.ts';
 import type { PushServerCounts } from './push-server.ts';
 import type { SenderResult, SenderTask } from './sender-process.ts';
 
-export interface Load {
-  readonly number: number;
-  readonly warmUp: number;
-  readonly inFlight: number;
-  /** Turns that the pushes take with the floor; 0 for pushes alone. */
-  readonly turns: number;
+export interface Load extends Pick<SenderTask, 'pushes' | 'warmUpPushes' | 'inFlight' | 'rounds'> {
   readonly latency: Latency;
 }
 
 export interface Run extends SenderResult {
-  /** Pushes a second. */
-  readonly rate: number;
+  readonly pushesPerSecond: number;
   readonly handshakes: number;
-  readonly resumed: number;
 }
 
 const vapid: VapidKeys = newVapidPair();
-/** 300 bytes of JSON, as a notification has them. */
+/** 300 bytes of JSON, a typical push message. */
 const payload = JSON.stringify({ title: 'Hello', body: 'x'.repeat(300 - 29) });
 
-/** Runs a sender in a fresh process against a fresh push server, and checks what arrived. */
+/** Runs a sender in a new process against a new push server, and checks the received pushes. */
 export async function runSender(
-  bundles: Bundles,
+  bundler: Bundler,
   entry: string,
   { latency, ...load }: Load,
 ): Promise<Run> {
   const [server, sender] = await Promise.all([
-    bundles.of('bench/push-server.ts'),
-    bundles.of(entry),
+    bundler.bundle('bench/push-server.ts'),
+    bundler.bundle(entry),
   ]);
   const pushServer = startChild(server.file, { args: [JSON.stringify(latency)] });
   const child = startChild(sender.file);
@@ -48,15 +41,17 @@ export async function runSender(
       payload,
       ...load,
     };
-    const result = await child.ask<SenderResult | { readonly error: string }>(task);
+    const result = await child.request<SenderResult | { readonly error: string }>(task);
     if ('error' in result) throw new Error(`${entry}: ${result.error}`);
-    const counts = await pushServer.ask<PushServerCounts>({});
-    const expected = load.warmUp + load.number;
-    if (counts.refused > 0 || ![0, expected].includes(counts.accepted)) {
-      throw new Error(`${entry} made ${counts.accepted} of ${expected} pushes arrive.`);
+    const counts = await pushServer.request<PushServerCounts>({});
+    const expected = load.warmUpPushes + load.pushes;
+    if (counts.refused > 0 || counts.accepted !== expected) {
+      throw new Error(
+        `${entry}: the push server accepted ${counts.accepted} of ${expected} pushes and refused ${counts.refused}.`,
+      );
     }
-    const { handshakes, resumed } = counts;
-    return { ...result, rate: load.number / result.seconds, handshakes, resumed };
+    const { handshakes } = counts;
+    return { ...result, pushesPerSecond: load.pushes / result.seconds, handshakes };
   } finally {
     await Promise.all([pushServer.stop(), child.stop()]);
   }

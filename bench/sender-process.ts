@@ -1,9 +1,9 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import type { VapidKeys } from '../contract/project.ts';
-import { agreeWithAll, type Subscription } from './floor.ts';
+import { agreeKeys, type Subscription } from './key-agreement.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-/** What a process that sends is told to do. */
+/** The message that starts a sender's process. */
 export interface SenderTask {
   readonly origin: string;
   /** Certificate to trust, PEM. */
@@ -11,32 +11,33 @@ export interface SenderTask {
   readonly vapid: VapidKeys;
   readonly payload: string;
   readonly inFlight: number;
-  /** Pushes before the measurement, and in it. */
-  readonly warmUp: number;
-  readonly number: number;
-  /** Turns that the pushes take with the floor; 0 for pushes alone. */
-  readonly turns: number;
+  /** Number of pushes before the measurement. */
+  readonly warmUpPushes: number;
+  /** Number of measured pushes. */
+  readonly pushes: number;
+  /** Number of parts in which pushes and key agreements alternate; 0 for pushes only. */
+  readonly rounds: number;
 }
 
 export interface SenderResult {
   readonly seconds: number;
-  /** Of user and system, over all threads: µs per push. */
-  readonly cpu: number;
-  /** The same of the floor, in the same process and the same seconds; 0 where it had no turns. */
-  readonly floor: number;
-  /** MB, at the most. */
-  readonly memory: number;
+  /** User and system time over all threads. */
+  readonly cpuUsPerPush: number;
+  /** The same of the key agreements only, measured in the same process; 0 without rounds. */
+  readonly lowerBoundUsPerPush: number;
+  readonly peakMemoryMB: number;
 }
 
-/** Prepares a sender; what it returns pushes the payload to every one of some subscriptions. */
+/** Prepares a sender. @returns a function that pushes the payload to each subscription. */
 export type Sender = (
   task: SenderTask,
 ) => (subscriptions: readonly Subscription[]) => Promise<void>;
 
 export const subject = 'mailto:ops@example.com';
+/** TTL of each push, in seconds. */
 export const ttl = 60;
 
-/** Makes this process a sender that does one task and tells how it went. */
+/** Makes this process a sender: it receives a task and sends a result or an error. */
 export function serve(sender: Sender): void {
   process.once('message', (task: SenderTask) =>
     run(sender, task).then(
@@ -48,25 +49,25 @@ export function serve(sender: Sender): void {
 
 async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
   const send = sender(task);
-  if (task.warmUp > 0) await send(subscriptions(task.origin, task.warmUp));
-  const audience = subscriptions(task.origin, task.number);
-  const pushes = new Stopwatch();
-  const floor = new Stopwatch();
-  const length = Math.ceil(task.number / Math.max(1, task.turns));
-  for (let start = 0; start < task.number; start += length) {
-    const part = audience.slice(start, start + length);
-    await pushes.time(() => send(part));
-    if (task.turns > 0) await floor.time(() => agreeWithAll(part));
+  if (task.warmUpPushes > 0) await send(subscriptions(task.origin, task.warmUpPushes));
+  const audience = subscriptions(task.origin, task.pushes);
+  const pushing = new Stopwatch();
+  const agreeing = new Stopwatch();
+  const partLength = Math.ceil(task.pushes / Math.max(1, task.rounds));
+  for (let start = 0; start < task.pushes; start += partLength) {
+    const part = audience.slice(start, start + partLength);
+    await pushing.time(() => send(part));
+    if (task.rounds > 0) await agreeing.time(() => agreeKeys(part));
   }
   return {
-    seconds: pushes.seconds,
-    cpu: pushes.cpu / task.number,
-    floor: floor.cpu / task.number,
-    memory: process.resourceUsage().maxRSS / 1024,
+    seconds: pushing.seconds,
+    cpuUsPerPush: pushing.cpuUs / task.pushes,
+    lowerBoundUsPerPush: agreeing.cpuUs / task.pushes,
+    peakMemoryMB: process.resourceUsage().maxRSS / 1024,
   };
 }
 
-/** Pushes one by one through a function, so many at once; for senders that know no more than one. */
+/** Sends concurrent pushes with a sender that makes one push per call. */
 export async function eachInFlight(
   all: readonly Subscription[],
   inFlight: number,
@@ -76,23 +77,23 @@ export async function eachInFlight(
   const worker = async () => {
     for (const subscription of waiting) {
       const { status } = await push(subscription);
-      if (status !== 201) throw new Error(`The push server answered ${status}.`);
+      if (status !== 201) throw new Error(`The push server responded ${status} instead of 201.`);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
-/** Browsers there are; subscriptions beyond share their keys. */
-const browsers = 500;
+/** Number of key pairs. Further subscriptions share them. */
+const keyPairs = 500;
 
-function subscriptions(origin: string, number: number): Subscription[] {
+function subscriptions(origin: string, count: number): Subscription[] {
   const curve = createECDH('prime256v1');
-  const keys = Array.from({ length: Math.min(browsers, number) }, () => ({
+  const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
     p256dh: curve.generateKeys('base64url'),
     auth: randomBytes(16).toString('base64url'),
   }));
-  return Array.from({ length: number }, (_, index) => ({
+  return Array.from({ length: count }, (_, index) => ({
     endpoint: `${origin}/push/${index}`,
-    keys: keys[index % browsers]!,
+    keys: keys[index % keyPairs]!,
   }));
 }

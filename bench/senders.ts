@@ -1,15 +1,9 @@
 import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
-import { bundles } from './bundle.ts';
-import {
-  type BenchmarkOptions,
-  benchmark,
-  latencyOption,
-  runBenchmark,
-  wholeNumber,
-} from './command.ts';
-import { describeLatency, type Latency } from './latency.ts';
+import { createBundler } from './bundler.ts';
+import { command, wholeNumber } from './command.ts';
+import { describeLatency, readLatency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 import { type Load, median, type Run, runSender } from './run-sender.ts';
 
@@ -22,33 +16,40 @@ const senders = {
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
 
-interface Options extends BenchmarkOptions {
-  readonly number: number;
-  readonly inFlight: number;
-  readonly latency: Latency;
-  readonly runs: number;
-}
+const flags = {
+  number: { value: '<N>', help: 'pushes per run (default 10000)' },
+  'in-flight': { value: '<N>', help: 'pushes in flight, at most 480 (default 100)' },
+  latency: {
+    value: '<ms>',
+    help: 'latency of the push server: 60, or median/p99 such as 60/400 (default 0)',
+  },
+  runs: { value: '<N>', help: 'runs of each sender, in turn (default 5)' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this help' },
+} as const;
 
-/** So many that each is over in about a second: what disturbs pushes then disturbs the floor alike. */
-const turns = 5;
+/** Each round takes about a second, so that a disturbance slows pushes and key agreements alike. */
+const rounds = 5;
 
-interface SenderFigures {
+/** Medians. Ratios compare runs of the same turn. */
+interface SenderResults {
   readonly sender: string;
   readonly pushesPerSecond: number;
-  readonly cpuMicrosecondsPerPush: number;
-  /** Pushes a CPU second against web-push's, and pushes a second; of the same run each. */
-  readonly timesWebPush: number;
-  readonly timesWebPushRate: number;
-  /** The floor's CPU in this sender's, of the same processes. */
-  readonly floorShare: number;
+  readonly cpuUsPerPush: number;
+  /** Pushes per CPU second, relative to web-push. */
+  readonly cpuTimesWebPush: number;
+  /** Pushes per second, relative to web-push. */
+  readonly rateTimesWebPush: number;
+  /** The lower bound's part of this sender's CPU time, measured in the same process. */
+  readonly lowerBoundShare: number;
   readonly peakMemoryMB: number;
   readonly handshakes: number;
 }
 
-/** Of this sender's processes. */
-interface FloorFigures {
-  readonly cpuMicrosecondsPerPush: number;
-  readonly timesWebPush: number;
+/** The key agreements in Carillon's processes. */
+interface LowerBoundResults {
+  readonly cpuUsPerPush: number;
+  readonly cpuTimesWebPush: number;
 }
 
 const command = benchmark('bench', 'Compares the push rates of Carillon and other senders.')
@@ -61,102 +62,106 @@ await runBenchmark(command);
 
 async function run({ number, inFlight, latency, runs, json }: Options): Promise<void> {
   const load: Load = {
-    number,
-    // The code is compiled for speed only after some thousands of pushes.
-    warmUp: 4000,
-    inFlight,
-    // Each turn ends with waiting for its last answers.
-    turns: latency.median === 0 ? turns : 1,
+    pushes: wholeNumber('number', given.number ?? '10000'),
+    // V8 has optimized the code after some thousands of pushes.
+    warmUpPushes: 4000,
+    inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
+    // Each round ends with a wait for its last responses.
+    rounds: latency.medianMs === 0 ? rounds : 1,
     latency,
   };
-  const results = await measure(load, runs);
-  const figures = names.map((name) => senderFigures(name, results));
-  const floor = floorFigures(results);
+  const runs = wholeNumber('runs', given.runs ?? '5');
+  const runsBySender = await measure(load, runs);
+  const senderResults = names.map((name) => senderResultsOf(name, runsBySender));
+  const lowerBound = lowerBoundOf(runsBySender);
   const { output } = processTerminal;
-  if (json) {
-    output.write(
-      `${JSON.stringify({ machine: machine(), load, runs, figures, floor }, null, 2)}\n`,
-    );
+  if (given.json) {
+    const results = { machine: machine(), load, runs, senders: senderResults, lowerBound };
+    output.write(`${JSON.stringify(results, null, 2)}\n`);
     return;
   }
+  const { pushes, inFlight } = load;
   output.write(
-    `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, answered after ` +
-      `${describeLatency(latency)}; median of ${runs} runs\n\n${figuresTable(figures, floor)}`,
+    `${describeMachine()}\n${pushes} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
+      `${describeLatency(latency)}; median of ${runs} runs\n\n${resultsTable(senderResults, lowerBound)}`,
   );
 }
 
-type Results = Readonly<Record<SenderName, readonly Run[]>>;
+type RunsBySender = Readonly<Record<SenderName, readonly Run[]>>;
 
-/** Runs all senders in turn, so often: what disturbs the machine disturbs each of them alike. */
-async function measure(load: Load, runs: number): Promise<Results> {
+/** Runs the senders in turn, so that a disturbance of the machine affects all of them. */
+async function measure(load: Load, runs: number): Promise<RunsBySender> {
   const results: Record<SenderName, Run[]> = {
     carillon: [],
     'web-push': [],
     pushforge: [],
     block65: [],
   };
-  const made = await bundles();
+  const bundler = await createBundler();
   const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
   let done = 0;
   try {
     for (let run = 0; run < runs; run += 1) {
       for (const name of names) {
-        results[name].push(await runSender(made, `bench/senders/${name}.ts`, load));
+        results[name].push(await runSender(bundler, `bench/senders/${name}.ts`, load));
         bar.update(++done);
       }
     }
   } finally {
     bar.stop();
-    await made.remove();
+    await bundler.remove();
   }
   return results;
 }
 
-function senderFigures(name: SenderName, results: Results): SenderFigures {
-  const runs = results[name];
-  const paired = (ratio: (own: Run, run: number) => number) => median(runs.map(ratio));
+function senderResultsOf(name: SenderName, runsBySender: RunsBySender): SenderResults {
+  const webPush = runsBySender['web-push'];
+  const medianOf = (figure: (run: Run, index: number) => number) =>
+    median(runsBySender[name].map(figure));
   return {
     sender: senders[name],
-    pushesPerSecond: paired(({ rate }) => rate),
-    cpuMicrosecondsPerPush: paired(({ cpu }) => cpu),
-    timesWebPush: paired(({ cpu }, run) => results['web-push'][run]!.cpu / cpu),
-    timesWebPushRate: paired(({ rate }, run) => rate / results['web-push'][run]!.rate),
-    floorShare: paired(({ cpu, floor }) => floor / cpu),
-    peakMemoryMB: paired(({ memory }) => memory),
-    handshakes: paired(({ handshakes }) => handshakes),
+    pushesPerSecond: medianOf(({ pushesPerSecond }) => pushesPerSecond),
+    cpuUsPerPush: medianOf(({ cpuUsPerPush }) => cpuUsPerPush),
+    cpuTimesWebPush: medianOf((run, index) => webPush[index]!.cpuUsPerPush / run.cpuUsPerPush),
+    rateTimesWebPush: medianOf(
+      (run, index) => run.pushesPerSecond / webPush[index]!.pushesPerSecond,
+    ),
+    lowerBoundShare: medianOf((run) => run.lowerBoundUsPerPush / run.cpuUsPerPush),
+    peakMemoryMB: medianOf(({ peakMemoryMB }) => peakMemoryMB),
+    handshakes: medianOf(({ handshakes }) => handshakes),
   };
 }
 
-function floorFigures(results: Results): FloorFigures {
-  const runs = results.carillon;
+function lowerBoundOf({ carillon, 'web-push': webPush }: RunsBySender): LowerBoundResults {
   return {
-    cpuMicrosecondsPerPush: median(runs.map(({ floor }) => floor)),
-    timesWebPush: median(runs.map(({ floor }, run) => results['web-push'][run]!.cpu / floor)),
+    cpuUsPerPush: median(carillon.map(({ lowerBoundUsPerPush }) => lowerBoundUsPerPush)),
+    cpuTimesWebPush: median(
+      carillon.map((run, index) => webPush[index]!.cpuUsPerPush / run.lowerBoundUsPerPush),
+    ),
   };
 }
 
-function figuresTable(figures: readonly SenderFigures[], floor: FloorFigures): string {
+function resultsTable(results: readonly SenderResults[], lowerBound: LowerBoundResults): string {
   const columns = [
     { title: 'sender' },
-    ...['CPU µs/push', '× web-push', 'floor’s share', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
+    ...['CPU µs/push', '× web-push', 'lower bound', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
       (title) => ({ title, align: 'right' as const }),
     ),
   ];
-  const rows = figures.map((one) => [
+  const rows = results.map((one) => [
     one.sender,
-    one.cpuMicrosecondsPerPush.toFixed(0),
-    one.timesWebPush.toFixed(1),
-    `${(100 * one.floorShare).toFixed(0)} %`,
+    one.cpuUsPerPush.toFixed(0),
+    one.cpuTimesWebPush.toFixed(1),
+    `${(100 * one.lowerBoundShare).toFixed(0)} %`,
     one.pushesPerSecond.toFixed(0),
-    one.timesWebPushRate.toFixed(1),
+    one.rateTimesWebPush.toFixed(1),
     one.peakMemoryMB.toFixed(0),
     one.handshakes.toFixed(0),
   ]);
-  const { cpuMicrosecondsPerPush, timesWebPush } = floor;
   rows.push([
-    'floor: P-256 key pair + agreement',
-    cpuMicrosecondsPerPush.toFixed(0),
-    timesWebPush.toFixed(1),
+    'lower bound: P-256 key pair + ECDH',
+    lowerBound.cpuUsPerPush.toFixed(0),
+    lowerBound.cpuTimesWebPush.toFixed(1),
     '100 %',
     ...Array<string>(4).fill('–'),
   ]);

@@ -2,7 +2,7 @@ import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { certificate } from '../local/push-service/certificate.ts';
-import { type Bundles, bundles } from './bundle.ts';
+import { type Bundler, createBundler } from './bundler.ts';
 import { startChild } from './child.ts';
 import {
   type BenchmarkOptions,
@@ -16,130 +16,129 @@ import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 import type { SlowServiceResult, SlowServiceTask } from './slow-service/sender.ts';
 
-interface Options extends BenchmarkOptions {
-  readonly number: number;
-  readonly latency: Latency;
-  readonly runs: number;
-}
+const flags = {
+  number: { value: '<N>', help: 'subscriptions at each push service (default 10000)' },
+  latency: {
+    value: '<ms>',
+    help: 'latency of the healthy push services: 60, or median/p99 (default 60/400)',
+  },
+  runs: { value: '<N>', help: 'runs of each case, in turn (default 7)' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this help' },
+} as const;
 
-type Third = Latency | 'down' | undefined;
+type ThirdPushService = Latency | 'refuses connections' | undefined;
 
-/** Nothing listens there. */
-const nowhere = 'https://127.0.0.1:1';
+/** Nothing listens on this port. */
+const closedOrigin = 'https://127.0.0.1:1';
 
-/** What the third push service does; ms. A push is given up after 10 s. */
+/** How the third push service behaves. A push times out after 10 s. */
 const cases = {
   absent: undefined,
-  'as fast': { median: 60, p99: 400 },
-  'answers after 2 s': { median: 2_000 },
-  'answers after 8 s': { median: 8_000 },
-  'never answers': { median: 3_600_000 },
-  'refuses connections': 'down',
-} as const satisfies Readonly<Record<string, Third>>;
+  'as fast': { medianMs: 60, p99Ms: 400 },
+  'responds after 2 s': { medianMs: 2_000 },
+  'responds after 8 s': { medianMs: 8_000 },
+  'never responds': { medianMs: 3_600_000 },
+  'refuses connections': 'refuses connections',
+} as const satisfies Readonly<Record<string, ThirdPushService>>;
 type CaseName = keyof typeof cases;
 const names = Object.keys(cases) as CaseName[];
 
-interface Figures {
-  readonly third: CaseName;
-  /** Until the two healthy services have answered all their pushes. */
+/** Medians. */
+interface CaseResults {
+  readonly thirdPushService: CaseName;
+  /** Until the healthy push services have responded to all their pushes. */
   readonly seconds: number;
-  /** Of that, with nothing to do but wait. */
+  /** Part of `seconds` in which the sender waited for responses. */
   readonly idleSeconds: number;
-  /** Against the run in which the third was absent. */
+  /** `seconds`, relative to the run of the same turn without a third push service. */
   readonly ratio: number;
-  /** The third's pushes answered meanwhile. */
-  readonly answered: number;
+  /** Responses of the third push service within `seconds`. */
+  readonly thirdResponses: number;
 }
 
-const command = benchmark(
-  'bench:slow-service',
-  'Measures how much a slow push service delays the pushes to others.',
-)
-  .option('--number <N>', 'subscriptions at each push service', wholeNumber, 10_000)
-  .addOption(latencyOption('60/400'))
-  .option('--runs <N>', 'runs of each case, in turn', wholeNumber, 7)
-  .action(run);
-await runBenchmark(command);
-
-async function run({ number, latency, runs, json }: Options): Promise<void> {
-  const figures = await measure(number, latency, runs);
+await command('bench:slow-service', flags, async (given) => {
+  const number = wholeNumber('number', given.number ?? '10000');
+  const runs = wholeNumber('runs', given.runs ?? '7');
+  const latency = readLatency(given.latency ?? '60/400');
+  const results = await measure(number, latency, runs);
   const { output } = processTerminal;
-  if (json) {
-    const text = JSON.stringify({ machine: machine(), number, latency, runs, figures }, null, 2);
-    output.write(`${text}\n`);
+  if (given.json) {
+    const settings = { machine: machine(), subscriptions: number, latency, runs };
+    output.write(`${JSON.stringify({ ...settings, cases: results }, null, 2)}\n`);
     return;
   }
   const right = 'right' as const;
   const columns = [
-    { title: 'a third push service' },
-    { title: 's until the two are served', align: right },
-    { title: 'of that idle', align: right },
+    { title: 'third push service' },
+    { title: 's until the others finish', align: right },
+    { title: 'of these idle', align: right },
     { title: '× absent', align: right },
-    { title: 'pushes of the third answered', align: right },
+    { title: 'responses of the third', align: right },
   ];
-  const rows = figures.map(({ third, seconds, idleSeconds, ratio, answered }) => [
-    third,
+  const rows = results.map(({ thirdPushService, seconds, idleSeconds, ratio, thirdResponses }) => [
+    thirdPushService,
     seconds.toFixed(2),
     idleSeconds.toFixed(2),
     ratio.toFixed(2),
-    answered.toFixed(0),
+    thirdResponses.toFixed(0),
   ]);
   output.write(
-    `${describeMachine()}\nTwo push services that answer after ${describeLatency(latency)}, ` +
-      `${number} subscriptions each, and a third with as many; median of ${runs} runs\n\n` +
+    `${describeMachine()}\nTwo healthy push services with a latency of ${describeLatency(latency)}, and a ` +
+      `third; ${number} subscriptions each; median of ${runs} runs\n\n` +
       table(columns, rows, paintFor(output)),
   );
 }
 
-async function measure(number: number, latency: Latency, runs: number): Promise<Figures[]> {
+async function measure(number: number, latency: Latency, runs: number): Promise<CaseResults[]> {
   const results = new Map<CaseName, SlowServiceResult[]>(names.map((name) => [name, []]));
-  const made = await bundles();
+  const bundler = await createBundler();
   const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
   let done = 0;
   try {
     for (let run = 0; run < runs; run += 1) {
-      for (const [name, own] of results) {
-        own.push(await runOnce(made, number, latency, cases[name]));
+      for (const [name, caseResults] of results) {
+        caseResults.push(await runOnce(bundler, number, latency, cases[name]));
         bar.update(++done);
       }
     }
   } finally {
     bar.stop();
-    await made.remove();
+    await bundler.remove();
   }
   const absent = results.get('absent')!;
-  return [...results].map(([third, own]) => ({
-    third,
-    seconds: median(own.map(({ seconds }) => seconds)),
-    idleSeconds: median(own.map(({ idleSeconds }) => idleSeconds)),
-    ratio: median(own.map(({ seconds }, run) => seconds / absent[run]!.seconds)),
-    answered: median(own.map(({ answeredByOther }) => answeredByOther)),
+  return [...results].map(([thirdPushService, caseResults]) => ({
+    thirdPushService,
+    seconds: median(caseResults.map(({ seconds }) => seconds)),
+    idleSeconds: median(caseResults.map(({ idleSeconds }) => idleSeconds)),
+    ratio: median(caseResults.map(({ seconds }, run) => seconds / absent[run]!.seconds)),
+    thirdResponses: median(caseResults.map(({ thirdResponses }) => thirdResponses)),
   }));
 }
 
 async function runOnce(
-  made: Bundles,
+  bundler: Bundler,
   number: number,
   latency: Latency,
-  third: Third,
+  third: ThirdPushService,
 ): Promise<SlowServiceResult> {
   const [server, sender] = await Promise.all([
-    made.of('bench/push-server.ts'),
-    made.of('bench/slow-service/sender.ts'),
+    bundler.bundle('bench/push-server.ts'),
+    bundler.bundle('bench/slow-service/sender.ts'),
   ]);
   const latencies = [latency, latency, ...(typeof third === 'object' ? [third] : [])];
   const servers = latencies.map((one) => startChild(server.file, { args: [JSON.stringify(one)] }));
   const child = startChild(sender.file);
   try {
-    const places = await Promise.all(servers.map((one) => one.receive<{ port: number }>()));
-    const [first, second, other] = places.map(({ port }) => `https://127.0.0.1:${port}`);
+    const addresses = await Promise.all(servers.map((one) => one.receive<{ port: number }>()));
+    const [first, second, slow] = addresses.map(({ port }) => `https://127.0.0.1:${port}`);
     const task: SlowServiceTask = {
       ca: certificate.cert,
       healthy: [first!, second!],
-      other: third === 'down' ? nowhere : other,
-      number,
+      third: third === 'refuses connections' ? closedOrigin : slow,
+      subscriptions: number,
     };
-    return await child.ask<SlowServiceResult>(task);
+    return await child.request<SlowServiceResult>(task);
   } finally {
     await Promise.all([child.stop(), ...servers.map((one) => one.stop())]);
   }

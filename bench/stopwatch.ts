@@ -1,15 +1,15 @@
-/** Time that some work took in this process, added up. */
+/** Adds up the time that some work takes in this process. */
 export class Stopwatch {
   seconds = 0;
-  /** µs of user and system, over all threads. */
-  cpu = 0;
+  /** User and system time over all threads, in µs. */
+  cpuUs = 0;
 
   async time(work: () => unknown): Promise<void> {
-    const since = performance.now();
-    const before = process.cpuUsage();
+    const start = performance.now();
+    const cpuBefore = process.cpuUsage();
     await work();
-    const { user, system } = process.cpuUsage(before);
-    this.cpu += user + system;
-    this.seconds += (performance.now() - since) / 1000;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    this.cpuUs += user + system;
+    this.seconds += (performance.now() - start) / 1000;
   }
 }

@@ -1,8 +1,8 @@
 import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
-import { bundles } from './bundle.ts';
-import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
+import { createBundler } from './bundler.ts';
+import { command, wholeNumber } from './command.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median, type Run, runSender } from './run-sender.ts';
 
@@ -18,57 +18,61 @@ const transports = {
 type TransportName = keyof typeof transports;
 const names = Object.keys(transports) as TransportName[];
 
-/** Loads that each transport is measured under. The cold one counts its handshakes in. */
+/** Each transport is measured with each load. `cold` includes the TLS handshakes. */
 const loads = {
-  warm: { number: 8000, warmUp: 4000, latency: { median: 0 } },
-  'at 60 ms': { number: 4000, warmUp: 1000, latency: { median: 60 } },
-  'at 200 ms': { number: 2000, warmUp: 1000, latency: { median: 200 } },
-  cold: { number: 1000, warmUp: 0, latency: { median: 0 } },
+  warm: { pushes: 8000, warmUpPushes: 4000, latency: { medianMs: 0 } },
+  '60 ms': { pushes: 4000, warmUpPushes: 1000, latency: { medianMs: 60 } },
+  '200 ms': { pushes: 2000, warmUpPushes: 1000, latency: { medianMs: 200 } },
+  cold: { pushes: 1000, warmUpPushes: 0, latency: { medianMs: 0 } },
 } as const;
 type LoadName = keyof typeof loads;
-// An HTTP/1.1 server answers pipelined requests one after the other: a fixed latency makes a queue
-// of them, some twenty pushes a second at 200 ms, which is not worth the wait.
+// An HTTP/1.1 server responds to pipelined requests in sequence: with a latency of 200 ms, 4
+// connections make 20 pushes per second.
 const isTooSlow = (name: TransportName, load: LoadName) =>
-  name === 'undici-pipelining' && loads[load].latency.median > 0;
+  name === 'undici-pipelining' && loads[load].latency.medianMs > 0;
 const loadNames = Object.keys(loads) as LoadName[];
 
-interface Options extends BenchmarkOptions {
-  readonly inFlight: number;
-  readonly runs: number;
-}
+const flags = {
+  'in-flight': { value: '<N>', help: 'pushes in flight, at most 480 (default 100)' },
+  runs: { value: '<N>', help: 'runs of each transport, in turn (default 3)' },
+  json: { help: 'print JSON' },
+  help: { help: 'print this help' },
+} as const;
 
-interface Figures {
+/** Medians. */
+interface TransportResults {
   readonly transport: string;
-  /** Of the bundle with nothing else of weight in it. */
-  readonly kilobytes: number;
+  /** Size of a bundle with little else than the transport. */
+  readonly bundleKB: number;
   readonly byLoad: Readonly<
-    Partial<Record<LoadName, { readonly cpu: number; readonly rate: number }>>
+    Partial<Record<LoadName, Pick<Run, 'cpuUsPerPush' | 'pushesPerSecond'>>>
   >;
   /** TLS handshakes of the cold run. */
   readonly handshakes: number;
 }
 
-const command = benchmark('bench:transports', 'Compares HTTP clients that post encrypted bodies.')
-  .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
-  .option('--runs <N>', 'runs of each transport, in turn', wholeNumber, 3)
-  .action(run);
-await runBenchmark(command);
-
-async function run({ inFlight, runs, json }: Options): Promise<void> {
-  const figures = await measure(inFlight, runs);
+await command('bench:transports', flags, async (given) => {
+  const inFlight = wholeNumber('in-flight', given['in-flight'] ?? '100');
+  const runs = wholeNumber('runs', given.runs ?? '3');
+  const results = await measure(inFlight, runs);
   const { output } = processTerminal;
-  if (json) {
-    output.write(`${JSON.stringify({ machine: machine(), inFlight, runs, figures }, null, 2)}\n`);
+  if (given.json) {
+    const text = JSON.stringify(
+      { machine: machine(), inFlight, runs, transports: results },
+      null,
+      2,
+    );
+    output.write(`${text}\n`);
     return;
   }
   output.write(
-    `${describeMachine()}\nPosting bodies of 403 bytes over TLS, ${inFlight} in flight; CPU µs a push, ` +
-      `and pushes a second; median of ${runs} runs\n\n${figuresTable(figures)}`,
+    `${describeMachine()}\nBodies of 403 bytes over TLS, ${inFlight} in flight; CPU µs/push and ` +
+      `pushes/s by push server latency; median of ${runs} runs\n\n${resultsTable(results)}`,
   );
 }
 
-async function measure(inFlight: number, runs: number): Promise<Figures[]> {
-  const made = await bundles();
+async function measure(inFlight: number, runs: number): Promise<TransportResults[]> {
+  const bundler = await createBundler();
   const results = new Map<string, Run[]>();
   const bar = progressBar(
     processTerminal.messages,
@@ -83,7 +87,7 @@ async function measure(inFlight: number, runs: number): Promise<Figures[]> {
           done += 1;
           if (isTooSlow(name, load)) continue;
           const entry = `bench/transports/${name}.ts`;
-          const result = await runSender(made, entry, { ...loads[load], inFlight, turns: 0 });
+          const result = await runSender(bundler, entry, { ...loads[load], inFlight, rounds: 0 });
           const key = `${name} ${load}`;
           results.set(key, [...(results.get(key) ?? []), result]);
           bar.update(done);
@@ -92,31 +96,34 @@ async function measure(inFlight: number, runs: number): Promise<Figures[]> {
     }
     return await Promise.all(
       names.map(async (name) => {
-        const of = (load: LoadName, figure: (run: Run) => number) =>
+        const medianOf = (load: LoadName, figure: (run: Run) => number) =>
           median(results.get(`${name} ${load}`)!.map(figure));
-        const { bytes } = await made.of(`bench/transports/${name}.ts`);
+        const { sizeBytes } = await bundler.bundle(`bench/transports/${name}.ts`);
         return {
           transport: transports[name],
-          kilobytes: bytes / 1000,
+          bundleKB: sizeBytes / 1000,
           byLoad: Object.fromEntries(
             loadNames
               .filter((load) => !isTooSlow(name, load))
               .map((load) => [
                 load,
-                { cpu: of(load, ({ cpu }) => cpu), rate: of(load, ({ rate }) => rate) },
+                {
+                  cpuUsPerPush: medianOf(load, ({ cpuUsPerPush }) => cpuUsPerPush),
+                  pushesPerSecond: medianOf(load, ({ pushesPerSecond }) => pushesPerSecond),
+                },
               ]),
           ),
-          handshakes: of('cold', ({ handshakes }) => handshakes),
+          handshakes: medianOf('cold', ({ handshakes }) => handshakes),
         };
       }),
     );
   } finally {
     bar.stop();
-    await made.remove();
+    await bundler.remove();
   }
 }
 
-function figuresTable(figures: readonly Figures[]): string {
+function resultsTable(results: readonly TransportResults[]): string {
   const columns = [
     { title: 'transport' },
     ...loadNames.flatMap((load) => [`${load}: CPU`, 'pushes/s']),
@@ -125,14 +132,14 @@ function figuresTable(figures: readonly Figures[]): string {
   ].map((column) =>
     typeof column === 'string' ? { title: column, align: 'right' as const } : column,
   );
-  const rows = figures.map(({ transport, byLoad, handshakes, kilobytes }) => [
+  const rows = results.map(({ transport, byLoad, handshakes, bundleKB }) => [
     transport,
     ...loadNames.flatMap((load) => {
-      const { cpu, rate } = byLoad[load] ?? {};
-      return [cpu?.toFixed(0) ?? '–', rate?.toFixed(0) ?? '–'];
+      const { cpuUsPerPush, pushesPerSecond } = byLoad[load] ?? {};
+      return [cpuUsPerPush?.toFixed(0) ?? '–', pushesPerSecond?.toFixed(0) ?? '–'];
     }),
     handshakes.toFixed(0),
-    kilobytes.toFixed(0),
+    bundleKB.toFixed(0),
   ]);
   return table(columns, rows, paintFor(processTerminal.output));
 }

@@ -9,7 +9,7 @@ interface DispatchSettings {
   readonly allowH2?: boolean;
 }
 
-/** undici's innermost interface, which spares the objects of a request and its body. */
+/** undici's lowest-level interface. It creates no objects for a request and its body. */
 export function serveDispatch({ connections, ...settings }: DispatchSettings = {}): void {
   serve(
     transportSender(({ origin, ca, inFlight }) => {
@@ -18,7 +18,7 @@ export function serveDispatch({ connections, ...settings }: DispatchSettings = {
         connect: { ca },
         ...settings,
       });
-      // Without this undici holds a POST back until the one before it is answered.
+      // Otherwise undici sends a POST only after the response to the previous one.
       const idempotent = (settings.pipelining ?? 1) > 1;
       const transport: Transport = ({ path, headers, body, timeoutMs }) =>
         new Promise((resolve, reject) => {

@@ -7,41 +7,42 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import type { SendResult } from '../../contract/schemas.ts';
 import { certificate } from '../../local/push-service/certificate.ts';
 import { synthesize } from '../../local/template/synthesize.ts';
-import { bundles } from '../bundle.ts';
+import { createBundler } from '../bundler.ts';
 import { startChild } from '../child.ts';
 import type { Latency } from '../latency.ts';
 import type { PushServerCounts } from '../push-server.ts';
 import { projectId, seed } from './seed.ts';
-import type { StackPlace, StackReport, StackTask } from './stack-process.ts';
+import type { StackAddress, StackReport, StackTask } from './stack-process.ts';
 
 export interface BroadcastRun extends StackReport {
   readonly subscribers: number;
   readonly result: SendResult;
-  /** From the request to its response. */
+  /** From request to response. */
   readonly seconds: number;
   readonly handshakes: number;
 }
 
-export interface Broadcasts {
-  /** Broadcasts once to so many, on a stack of their own. */
+export interface BroadcastRunner {
+  /** Starts a stack with this many subscribers and sends one broadcast. */
   run(subscribers: number, latency: Latency): Promise<BroadcastRun>;
-  end(): Promise<void>;
+  /** Deletes the files of the runs. */
+  remove(): Promise<void>;
 }
 
-/** Synthesizes the stack that the broadcasts run on. */
-export async function broadcasts(): Promise<Broadcasts> {
+/** Synthesizes the stack for the runs. */
+export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   const assembly = join(directory, 'assembly');
   const ca = join(directory, 'ca.pem');
   await writeFile(ca, certificate.cert);
   await synthesize({ directory: assembly });
-  const made = await bundles();
+  const bundler = await createBundler();
 
   return {
     async run(subscribers, latency) {
       const [server, probe] = await Promise.all([
-        made.of('bench/push-server.ts'),
-        made.of('bench/broadcast/function-probe.ts'),
+        bundler.bundle('bench/push-server.ts'),
+        bundler.bundle('bench/broadcast/function-probe.ts'),
       ]);
       const pushServer = startChild(server.file, { args: [JSON.stringify(latency)] });
       const stack = startChild('bench/broadcast/stack-process.ts', {
@@ -52,57 +53,59 @@ export async function broadcasts(): Promise<Broadcasts> {
         const { port } = await pushServer.receive<{ port: number }>();
         const pushOrigin = `https://127.0.0.1:${port}`;
         const task: StackTask = { assembly, pushOrigin, probe: probe.file };
-        const place = await stack.ask<StackPlace>(task);
+        const address = await stack.request<StackAddress>(task);
         const bar = progressBar(processTerminal.messages, 'Subscribing ', subscribers);
-        const secretKey = await seed(place, pushOrigin, subscribers, bar.update);
+        const secretKey = await seed(address, pushOrigin, subscribers, bar.update);
         bar.stop();
 
-        const counts = () => pushServer.ask<PushServerCounts>({});
-        // A function that has never run would be measured with its start.
-        await send(place, secretKey, { title: 'Nobody', userIds: ['nobody'] });
-        await stack.ask({ probe: 'start' });
-        const { result, seconds } = await watched(subscribers, counts, () =>
-          send(place, secretKey, { title: 'Hello', body: 'x'.repeat(200) }),
+        const counts = () => pushServer.request<PushServerCounts>({});
+        // Starts the function, so that the measurement excludes its cold start.
+        await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
+        await stack.request({ probe: 'start' });
+        const { result, seconds } = await withProgress(subscribers, counts, () =>
+          send(address, secretKey, { title: 'Hello', body: 'x'.repeat(200) }),
         );
-        const report = await stack.ask<StackReport>({ probe: 'stop' });
+        const report = await stack.request<StackReport>({ probe: 'stop' });
         const { handshakes } = await counts();
         return { subscribers, result, seconds, handshakes, ...report };
       } finally {
         await Promise.all([pushServer.stop(), stack.disconnect()]);
       }
     },
-    async end() {
-      await made.remove();
+    async remove() {
+      await bundler.remove();
       await rm(directory, { recursive: true });
     },
   };
 }
 
-async function send({ baseUrl }: StackPlace, secretKey: string, notification: object) {
-  const since = performance.now();
+async function send({ baseUrl }: StackAddress, secretKey: string, notification: object) {
+  const start = performance.now();
   const response = await fetch(`${baseUrl}${pathOf(routes.send, { projectId })}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${secretKey}` },
     body: JSON.stringify(notification),
   });
   const result = (await response.json()) as SendResult;
-  const seconds = (performance.now() - since) / 1000;
-  if (response.status !== 201) throw new Error(`The send was answered ${JSON.stringify(result)}.`);
+  const seconds = (performance.now() - start) / 1000;
+  if (response.status !== 201) {
+    throw new Error(`The send failed with ${response.status}: ${JSON.stringify(result)}`);
+  }
   return { result, seconds };
 }
 
-/** Shows on a bar how many pushes have arrived while something goes on. */
-async function watched<Result>(
+/** Shows the number of received pushes while some work runs. */
+async function withProgress<Result>(
   expected: number,
   counts: () => Promise<PushServerCounts>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const bar = progressBar(processTerminal.messages, 'Broadcasting', expected);
-  const look = setInterval(async () => bar.update((await counts()).received), 250);
+  const timer = setInterval(async () => bar.update((await counts()).received), 250);
   try {
     return await work();
   } finally {
-    clearInterval(look);
+    clearInterval(timer);
     bar.stop();
   }
 }

@@ -10,23 +10,24 @@ import { type SubscriptionItem, subscribersPeriod } from '../../lambdas/store/it
 import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { localRegion } from '../../local/template/references.ts';
-import type { StackPlace } from './stack-process.ts';
+import type { StackAddress } from './stack-process.ts';
 
 export const projectId = 'bench';
-/** One in so many subscriptions is gone, as its push service will say. */
-export const goneEvery = 100;
+/** One in this many subscriptions is gone. */
+const goneEvery = 100;
 
-const batchSize = 25;
-const batchesAtOnce = 8;
-/** Browsers there are; subscriptions beyond share their keys. */
-const browsers = 500;
+/** The maximum of BatchWriteItem. */
+const batchItems = 25;
+const concurrentBatches = 8;
+/** Number of key pairs. Further subscriptions share them. */
+const keyPairs = 500;
 
 /**
- * Makes a project and writes its subscriptions into the tables, as many as there shall be.
+ * Creates a project and writes its subscriptions into the tables.
  * @returns the project's secret key.
  */
 export async function seed(
-  { endpoint, tables }: Pick<StackPlace, 'endpoint' | 'tables'>,
+  { endpoint, tables }: Pick<StackAddress, 'endpoint' | 'tables'>,
   pushOrigin: string,
   subscribers: number,
   onProgress: (written: number) => void,
@@ -42,13 +43,13 @@ export async function seed(
     const items = subscriptions(pushOrigin, subscribers);
     let written = 0;
     const worker = async () => {
-      for (let batch = take(items); batch.length > 0; batch = take(items)) {
-        await write(dynamo, tables.SUBSCRIPTIONS_TABLE!, batch);
+      for (let batch = takeBatch(items); batch.length > 0; batch = takeBatch(items)) {
+        await writeBatch(dynamo, tables.SUBSCRIPTIONS_TABLE!, batch);
         written += batch.length;
         onProgress(written);
       }
     };
-    await Promise.all(Array.from({ length: batchesAtOnce }, worker));
+    await Promise.all(Array.from({ length: concurrentBatches }, worker));
     await dynamo.send(
       new UpdateCommand({
         TableName: tables.USAGE_TABLE!,
@@ -63,16 +64,16 @@ export async function seed(
   }
 }
 
-function* subscriptions(origin: string, number: number): Generator<SubscriptionItem, void> {
+function* subscriptions(origin: string, count: number): Generator<SubscriptionItem, void> {
   const curve = createECDH('prime256v1');
-  const keys = Array.from({ length: Math.min(browsers, number) }, () => ({
+  const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
     p256dh: curve.generateKeys('base64url'),
     auth: randomBytes(16).toString('base64url'),
   }));
   const now = new Date().toISOString();
-  for (let index = 0; index < number; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const folder = index % goneEvery === 0 ? 'gone' : 'push';
-    // As long as endpoints of Chrome's push service are.
+    // As long as an FCM endpoint.
     const endpoint = `${origin}/${folder}/${randomBytes(115).toString('base64url')}`;
     yield {
       projectId,
@@ -85,9 +86,9 @@ function* subscriptions(origin: string, number: number): Generator<SubscriptionI
   }
 }
 
-function take(items: Iterator<SubscriptionItem, void>): SubscriptionItem[] {
+function takeBatch(items: Iterator<SubscriptionItem, void>): SubscriptionItem[] {
   const batch: SubscriptionItem[] = [];
-  while (batch.length < batchSize) {
+  while (batch.length < batchItems) {
     const { value } = items.next();
     if (value === undefined) break;
     batch.push(value);
@@ -95,7 +96,7 @@ function take(items: Iterator<SubscriptionItem, void>): SubscriptionItem[] {
   return batch;
 }
 
-async function write(
+async function writeBatch(
   dynamo: DynamoDBDocumentClient,
   table: string,
   batch: readonly SubscriptionItem[],
@@ -104,5 +105,7 @@ async function write(
   const { UnprocessedItems = {} } = await dynamo.send(
     new BatchWriteCommand({ RequestItems: { [table]: requests } }),
   );
-  if (UnprocessedItems[table]?.length) throw new Error('The database took only some of a batch.');
+  if (UnprocessedItems[table]?.length) {
+    throw new Error('The database left items of a batch unprocessed.');
+  }
 }

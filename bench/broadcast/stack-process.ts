@@ -1,14 +1,14 @@
 /**
- * The local stack in a process of its own, so that its memory is its own. It says where it is, and
- * answers `start` and `stop` around a broadcast.
+ * Runs the local stack in its own process, so that its memory can be measured. It sends its address,
+ * and then responds to the commands `start` and `stop`, which surround a broadcast.
  */
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { BroadcastChannel } from 'node:worker_threads';
 import type { TableNames } from '../../local/dynamodb/table-names.ts';
 import { startStack } from '../../local/stack.ts';
+import { type ActivityTimes, activityTimesOf } from './activity-times.ts';
 import { type ProbeCommand, type ProbeReport, probeChannel } from './probe-messages.ts';
-import { type Shares, sharesOf } from './shares.ts';
 
 export interface StackTask {
   /** Directory of the synthesized assembly. */
@@ -19,18 +19,19 @@ export interface StackTask {
   readonly probe: string;
 }
 
-export interface StackPlace {
+export interface StackAddress {
   readonly baseUrl: string;
+  /** Of DynamoDB. */
   readonly endpoint: string;
   readonly tables: TableNames;
 }
 
 export interface StackReport {
-  /** MB of the whole process, at the most: gateway, functions, DynamoDB's gate. */
-  readonly peakMemory: number;
-  /** MB of the send function's heap, at the most. */
-  readonly peakHeap: number;
-  readonly shares: Shares;
+  /** Of the whole process: gateway, functions and DynamoDB proxy. */
+  readonly peakMemoryMB: number;
+  /** Of the send function. */
+  readonly peakHeapMB: number;
+  readonly times: ActivityTimes;
   /** Calls to DynamoDB during the broadcast, by operation. */
   readonly calls: Readonly<Record<string, number>>;
 }
@@ -41,7 +42,7 @@ const stack = await startStack({
   assembly: task.assembly,
   environment: {
     EXTRA_PUSH_ORIGINS: task.pushOrigin,
-    // The template sets it for every function; a thread obeys it as a process does.
+    // Replaces the template's value. Node applies `--import` to threads too.
     ...{ NODE_OPTIONS: `--enable-source-maps --import ${pathToFileURL(task.probe)}` },
   },
   onDynamoDbCall: ({ operation }) => {
@@ -52,27 +53,27 @@ const stack = await startStack({
 
 const channel = new BroadcastChannel(probeChannel);
 
-/** The functions' only answer to a command: there is one thread that has the probe. */
-async function tell(command: ProbeCommand): Promise<unknown> {
-  const answer = new Promise<unknown>((resolve) => {
+/** Sends a command to the probe. @returns its response: only one thread runs the probe. */
+async function requestProbe(command: ProbeCommand): Promise<unknown> {
+  const response = new Promise<unknown>((resolve) => {
     channel.onmessage = (message) => resolve((message as { data: unknown }).data);
   });
   channel.postMessage(command);
-  return answer;
+  return response;
 }
 
 process.on('message', async (command: { readonly probe: ProbeCommand }) => {
-  const answer = await tell(command.probe);
+  const response = await requestProbe(command.probe);
   if (command.probe === 'start') {
     calls = {};
     process.send!({});
     return;
   }
-  const { profile, peakHeap } = answer as ProbeReport;
+  const { profile, peakHeapBytes } = response as ProbeReport;
   const report: StackReport = {
-    peakMemory: process.resourceUsage().maxRSS / 1024,
-    peakHeap: peakHeap / 1024 ** 2,
-    shares: sharesOf(profile),
+    peakMemoryMB: process.resourceUsage().maxRSS / 1024,
+    peakHeapMB: peakHeapBytes / 1024 ** 2,
+    times: activityTimesOf(profile),
     calls,
   };
   process.send!(report);
@@ -80,5 +81,5 @@ process.on('message', async (command: { readonly probe: ProbeCommand }) => {
 process.on('disconnect', () => void stack.stop().then(() => process.exit()));
 
 const { endpoint, tables } = stack.dynamodb;
-const place: StackPlace = { baseUrl: stack.baseUrl, endpoint, tables };
-process.send!(place);
+const address: StackAddress = { baseUrl: stack.baseUrl, endpoint, tables };
+process.send!(address);

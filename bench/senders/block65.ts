@@ -2,7 +2,7 @@ import { buildPushPayload } from '@block65/webcrypto-web-push';
 import { eachInFlight, serve, subject, ttl } from '../sender-process.ts';
 import { undiciPost } from '../undici-post.ts';
 
-/** It builds requests and leaves sending to others: to undici's pool of connections here. */
+/** This library only builds requests. Here undici's connection pool sends them. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
   const post = undiciPost(origin, ca, inFlight);
   const message = { data: payload, options: { ttl } };

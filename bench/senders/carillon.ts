@@ -5,7 +5,7 @@ import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { audienceOf } from '../audience.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
-/** Delivery as the send function runs it, in the bounds of the benchmark. */
+/** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
   const clock = () => new Date();
   const deliver = delivery({

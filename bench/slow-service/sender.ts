@@ -1,6 +1,6 @@
 /**
- * Delivers to several push services at once, as the send function does, and tells how long it was
- * until those that are healthy had answered all their pushes. Told what to do by one message.
+ * Delivers a broadcast to several push services, as the send function does, and measures the time
+ * until the healthy ones have responded to all their pushes. Receives one task, sends one result.
  */
 import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,40 +17,43 @@ import { subject, ttl } from '../sender-process.ts';
 export interface SlowServiceTask {
   /** Certificate to trust, PEM. */
   readonly ca: string;
-  /** Origins of the healthy services, and of the other one where there is one. */
+  /** Origins of the healthy push services. */
   readonly healthy: readonly string[];
-  readonly other?: string | undefined;
-  /** Subscriptions at each service. */
-  readonly number: number;
+  /** Origin of the third push service. */
+  readonly third?: string | undefined;
+  /** Number of subscriptions at each push service. */
+  readonly subscriptions: number;
 }
 
 export interface SlowServiceResult {
-  /** Until the healthy services had answered all of their pushes. */
+  /** Until the healthy push services have responded to all their pushes. */
   readonly seconds: number;
-  /** Of that, with nothing to do but wait for answers. */
+  /** Part of `seconds` in which this process waited for responses. */
   readonly idleSeconds: number;
-  /** Pushes that the other service had answered by then. */
-  readonly answeredByOther: number;
+  /** Responses of the third push service within `seconds`. */
+  readonly thirdResponses: number;
 }
 
-/** Subscriptions at each service before the measurement. */
-const warmUp = 2000;
+/** Pushes to each push service before the measurement. */
+const warmUpPushes = 2000;
+/** Longer than any broadcast of this benchmark. */
+const deadlineMs = 600_000;
 
 const [task] = (await once(process, 'message')) as [SlowServiceTask];
-const { healthy, other, number, ca } = task;
+const { healthy, third, subscriptions, ca } = task;
 const clock = () => new Date();
 const idleTime = () => performance.eventLoopUtilization().idle;
 const post = pushTransport({ limit: inFlight.overall, ca });
 const vapid = newVapidPair();
-let answers = new Map<string, number>();
-let served: () => void = () => {};
+let responses = new Map<string, number>();
+let onHealthyFinished: () => void = () => {};
 
 const deliver = delivery({
   transport: async (request) => {
-    const answer = await post(request);
-    answers.set(request.origin, (answers.get(request.origin) ?? 0) + 1);
-    if (healthy.every((origin) => answers.get(origin) === number)) served();
-    return answer;
+    const response = await post(request);
+    responses.set(request.origin, (responses.get(request.origin) ?? 0) + 1);
+    if (healthy.every((origin) => responses.get(origin) === subscriptions)) onHealthyFinished();
+    return response;
   },
   sign: vapidSigner(subject, clock),
   clock,
@@ -58,44 +61,44 @@ const deliver = delivery({
   sleep,
   abortAfter: (ms) => AbortSignal.timeout(ms),
   random: Math.random,
-  extraOrigins: [...healthy, ...(other === undefined ? [] : [other])],
+  extraOrigins: third === undefined ? healthy : [...healthy, third],
   inFlight,
   ttl,
 });
 
-// The first pushes find code that is not compiled for speed and connections that are not open.
-await broadcast(healthy, warmUp);
-const since = performance.now();
+// Warms up V8's optimized code and the connections.
+await broadcast(healthy, warmUpPushes);
+const start = performance.now();
 const idleBefore = idleTime();
-const allServed = new Promise<void>((resolve) => {
-  served = resolve;
+const healthyFinished = new Promise<void>((resolve) => {
+  onHealthyFinished = resolve;
 });
-void broadcast(other === undefined ? healthy : [...healthy, other], number);
-await allServed;
+void broadcast(third === undefined ? healthy : [...healthy, third], subscriptions);
+await healthyFinished;
 const result: SlowServiceResult = {
-  seconds: (performance.now() - since) / 1000,
+  seconds: (performance.now() - start) / 1000,
   idleSeconds: (idleTime() - idleBefore) / 1000,
-  answeredByOther: other === undefined ? 0 : (answers.get(other) ?? 0),
+  thirdResponses: third === undefined ? 0 : (responses.get(third) ?? 0),
 };
 process.send!(result, () => process.exit());
 
-async function broadcast(origins: readonly string[], each: number): Promise<void> {
-  answers = new Map();
+async function broadcast(origins: readonly string[], pushesEach: number): Promise<void> {
+  responses = new Map();
   await deliver({
     message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
     vapid,
-    audience: audienceOf(recipientsAt(origins, each)),
-    lastPushAt: Date.now() + 600_000,
-    endAt: Date.now() + 600_000,
+    audience: audienceOf(createRecipients(origins, pushesEach)),
+    lastPushAt: Date.now() + deadlineMs,
+    endAt: Date.now() + deadlineMs,
     remove: async () => {},
   });
 }
 
-function recipientsAt(origins: readonly string[], each: number): Recipient[] {
+function createRecipients(origins: readonly string[], countEach: number): Recipient[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
   const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
   const recipients = origins.flatMap((origin) =>
-    Array.from({ length: each }, (_, index) => {
+    Array.from({ length: countEach }, (_, index) => {
       const endpoint = `${origin}/push/${index}`;
       return { endpoint, endpointHash: endpointHash(endpoint), ...keys };
     }),

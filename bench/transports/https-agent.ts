@@ -2,7 +2,7 @@ import https from 'node:https';
 import { serve } from '../sender-process.ts';
 import { transportSender } from '../transport-sender.ts';
 
-/** The plainest way: `https.request` to a URL, with a keep-alive agent. */
+/** `https.request` with a keep-alive agent. */
 serve(
   transportSender(({ ca, inFlight }) => {
     const agent = new https.Agent({ keepAlive: true, maxSockets: inFlight, ca });
@@ -15,9 +15,11 @@ serve(
           signal: AbortSignal.timeout(timeoutMs),
         });
         push.once('error', reject);
-        push.once('response', (answer) => {
-          answer.resume();
-          answer.once('end', () => resolve({ status: answer.statusCode!, headers: {}, body: '' }));
+        push.once('response', (response) => {
+          response.resume();
+          response.once('end', () =>
+            resolve({ status: response.statusCode!, headers: {}, body: '' }),
+          );
         });
         push.end(body);
       });

@@ -6,15 +6,15 @@ serve(
   transportSender(({ origin, ca, inFlight }) => {
     const pool = new Pool(origin, { connections: inFlight, connect: { ca } });
     return async ({ path, headers, body, timeoutMs }) => {
-      const answer = await pool.request({
+      const response = await pool.request({
         method: 'POST',
         path,
         headers,
         body,
         headersTimeout: timeoutMs,
       });
-      await answer.body.dump();
-      return { status: answer.statusCode, headers: {}, body: '' };
+      await response.body.dump();
+      return { status: response.statusCode, headers: {}, body: '' };
     };
   }),
 );

@@ -14,6 +14,8 @@ import { readProjectItems } from './fixtures/project-items.ts';
 import { cases } from './fixtures/seed.ts';
 
 const runs = 3;
+/** Calls to the database while subscriptions are stored; with thousands, a busy machine times out. */
+const concurrentCalls = 50;
 
 let secondPushService: PushService;
 let holding: HoldingPushService;
@@ -44,7 +46,11 @@ async function store({ projectId }: OwnedProject, subscriptions: readonly Subscr
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
-  await Promise.all(subscriptions.map((one) => save(projectId, one.toJSON(), null)));
+  const waiting = subscriptions.values();
+  const worker = async () => {
+    for (const subscription of waiting) await save(projectId, subscription.toJSON(), null);
+  };
+  await Promise.all(Array.from({ length: concurrentCalls }, worker));
 }
 
 type Subscription = Pick<SimulatedBrowser, 'toJSON'>;

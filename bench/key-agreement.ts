@@ -8,10 +8,10 @@ export interface Subscription {
 const curve = createECDH('prime256v1');
 
 /**
- * What no sender can do without, since every message wants a key pair of its own (RFC 8291 §3.1):
- * making it and agreeing on a secret, by the quickest way that Node has.
+ * The lower bound for every sender: RFC 8291 §3.1 requires a new key pair and an ECDH key agreement
+ * for each message. This is the fastest way in Node.
  */
-export function agreeWithAll(subscriptions: readonly Subscription[]): void {
+export function agreeKeys(subscriptions: readonly Subscription[]): void {
   for (const { keys } of subscriptions) {
     curve.generateKeys();
     curve.computeSecret(keys.p256dh, 'base64url');

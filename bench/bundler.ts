@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+export interface Bundle {
+  readonly file: string;
+  readonly sizeBytes: number;
+}
+
+export interface Bundler {
+  /** Bundles a program, once. */
+  bundle(entry: string): Promise<Bundle>;
+  /** Deletes the bundles. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Bundles the programs of a benchmark like the functions. A loader that compiles at run time would
+ * make each closure slower, and so some senders more than others.
+ */
+export async function createBundler(): Promise<Bundler> {
+  const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  const bundles = new Map<string, Promise<Bundle>>();
+  return {
+    bundle(entry) {
+      const bundle = bundles.get(entry) ?? buildBundle(entry, directory);
+      bundles.set(entry, bundle);
+      return bundle;
+    },
+    remove: () => rm(directory, { recursive: true }),
+  };
+}
+
+async function buildBundle(entry: string, directory: string): Promise<Bundle> {
+  const file = join(directory, entry.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
+  const { metafile } = await build({
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    banner: {
+      js:
+        "import { createRequire as nodeCreateRequire } from 'node:module';" +
+        'const require = nodeCreateRequire(import.meta.url);',
+    },
+    logLevel: 'error',
+  });
+  return { file, sizeBytes: Object.values(metafile.outputs)[0]!.bytes };
+}
