@@ -66,8 +66,8 @@ function runsTable(runs: readonly BroadcastRun[]): string {
     'subscribers/s',
     'connections',
     'calls to DynamoDB',
-    'process MB',
-    'function heap MB',
+    'process, MB',
+    'function’s heap, MB',
   ].map((title) => ({ title, align: right }));
   const rows = runs.map(({ subscribers, result, seconds, handshakes, calls, ...memory }) => [
     String(subscribers),

@@ -8,8 +8,8 @@ export interface Subscription {
 const curve = createECDH('prime256v1');
 
 /**
- * The lower bound for every sender: RFC 8291 §3.1 requires a new key pair and an ECDH key agreement
- * for each message. This is the fastest way in Node.
+ * The floor: work that RFC 8291 §3.1 requires of every sender. Each message needs a new key pair and
+ * an ECDH key agreement; this is the fastest way in Node.
  */
 export function agreeKeys(subscriptions: readonly Subscription[]): void {
   for (const { keys } of subscriptions) {

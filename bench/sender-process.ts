@@ -24,7 +24,7 @@ export interface SenderResult {
   /** User and system time over all threads. */
   readonly cpuUsPerPush: number;
   /** The same of the key agreements only, measured in the same process; 0 without rounds. */
-  readonly lowerBoundUsPerPush: number;
+  readonly floorUsPerPush: number;
   readonly peakMemoryMB: number;
 }
 
@@ -62,7 +62,7 @@ async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
   return {
     seconds: pushing.seconds,
     cpuUsPerPush: pushing.cpuUs / task.pushes,
-    lowerBoundUsPerPush: agreeing.cpuUs / task.pushes,
+    floorUsPerPush: agreeing.cpuUs / task.pushes,
     peakMemoryMB: process.resourceUsage().maxRSS / 1024,
   };
 }

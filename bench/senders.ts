@@ -40,14 +40,14 @@ interface SenderResults {
   readonly cpuTimesWebPush: number;
   /** Pushes per second, relative to web-push. */
   readonly rateTimesWebPush: number;
-  /** The lower bound's part of this sender's CPU time, measured in the same process. */
-  readonly lowerBoundShare: number;
+  /** The floor's part of this sender's CPU time, measured in the same process. */
+  readonly floorShare: number;
   readonly peakMemoryMB: number;
   readonly handshakes: number;
 }
 
 /** The key agreements in Carillon's processes. */
-interface LowerBoundResults {
+interface FloorResults {
   readonly cpuUsPerPush: number;
   readonly cpuTimesWebPush: number;
 }
@@ -73,17 +73,17 @@ async function run({ number, inFlight, latency, runs, json }: Options): Promise<
   const runs = wholeNumber('runs', given.runs ?? '5');
   const runsBySender = await measure(load, runs);
   const senderResults = names.map((name) => senderResultsOf(name, runsBySender));
-  const lowerBound = lowerBoundOf(runsBySender);
+  const floor = floorOf(runsBySender);
   const { output } = processTerminal;
   if (given.json) {
-    const results = { machine: machine(), load, runs, senders: senderResults, lowerBound };
+    const results = { machine: machine(), load, runs, senders: senderResults, floor };
     output.write(`${JSON.stringify(results, null, 2)}\n`);
     return;
   }
   const { pushes, inFlight } = load;
   output.write(
     `${describeMachine()}\n${pushes} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
-      `${describeLatency(latency)}; median of ${runs} runs\n\n${resultsTable(senderResults, lowerBound)}`,
+      `${describeLatency(latency)}; median of ${runs} runs\n\n${resultsTable(senderResults, floor)}`,
   );
 }
 
@@ -126,25 +126,25 @@ function senderResultsOf(name: SenderName, runsBySender: RunsBySender): SenderRe
     rateTimesWebPush: medianOf(
       (run, index) => run.pushesPerSecond / webPush[index]!.pushesPerSecond,
     ),
-    lowerBoundShare: medianOf((run) => run.lowerBoundUsPerPush / run.cpuUsPerPush),
+    floorShare: medianOf((run) => run.floorUsPerPush / run.cpuUsPerPush),
     peakMemoryMB: medianOf(({ peakMemoryMB }) => peakMemoryMB),
     handshakes: medianOf(({ handshakes }) => handshakes),
   };
 }
 
-function lowerBoundOf({ carillon, 'web-push': webPush }: RunsBySender): LowerBoundResults {
+function floorOf({ carillon, 'web-push': webPush }: RunsBySender): FloorResults {
   return {
-    cpuUsPerPush: median(carillon.map(({ lowerBoundUsPerPush }) => lowerBoundUsPerPush)),
+    cpuUsPerPush: median(carillon.map(({ floorUsPerPush }) => floorUsPerPush)),
     cpuTimesWebPush: median(
-      carillon.map((run, index) => webPush[index]!.cpuUsPerPush / run.lowerBoundUsPerPush),
+      carillon.map((run, index) => webPush[index]!.cpuUsPerPush / run.floorUsPerPush),
     ),
   };
 }
 
-function resultsTable(results: readonly SenderResults[], lowerBound: LowerBoundResults): string {
+function resultsTable(results: readonly SenderResults[], floor: FloorResults): string {
   const columns = [
     { title: 'sender' },
-    ...['CPU µs/push', '× web-push', 'lower bound', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
+    ...['CPU µs/push', '× web-push', 'of which floor', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
       (title) => ({ title, align: 'right' as const }),
     ),
   ];
@@ -152,16 +152,16 @@ function resultsTable(results: readonly SenderResults[], lowerBound: LowerBoundR
     one.sender,
     one.cpuUsPerPush.toFixed(0),
     one.cpuTimesWebPush.toFixed(1),
-    `${(100 * one.lowerBoundShare).toFixed(0)} %`,
+    `${(100 * one.floorShare).toFixed(0)} %`,
     one.pushesPerSecond.toFixed(0),
     one.rateTimesWebPush.toFixed(1),
     one.peakMemoryMB.toFixed(0),
     one.handshakes.toFixed(0),
   ]);
   rows.push([
-    'lower bound: P-256 key pair + ECDH',
-    lowerBound.cpuUsPerPush.toFixed(0),
-    lowerBound.cpuTimesWebPush.toFixed(1),
+    'floor: P-256 key pair + agreement',
+    floor.cpuUsPerPush.toFixed(0),
+    floor.cpuTimesWebPush.toFixed(1),
     '100 %',
     ...Array<string>(4).fill('–'),
   ]);

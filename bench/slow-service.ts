@@ -71,10 +71,10 @@ await command('bench:slow-service', flags, async (given) => {
   const right = 'right' as const;
   const columns = [
     { title: 'third push service' },
-    { title: 's until the others finish', align: right },
-    { title: 'of these idle', align: right },
+    { title: 's until the two are finished', align: right },
+    { title: 'idle s of these', align: right },
     { title: '× absent', align: right },
-    { title: 'responses of the third', align: right },
+    { title: 'responses of the third by then', align: right },
   ];
   const rows = results.map(({ thirdPushService, seconds, idleSeconds, ratio, thirdResponses }) => [
     thirdPushService,

@@ -1,19 +1,24 @@
 import fc from 'fast-check';
 import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
-import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { countingAudience, recipient } from '../fixtures/audience.ts';
-import { deliver, skipWaits, transport, vapid } from '../fixtures/delivery.ts';
+import {
+  expectedOutcome,
+  gone,
+  type Outcome,
+  type Subscriber,
+  subscribers,
+} from './fixtures/generated-subscribers.ts';
+import { deliver, skipWaits, transport, vapid } from './fixtures/real-delivery.ts';
 import { cases } from './fixtures/seed.ts';
 
 const mixtures = 70;
 
 /** Time-out of a push that gets no response, for a fast test. Other pushes keep the usual 10 s. */
 const stallTimeoutMs = 250;
-const attempts = 3;
 
 let pushServices: PushService[];
 const keys = createBrowserKeys();
@@ -22,94 +27,6 @@ beforeAll(async () => {
   pushServices = await Promise.all([startPushService(), startPushService(), startPushService()]);
 });
 afterAll(() => Promise.all(pushServices.map((pushService) => pushService.stop())));
-
-type Outcome = 'delivered' | 'removed' | 'failed';
-
-/** How a push service treats a push, and what the push then counts as. */
-interface Treatment {
-  readonly behaviour: Behaviour;
-  /** Whether a retry may succeed. */
-  readonly isTransient: boolean;
-  readonly outcome: Outcome;
-}
-
-const final = (behaviour: Behaviour, outcome: Outcome): Treatment => ({
-  behaviour,
-  outcome,
-  isTransient: false,
-});
-const transient = (behaviour: Behaviour): Treatment => ({
-  behaviour,
-  outcome: 'failed',
-  isTransient: true,
-});
-
-const treatment = fc.oneof(
-  { weight: 6, arbitrary: fc.constant(final({}, 'delivered')) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(200, 201, 202, 204).map((status) => final({ status }, 'delivered')),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .constantFrom('dropped', 'channelthrottled')
-      .map((state) => final({ status: 200, headers: { 'x-wns-status': state } }, 'failed')),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(
-      final({ gone: true }, 'removed'),
-      final({ status: 404 }, 'removed'),
-      final({ status: 410, body: '{"reason":"Unregistered"}' }, 'removed'),
-    ),
-  },
-  {
-    weight: 1,
-    // A retry after the deadline.
-    arbitrary: fc.constant(final({ status: 429, headers: { 'retry-after': '3600' } }, 'failed')),
-  },
-  {
-    weight: 4,
-    arbitrary: fc
-      .constantFrom(301, 302, 307, 308, 304, 400, 401, 403, 405, 409, 413, 415, 418, 501, 505, 599)
-      .map((status) => final({ status, headers: { location: 'http://127.0.0.1:9/' } }, 'failed')),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.oneof(
-      fc.constantFrom(406, 429, 500, 502, 503, 504).map((status) => transient({ status })),
-      fc
-        .constantFrom('0', '1', '5', 'soon', '-1', 'Wed, 21 Oct 2015 07:28:00 GMT')
-        .map((after) => transient({ status: 429, headers: { 'retry-after': after } })),
-      fc.constant(transient({ reset: true })),
-      fc.constant(transient({ stall: true })),
-    ),
-  },
-);
-
-/** One subscription of the audience. */
-interface Subscriber {
-  /** Index of its push service. */
-  readonly pushService: number;
-  readonly treatment: Treatment;
-  /** Number of pushes that get a transient treatment; the next one is accepted. */
-  readonly times: number;
-  readonly hasValidKey: boolean;
-}
-
-const subscriber: fc.Arbitrary<Subscriber> = fc.record({
-  pushService: fc.nat({ max: 2 }),
-  treatment,
-  times: fc.integer({ min: 1, max: 4 }),
-  hasValidKey: fc.integer({ min: 0, max: 15 }).map((value) => value !== 0),
-});
-const subscribers = fc.array(subscriber, { maxLength: 60, size: 'max' });
-
-function expectedOutcome({ treatment, times, hasValidKey }: Subscriber): Outcome {
-  if (!hasValidKey) return 'failed';
-  return treatment.isTransient && times < attempts ? 'delivered' : treatment.outcome;
-}
 
 /** Creates a simulated browser for each subscriber. */
 function subscribe(all: readonly Subscriber[]): SimulatedBrowser[] {
@@ -241,10 +158,3 @@ test('a gone subscription that cannot be deleted counts as failed, once', async 
   });
   await fc.assert(property, cases(20));
 });
-
-const gone: Subscriber = {
-  pushService: 0,
-  treatment: final({ gone: true }, 'removed'),
-  times: 1,
-  hasValidKey: true,
-};

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
+import { readTable } from '../fixtures/read-table.ts';
 import {
   type ApiResponse,
   type CallOptions,
@@ -8,7 +9,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { readTable } from './fixtures/read-table.ts';
+import { withinOneMinute } from '../fixtures/within-one-minute.ts';
 
 let service: Service;
 let project: OwnedProject;
@@ -64,17 +65,6 @@ async function flood(count: number, request: (index: number) => Promise<Answer>)
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   return statuses;
-}
-
-const minute = () => Math.floor(Date.now() / 60_000);
-
-/** Runs again if the minute of the rate limit ended meanwhile. */
-async function withinOneMinute<T>(run: (attempt: number) => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt += 1) {
-    const start = minute();
-    const result = await run(attempt);
-    if (minute() === start) return result;
-  }
 }
 
 async function hitsOf(bucket: string): Promise<number[]> {

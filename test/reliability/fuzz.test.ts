@@ -5,6 +5,7 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { TableVariable } from '../../local/dynamodb/table-names.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { readTable } from '../fixtures/read-table.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { damage } from './fixtures/damage.ts';
 import { type GeneratedRequest, generatedRequest } from './fixtures/generated-request.ts';
@@ -19,7 +20,6 @@ import {
   sendBytes,
   sendRaw,
 } from './fixtures/raw-request.ts';
-import { readTable } from './fixtures/read-table.ts';
 import { seed } from './fixtures/seed.ts';
 
 /** Concurrent clients. Each has its own project and sends its requests in sequence. */

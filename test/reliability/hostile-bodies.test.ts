@@ -1,5 +1,6 @@
 import { limits } from '../../contract/limits.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
+import { readTables } from '../fixtures/read-table.ts';
 import {
   type ApiResponse,
   type CallOptions,
@@ -14,7 +15,6 @@ import {
   unknownFields,
 } from './fixtures/hostile-bodies.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
-import { readTables } from './fixtures/read-table.ts';
 import { type RouteWithBody, routesWithBody, validBody } from './fixtures/valid-body.ts';
 
 let service: Service;
@@ -52,17 +52,15 @@ async function comparableItems(projectId: string) {
 }
 
 describe('an invalid body is refused and changes nothing', () => {
-  const readAll = () => readTables(service.dynamo, service.stack.dynamodb.tables);
-
   async function expectRefusal(
     name: RouteWithBody,
     { bytes, headers = {}, status = 400 }: HostileBody,
   ) {
-    const before = await readAll();
+    const before = await readTables(service.dynamo, service.stack.dynamodb.tables);
     const response = await call(name, { body: bytes, headers });
     const isTooLong = Buffer.byteLength(bytes) > limits.bodyBytes[name] && status === 400;
     expect(response.status).toBe(isTooLong ? 413 : status);
-    expect(await readAll()).toEqual(before);
+    expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
   }
 
   describe.each(Object.entries(invalidBodies))('%s', (_, make) => {
