@@ -2,24 +2,22 @@ import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { activities } from './broadcast/activity-times.ts';
 import { type BroadcastRun, createBroadcastRunner } from './broadcast/run.ts';
-import { command, wholeNumber } from './command.ts';
-import { describeLatency, readLatency } from './latency.ts';
+import {
+  type BenchmarkOptions,
+  benchmark,
+  latencyOption,
+  runBenchmark,
+  wholeNumber,
+} from './command.ts';
+import { describeLatency, type Latency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 
 const right = 'right' as const;
 
-const flags = {
-  subscribers: {
-    value: '<N,…>',
-    help: 'audience sizes (default 1000,10000,100000)',
-  },
-  latency: {
-    value: '<ms>',
-    help: 'latency of the push server: 60, or median/p99 (default 60/400)',
-  },
-  json: { help: 'print JSON' },
-  help: { help: 'print this help' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly subscribers: readonly number[];
+  readonly latency: Latency;
+}
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
@@ -40,7 +38,7 @@ async function run({ subscribers, latency, json }: Options): Promise<void> {
   const runner = await createBroadcastRunner();
   const runs: BroadcastRun[] = [];
   try {
-    for (const size of sizes) runs.push(await runner.run(size, latency));
+    for (const size of subscribers) runs.push(await runner.run(size, latency));
   } finally {
     await runner.remove();
   }

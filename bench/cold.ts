@@ -15,11 +15,9 @@ import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './c
 import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 
-const flags = {
-  runs: { value: '<N>', help: 'new processes for each bundle, in turn (default 15)' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this help' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly runs: number;
+}
 
 interface DeployedBundle {
   readonly name: string;
@@ -37,7 +35,7 @@ async function run({ runs, json }: Options): Promise<void> {
   try {
     const functions = await measure(await synthesizeBundles(directory), runs);
     const { output } = processTerminal;
-    if (given.json) {
+    if (json) {
       output.write(`${JSON.stringify({ machine: machine(), runs, functions }, null, 2)}\n`);
       return;
     }

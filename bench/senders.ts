@@ -2,8 +2,14 @@ import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { createBundler } from './bundler.ts';
-import { command, wholeNumber } from './command.ts';
-import { describeLatency, readLatency } from './latency.ts';
+import {
+  type BenchmarkOptions,
+  benchmark,
+  latencyOption,
+  runBenchmark,
+  wholeNumber,
+} from './command.ts';
+import { describeLatency, type Latency } from './latency.ts';
 import { describeMachine, machine } from './machine.ts';
 import { type Load, median, type Run, runSender } from './run-sender.ts';
 
@@ -16,17 +22,12 @@ const senders = {
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
 
-const flags = {
-  number: { value: '<N>', help: 'pushes per run (default 10000)' },
-  'in-flight': { value: '<N>', help: 'pushes in flight, at most 480 (default 100)' },
-  latency: {
-    value: '<ms>',
-    help: 'latency of the push server: 60, or median/p99 such as 60/400 (default 0)',
-  },
-  runs: { value: '<N>', help: 'runs of each sender, in turn (default 5)' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this help' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly number: number;
+  readonly inFlight: number;
+  readonly latency: Latency;
+  readonly runs: number;
+}
 
 /** Each round takes about a second, so that a disturbance slows pushes and key agreements alike. */
 const rounds = 5;
@@ -62,27 +63,25 @@ await runBenchmark(command);
 
 async function run({ number, inFlight, latency, runs, json }: Options): Promise<void> {
   const load: Load = {
-    pushes: wholeNumber('number', given.number ?? '10000'),
+    pushes: number,
     // V8 has optimized the code after some thousands of pushes.
     warmUpPushes: 4000,
-    inFlight: wholeNumber('in-flight', given['in-flight'] ?? '100'),
+    inFlight,
     // Each round ends with a wait for its last responses.
     rounds: latency.medianMs === 0 ? rounds : 1,
     latency,
   };
-  const runs = wholeNumber('runs', given.runs ?? '5');
   const runsBySender = await measure(load, runs);
   const senderResults = names.map((name) => senderResultsOf(name, runsBySender));
   const floor = floorOf(runsBySender);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     const results = { machine: machine(), load, runs, senders: senderResults, floor };
     output.write(`${JSON.stringify(results, null, 2)}\n`);
     return;
   }
-  const { pushes, inFlight } = load;
   output.write(
-    `${describeMachine()}\n${pushes} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
+    `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
       `${describeLatency(latency)}; median of ${runs} runs\n\n${resultsTable(senderResults, floor)}`,
   );
 }

@@ -16,16 +16,11 @@ import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 import type { SlowServiceResult, SlowServiceTask } from './slow-service/sender.ts';
 
-const flags = {
-  number: { value: '<N>', help: 'subscriptions at each push service (default 10000)' },
-  latency: {
-    value: '<ms>',
-    help: 'latency of the healthy push services: 60, or median/p99 (default 60/400)',
-  },
-  runs: { value: '<N>', help: 'runs of each case, in turn (default 7)' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this help' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly number: number;
+  readonly latency: Latency;
+  readonly runs: number;
+}
 
 type ThirdPushService = Latency | 'refuses connections' | undefined;
 
@@ -57,13 +52,20 @@ interface CaseResults {
   readonly thirdResponses: number;
 }
 
-await command('bench:slow-service', flags, async (given) => {
-  const number = wholeNumber('number', given.number ?? '10000');
-  const runs = wholeNumber('runs', given.runs ?? '7');
-  const latency = readLatency(given.latency ?? '60/400');
+const command = benchmark(
+  'bench:slow-service',
+  'Measures how much a slow push service delays the pushes to others.',
+)
+  .option('--number <N>', 'subscriptions at each push service', wholeNumber, 10_000)
+  .addOption(latencyOption('60/400'))
+  .option('--runs <N>', 'runs of each case, in turn', wholeNumber, 7)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ number, latency, runs, json }: Options): Promise<void> {
   const results = await measure(number, latency, runs);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     const settings = { machine: machine(), subscriptions: number, latency, runs };
     output.write(`${JSON.stringify({ ...settings, cases: results }, null, 2)}\n`);
     return;

@@ -2,7 +2,7 @@ import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { createBundler } from './bundler.ts';
-import { command, wholeNumber } from './command.ts';
+import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
 import { describeMachine, machine } from './machine.ts';
 import { median, type Run, runSender } from './run-sender.ts';
 
@@ -32,12 +32,10 @@ const isTooSlow = (name: TransportName, load: LoadName) =>
   name === 'undici-pipelining' && loads[load].latency.medianMs > 0;
 const loadNames = Object.keys(loads) as LoadName[];
 
-const flags = {
-  'in-flight': { value: '<N>', help: 'pushes in flight, at most 480 (default 100)' },
-  runs: { value: '<N>', help: 'runs of each transport, in turn (default 3)' },
-  json: { help: 'print JSON' },
-  help: { help: 'print this help' },
-} as const;
+interface Options extends BenchmarkOptions {
+  readonly inFlight: number;
+  readonly runs: number;
+}
 
 /** Medians. */
 interface TransportResults {
@@ -51,12 +49,16 @@ interface TransportResults {
   readonly handshakes: number;
 }
 
-await command('bench:transports', flags, async (given) => {
-  const inFlight = wholeNumber('in-flight', given['in-flight'] ?? '100');
-  const runs = wholeNumber('runs', given.runs ?? '3');
+const command = benchmark('bench:transports', 'Compares HTTP clients that post encrypted bodies.')
+  .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
+  .option('--runs <N>', 'runs of each transport, in turn', wholeNumber, 3)
+  .action(run);
+await runBenchmark(command);
+
+async function run({ inFlight, runs, json }: Options): Promise<void> {
   const results = await measure(inFlight, runs);
   const { output } = processTerminal;
-  if (given.json) {
+  if (json) {
     const text = JSON.stringify(
       { machine: machine(), inFlight, runs, transports: results },
       null,

@@ -42,7 +42,7 @@ afterAll(async () => {
 const keys = createBrowserKeys();
 
 /** Stores subscriptions without the API, which would take seconds for hundreds of them. */
-async function store({ projectId }: OwnedProject, subscriptions: readonly Subscription[]) {
+async function store({ projectId }: ProjectCredentials, subscriptions: readonly Subscription[]) {
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
@@ -55,7 +55,7 @@ async function store({ projectId }: OwnedProject, subscriptions: readonly Subscr
 
 type Subscription = Pick<SimulatedBrowser, 'toJSON'>;
 
-async function subscribe(project: OwnedProject, pushService: PushService, count: number) {
+async function subscribe(project: ProjectCredentials, pushService: PushService, count: number) {
   const { applicationServerKey } = project;
   const browsers = Array.from({ length: count }, () =>
     pushService.subscribe({ applicationServerKey, keys }),
@@ -67,7 +67,7 @@ async function subscribe(project: OwnedProject, pushService: PushService, count:
 const unlimited = { subscriberCap: null, monthlySendCap: null, rateLimitPerMinute: null };
 
 /** Reads the stored endpoints, and expects the subscriber counter to equal their number. */
-async function storedEndpoints({ projectId }: OwnedProject): Promise<Set<string>> {
+async function storedEndpoints({ projectId }: ProjectCredentials): Promise<Set<string>> {
   const { tables } = service.stack.dynamodb;
   const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, projectId);
   expect(subscribers).toBe(subscriptions.size);
@@ -75,7 +75,7 @@ async function storedEndpoints({ projectId }: OwnedProject): Promise<Set<string>
 }
 
 /** Stores subscriptions of the holding push service. @returns their endpoints. */
-async function subscribeHeld(project: OwnedProject, count: number): Promise<string[]> {
+async function subscribeHeld(project: ProjectCredentials, count: number): Promise<string[]> {
   const endpoints = Array.from({ length: count }, () => `${holding.origin}/${randomUUID()}`);
   const encodedKeys = {
     p256dh: keys.publicKey.toString('base64url'),
@@ -90,7 +90,10 @@ async function subscribeHeld(project: OwnedProject, count: number): Promise<stri
 }
 
 /** Sends a broadcast that cannot complete before some concurrent operations have. */
-async function sendDuring(project: OwnedProject, operations: () => readonly Promise<unknown>[]) {
+async function sendDuring(
+  project: ProjectCredentials,
+  operations: () => readonly Promise<unknown>[],
+) {
   holding.hold();
   const firstPush = holding.nextPush();
   const sending = service.send(project, { title: 'T' });

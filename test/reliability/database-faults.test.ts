@@ -4,7 +4,7 @@ import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { always, conflict, exceeded, once, throttled } from './fixtures/database-faults.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 

@@ -5,6 +5,7 @@ import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { countingAudience, recipient } from '../fixtures/audience.ts';
+import { deliver, skipWaits, transport, vapid } from '../fixtures/delivery.ts';
 import {
   expectedOutcome,
   gone,
@@ -12,7 +13,6 @@ import {
   type Subscriber,
   subscribers,
 } from './fixtures/generated-subscribers.ts';
-import { deliver, skipWaits, transport, vapid } from './fixtures/real-delivery.ts';
 import { cases } from './fixtures/seed.ts';
 
 const mixtures = 70;

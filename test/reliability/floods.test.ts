@@ -12,7 +12,7 @@ import {
 import { withinOneMinute } from '../fixtures/within-one-minute.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 /** Operations of the functions' calls to DynamoDB. */
 const calls: string[] = [];
 
@@ -54,7 +54,7 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiRespon
 }
 
 /** Makes concurrent requests, one per instance. @returns the number of responses by status. */
-async function flood(count: number, request: (index: number) => Promise<Answer>) {
+async function flood(count: number, request: (index: number) => Promise<ApiResponse>) {
   const statuses = new Map<number, number>();
   let next = 0;
   const worker = async () => {

@@ -1,7 +1,7 @@
 import { type RouteName, routes } from '../../contract/routes.ts';
 import {
   type CallOptions,
-  type OwnedProject,
+  type ProjectCredentials,
   type Service,
   startService,
 } from '../fixtures/service.ts';
@@ -9,7 +9,7 @@ import { pushHeaders } from './fixtures/push-headers.ts';
 import { validBody } from './fixtures/valid-body.ts';
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 let notificationId: string;
 
 beforeAll(async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-function call(name: RouteName, request: Partial<CallOptions>): Promise<Answer> {
+function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
   return service.call(routes[name], {
     parameters: { projectId: project.projectId, notificationId },
     ...request,

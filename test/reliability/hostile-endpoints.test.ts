@@ -12,7 +12,6 @@ import { type ProjectCredentials, type Service, startService } from '../fixtures
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 import { pushHeaders } from './fixtures/push-headers.ts';
-import { deliver, skipWaits } from './fixtures/real-delivery.ts';
 
 const browserKeys = createBrowserKeys();
 const keys = {
@@ -21,7 +20,7 @@ const keys = {
 };
 
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 /** A server on all addresses of this machine. No push may connect to it. */
 let trap: Server;
 let trapConnections = 0;

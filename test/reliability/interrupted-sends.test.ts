@@ -1,13 +1,13 @@
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type OwnedProject, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { throttled } from './fixtures/database-faults.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 
 /** The faults of the current test; undefined for none. */
 let hook: DynamoDbHook | undefined;
 let service: Service;
-let project: OwnedProject;
+let project: ProjectCredentials;
 
 beforeAll(async () => {
   service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
