@@ -62,8 +62,8 @@ describe('a transient database fault does not reach the caller', () => {
     ['throttling', 'UpdateItem', throttled],
     ['throughput exceeded', 'UpdateItem', exceeded],
     ['internal server error', 'TransactWriteItems', errorResponse('InternalServerError', 'x')],
-    ['broken connection', 'UpdateItem', 'lost call'],
-    ['no response', 'UpdateItem', 'no answer'],
+    ['broken connection', 'UpdateItem', 'lost request'],
+    ['no response', 'UpdateItem', 'no response'],
     [
       'conflict with a transaction',
       'UpdateItem',
@@ -93,7 +93,7 @@ describe('a transient database fault does not reach the caller', () => {
 
 describe('a write whose response is lost counts once', () => {
   test('a new subscription', async () => {
-    hook = once('TransactWriteItems', 'lost answer');
+    hook = once('TransactWriteItems', 'lost response');
     const browser = newBrowser();
     expect((await call('subscribe', browser)).status).toBe(201);
     expect(await isStored(browser)).toBe(true);
@@ -102,7 +102,7 @@ describe('a write whose response is lost counts once', () => {
 
   test('a removed subscription', async () => {
     const browser = await service.subscribe(project);
-    hook = once('TransactWriteItems', 'lost answer');
+    hook = once('TransactWriteItems', 'lost response');
     expect((await call('unsubscribe', browser)).status).toBe(200);
     expect(await isStored(browser)).toBe(false);
     expect(await usage()).toMatchObject({ subscribers: 0 });
@@ -110,7 +110,7 @@ describe('a write whose response is lost counts once', () => {
 
   test('a send', async () => {
     const browser = await service.subscribe(project);
-    hook = once('TransactWriteItems', 'lost answer');
+    hook = once('TransactWriteItems', 'lost response');
     const { status, body } = await service.send(project, { title: 'T' });
     expect(status).toBe(201);
     expect(body).toMatchObject({ attempted: 1, delivered: 1 });
@@ -138,8 +138,8 @@ describe('a write whose response is lost counts once', () => {
 describe('a lasting database fault returns 503 with Retry-After and changes nothing', () => {
   const lasting: [string, RouteName, DynamoDbHook][] = [
     ['subscribe: throttled', 'subscribe', always('TransactWriteItems', throttled)],
-    ['subscribe: no connection', 'subscribe', always('UpdateItem', 'lost call')],
-    ['subscribe: no response', 'subscribe', always('TransactWriteItems', 'no answer')],
+    ['subscribe: no connection', 'subscribe', always('UpdateItem', 'lost request')],
+    ['subscribe: no response', 'subscribe', always('TransactWriteItems', 'no response')],
     [
       'subscribe: conflicts',
       'subscribe',

@@ -56,9 +56,9 @@ describe('a send that the database interrupts returns what it delivered', () => 
 
   test('counts that cannot be stored are still returned', async () => {
     await service.subscribe(project);
-    const isCounts = ({ operation, needs }: DynamoDbCall) =>
+    const isCounts = ({ operation, requiredGrants }: DynamoDbCall) =>
       operation === 'UpdateItem' &&
-      needs.some(({ resource }) => resource.includes('Notifications'));
+      requiredGrants.some(({ resource }) => resource.includes('Notifications'));
     hook = (call) => (isCounts(call) ? throttled : undefined);
     const { status, body } = await service.send(project, { title: 'T' });
     expect(status).toBe(201);

@@ -76,7 +76,7 @@ describe('a send is completed or cancelled even if the database responds too lat
     hook = (call) => {
       if (call.operation !== 'TransactWriteItems') return undefined;
       transactions += 1;
-      return transactions <= 3 ? delayed.hold(call) : 'lost call';
+      return transactions <= 3 ? delayed.hold(call) : 'lost request';
     };
     const failed = await service.send(project, { title: 'T' }, key);
     expect(failed.status).toBe(503);
@@ -104,7 +104,7 @@ describe('a send returns its counts in time if the database stalls', () => {
     hook = async ({ operation }) => {
       if (operation !== 'TransactGetItems') return undefined;
       reads += 1;
-      if (reads <= 2) return 'no answer';
+      if (reads <= 2) return 'no response';
       return sleep(1000, undefined);
     };
     const { status, body } = await service.send(project, { title: 'T' }, key);
