@@ -46,6 +46,10 @@ export const limits = {
     /** Lambda ends the function. */
     timeoutMs: 29_000,
   },
+  deliver: {
+    /** Lambda ends the function: its maximum, 15 minutes. */
+    timeoutMs: 900_000,
+  },
 } as const;
 
 /** The free tier: the limits where neither the deployment nor the project sets others. */

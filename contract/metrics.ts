@@ -1,5 +1,5 @@
 /**
- * CloudWatch metrics that the send function emits, for the dashboard and the alarms. Their only
+ * CloudWatch metrics that send and deliver emit, for the dashboard and the alarms. Their only
  * dimension is `service`, the stack's name, which Powertools reads from POWERTOOLS_SERVICE_NAME.
  */
 export const metricNamespace = 'Carillon';

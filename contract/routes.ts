@@ -5,6 +5,9 @@
 
 export type RouteName = 'subscribe' | 'unsubscribe' | 'send' | 'track';
 
+/** Every function: one for each route, and deliver, which only send invokes. */
+export type FunctionName = RouteName | 'deliver';
+
 export interface Route {
   readonly name: RouteName;
   readonly method: 'POST' | 'DELETE';

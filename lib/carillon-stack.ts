@@ -4,9 +4,10 @@ import { environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import type { RouteName } from '../contract/routes.ts';
 import { Dashboard } from './dashboard.ts';
-import { EndpointFunction } from './endpoint-function.ts';
+import { DeliverFunction } from './deliver-function.ts';
 import { HttpApi } from './http-api.ts';
 import { PushMetrics } from './push-metrics.ts';
+import { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
@@ -45,23 +46,21 @@ export class CarillonStack extends Stack {
     // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
     // The timeout leaves time for the SDK's retries.
     const small = { memorySize: 512, timeout: Duration.seconds(10), root, disposable };
-    const subscribe = new EndpointFunction(this, 'Subscribe', { ...small, route: 'subscribe' });
-    const unsubscribe = new EndpointFunction(this, 'Unsubscribe', {
-      ...small,
-      route: 'unsubscribe',
-    });
-    const track = new EndpointFunction(this, 'Track', { ...small, route: 'track' });
+    const subscribe = new ServiceFunction(this, 'Subscribe', { ...small, name: 'subscribe' });
+    const unsubscribe = new ServiceFunction(this, 'Unsubscribe', { ...small, name: 'unsubscribe' });
+    const track = new ServiceFunction(this, 'Track', { ...small, name: 'track' });
     // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
-    const send = new EndpointFunction(this, 'Send', {
-      route: 'send',
+    const send = new ServiceFunction(this, 'Send', {
+      name: 'send',
       memorySize: 1769,
       timeout: Duration.millis(limits.send.timeoutMs),
       root,
       disposable,
     });
-    const functions: Record<RouteName, EndpointFunction> = { subscribe, unsubscribe, send, track };
+    const endpoints: Record<RouteName, ServiceFunction> = { subscribe, unsubscribe, send, track };
+    const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
 
-    for (const fn of Object.values(functions)) {
+    for (const fn of Object.values(endpoints)) {
       projects.grantLookup(fn);
       rateLimits.grantCount(fn);
       fn.addEnvironment(environment.rateLimitPerMinute, String(settings.rateLimitPerMinute));
@@ -76,27 +75,32 @@ export class CarillonStack extends Stack {
     subscriptions.grantRemove(unsubscribe);
     usage.grantCount(unsubscribe);
 
-    subscriptions.grantAudience(send);
-    subscriptions.grantRemove(send);
-    usage.grantCount(send);
     notifications.grantRecord(send);
     projects.grantCheck(send);
-    vapidKeys.grantSign(send);
+    deliver.grantInvocation(send);
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
-    send.addEnvironment(environment.vapidSubject, settings.vapidSubject);
-    send.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
-    send.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
+
+    projects.grantLookup(deliver);
 
     const pushes = new PushMetrics(this, 'Pushes');
-    pushes.addReporter(send);
+    for (const pushing of [send, deliver]) {
+      subscriptions.grantAudience(pushing);
+      subscriptions.grantRemove(pushing);
+      usage.grantCount(pushing);
+      vapidKeys.grantSign(pushing);
+      pushes.addReporter(pushing);
+      pushing.addEnvironment(environment.vapidSubject, settings.vapidSubject);
+      pushing.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+      pushing.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
+    }
 
     notifications.grantBeacon(track);
 
-    const api = new HttpApi(this, 'HttpApi', { functions, disposable });
+    const api = new HttpApi(this, 'HttpApi', { functions: endpoints, disposable });
     const tables = { projects, vapidKeys, subscriptions, usage, notifications, rateLimits };
     new Dashboard(this, 'Dashboard', {
       api,
-      functions: Object.values(functions),
+      functions: [...Object.values(endpoints), deliver],
       pushes,
       tables: Object.values(tables),
     });

@@ -2,9 +2,9 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import { pushMetrics } from '../contract/metrics.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import type { EndpointFunction } from './endpoint-function.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
+import type { ServiceFunction } from './service-function.ts';
 import type { ServiceTable } from './tables/service-table.ts';
 
 // In units of CloudWatch's grid, which has 24 columns.
@@ -13,7 +13,7 @@ const quarterWidth = { width: 6, height: 6 };
 
 export interface DashboardProps {
   readonly api: HttpApi;
-  readonly functions: readonly EndpointFunction[];
+  readonly functions: readonly ServiceFunction[];
   readonly pushes: PushMetrics;
   readonly tables: readonly ServiceTable[];
 }
@@ -60,7 +60,7 @@ function pushes(metrics: PushMetrics) {
   });
 }
 
-function concurrency(functions: readonly EndpointFunction[]) {
+function concurrency(functions: readonly ServiceFunction[]) {
   return new cloudwatch.GraphWidget({
     ...halfWidth,
     title: 'Concurrent executions',
@@ -79,7 +79,7 @@ function throttledTables(tables: readonly ServiceTable[]) {
   });
 }
 
-function throttledFunctions(functions: readonly EndpointFunction[]) {
+function throttledFunctions(functions: readonly ServiceFunction[]) {
   return new cloudwatch.GraphWidget({
     ...halfWidth,
     title: 'Throttled functions',

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { metricNamespace, pushMetrics } from '../contract/metrics.ts';
 import { alarmOn } from './alarms.ts';
 
-/** The metrics that the send function reports about its pushes. */
+/** The metrics that send and deliver report about their pushes. */
 export class PushMetrics extends Construct {
   // Distinguishes the stages in one account.
   private readonly service = Stack.of(this).stackName;

@@ -1,8 +1,8 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { type RouteName, routes } from '../../contract/routes.ts';
-import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
+import type { FunctionName } from '../../contract/routes.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();
 const dev = synthesize({ stage: 'dev' });
@@ -16,13 +16,12 @@ const outputs = [
   'VapidKeysTable',
 ];
 
-function propertiesOf(name: RouteName, stack = prod) {
-  return stack.resources('AWS::Lambda::Function')[stack.functionOf(routeKey(routes[name]))]!
-    .Properties;
+function propertiesOf(name: FunctionName, stack = prod) {
+  return stack.resources('AWS::Lambda::Function')[stack.functionNamed(name)]!.Properties;
 }
 
 /** A function's grants, such as `ProjectsTable: GetItem`, sorted. */
-function grantsOf(name: RouteName): string[] {
+function grantsOf(name: FunctionName): string[] {
   const role = propertiesOf(name).Role['Fn::GetAtt'][0];
   const policies = Object.values(prod.resources('AWS::IAM::Policy')).filter(({ Properties }) =>
     Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role),
@@ -56,7 +55,7 @@ const ownLog = [
   'AWS::Logs::LogGroup: logs:PutLogEvents',
 ];
 
-const grants: Record<RouteName, string[]> = {
+const grants: Record<FunctionName, string[]> = {
   subscribe: [
     ...ownLog,
     'ProjectsTable: dynamodb:GetItem',
@@ -73,6 +72,7 @@ const grants: Record<RouteName, string[]> = {
     'UsageTable: dynamodb:UpdateItem',
   ],
   send: [
+    'AWS::Lambda::Function: lambda:InvokeFunction',
     ...ownLog,
     'NotificationsTable: dynamodb:DeleteItem',
     'NotificationsTable: dynamodb:GetItem',
@@ -93,14 +93,43 @@ const grants: Record<RouteName, string[]> = {
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
   ],
+  deliver: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'SubscriptionsTable/index/byUser: dynamodb:Query',
+    'SubscriptionsTable: dynamodb:DeleteItem',
+    'SubscriptionsTable: dynamodb:Query',
+    'UsageTable: dynamodb:UpdateItem',
+    'VapidKeysTable: dynamodb:GetItem',
+  ],
 };
 
 test.each(Object.entries(grants))('%s is allowed exactly what it uses', (name, expected) => {
-  expect(grantsOf(name as RouteName)).toEqual(expected);
+  expect(grantsOf(name as FunctionName)).toEqual(expected);
+});
+
+test('send may invoke deliver, and nobody may invoke another function', () => {
+  const invocations = Object.values(prod.resources('AWS::IAM::Policy')).flatMap(({ Properties }) =>
+    Properties.PolicyDocument.Statement.filter(({ Action }: { Action: string | string[] }) =>
+      [Action].flat().some((action) => action.startsWith('lambda:')),
+    ),
+  );
+  expect(invocations).toEqual([
+    {
+      Effect: 'Allow',
+      Action: 'lambda:InvokeFunction',
+      Resource: { 'Fn::GetAtt': [prod.functionNamed('deliver'), 'Arn'] },
+    },
+  ]);
+  // A resource policy would allow others: each route's function has one for its gateway only.
+  for (const { Properties } of Object.values(prod.resources('AWS::Lambda::Permission'))) {
+    expect(Properties.Principal).toBe('apigateway.amazonaws.com');
+    expect(JSON.stringify(Properties.FunctionName)).not.toContain('Deliver');
+  }
 });
 
 test('each function may write to its log group only', () => {
-  for (const name of Object.keys(routes) as RouteName[]) {
+  for (const name of Object.keys(grants) as FunctionName[]) {
     const { LoggingConfig, Role } = propertiesOf(name);
     const policy = Object.values(prod.resources('AWS::IAM::Policy')).find(
       ({ Properties }) => Properties.Roles[0].Ref === Role['Fn::GetAtt'][0],
@@ -113,12 +142,12 @@ test('each function may write to its log group only', () => {
 
 test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
-  expect(policies).toHaveLength(4);
+  expect(policies).toHaveLength(5);
   for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
 });
 
 test('no role has a managed policy, which would contain wildcards', () => {
-  prod.template.resourceCountIs('AWS::IAM::Role', 4);
+  prod.template.resourceCountIs('AWS::IAM::Role', 5);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
 
@@ -126,41 +155,49 @@ const table = (output: string) => ({ Ref: prod.tableOf(output) });
 const common = {
   NODE_OPTIONS: '--enable-source-maps',
   PROJECTS_TABLE: table('ProjectsTable'),
+};
+const endpoint = {
+  ...common,
   RATE_LIMITS_TABLE: table('RateLimitsTable'),
   RATE_LIMIT_PER_MINUTE: '60',
 };
-const environments: Record<RouteName, object> = {
+const pushing = {
+  SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
+  USAGE_TABLE: table('UsageTable'),
+  VAPID_KEYS_TABLE: table('VapidKeysTable'),
+  VAPID_SUBJECT: 'mailto:operator@example.com',
+  EXTRA_PUSH_ORIGINS: '',
+  PREFER_IPV6: 'false',
+  POWERTOOLS_SERVICE_NAME: 'Carillon',
+};
+const environments: Record<FunctionName, object> = {
   subscribe: {
-    ...common,
+    ...endpoint,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     SUBSCRIBER_CAP: '1000',
     EXTRA_PUSH_ORIGINS: '',
   },
   unsubscribe: {
-    ...common,
+    ...endpoint,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
   },
   send: {
-    ...common,
-    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-    USAGE_TABLE: table('UsageTable'),
+    ...endpoint,
+    ...pushing,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    VAPID_KEYS_TABLE: table('VapidKeysTable'),
     MONTHLY_SEND_CAP: '10000',
-    VAPID_SUBJECT: 'mailto:operator@example.com',
-    EXTRA_PUSH_ORIGINS: '',
-    PREFER_IPV6: 'false',
-    POWERTOOLS_SERVICE_NAME: 'Carillon',
+    DELIVER_FUNCTION: { Ref: prod.functionNamed('deliver') },
   },
-  track: { ...common, NOTIFICATIONS_TABLE: table('NotificationsTable') },
+  track: { ...endpoint, NOTIFICATIONS_TABLE: table('NotificationsTable') },
+  deliver: { ...common, ...pushing },
 };
 
 test.each(Object.entries(environments))(
   '%s has exactly the environment variables that it reads',
   (name, env) => {
-    expect(propertiesOf(name as RouteName).Environment.Variables).toEqual(env);
+    expect(propertiesOf(name as FunctionName).Environment.Variables).toEqual(env);
   },
 );
 
@@ -183,15 +220,20 @@ test('settings reach the functions that read them', () => {
   expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
     MONTHLY_SEND_CAP: '7',
     RATE_LIMIT_PER_MINUTE: '9',
-    VAPID_SUBJECT: 'mailto:push@carillon.example',
-    EXTRA_PUSH_ORIGINS: origins,
-    PREFER_IPV6: 'true',
-    POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
   });
+  for (const name of ['send', 'deliver'] as const) {
+    expect(propertiesOf(name, stack).Environment.Variables).toMatchObject({
+      VAPID_SUBJECT: 'mailto:push@carillon.example',
+      EXTRA_PUSH_ORIGINS: origins,
+      PREFER_IPV6: 'true',
+      POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
+    });
+  }
 });
 
-test('send has one vCPU and the longest timeout', () => {
+test('send and deliver have one vCPU and the longest timeouts', () => {
   expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
+  expect(propertiesOf('deliver')).toMatchObject({ MemorySize: 1769, Timeout: 900 });
   for (const name of ['subscribe', 'unsubscribe', 'track'] as const) {
     expect(propertiesOf(name)).toMatchObject({ MemorySize: 512, Timeout: 10 });
   }

@@ -1,8 +1,8 @@
 import { pushMetrics } from '../../contract/metrics.ts';
-import { type Route, routes } from '../../contract/routes.ts';
+import { type FunctionName, type Route, routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
-const { resources, tableOf, functionOf } = synthesize();
+const { resources, tableOf, functionNamed } = synthesize();
 
 /** The metrics in the dashboard's body: namespace, name, dimensions, rendering. */
 const metrics: readonly (readonly unknown[])[] = (() => {
@@ -50,10 +50,10 @@ test.each(['Projects', 'VapidKeys', 'Subscriptions', 'Usage', 'Notifications', '
   },
 );
 
-test.each(Object.values<Route>(routes))(
-  'the dashboard shows concurrency and throttles of $name',
-  ({ method, path }) => {
-    const fn = functionOf(`${method} ${path}`);
+test.each([...(Object.keys(routes) as FunctionName[]), 'deliver' as const])(
+  'the dashboard shows concurrency and throttles of %s',
+  (name) => {
+    const fn = functionNamed(name);
     expect(shown('AWS/Lambda', 'ConcurrentExecutions', fn)).toHaveLength(1);
     expect(shown('AWS/Lambda', 'Throttles', fn)).toHaveLength(1);
   },

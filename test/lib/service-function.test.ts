@@ -3,7 +3,7 @@ import { synthesize } from '../fixtures/synthesized-stack.ts';
 const { template, resources } = synthesize();
 
 test('functions run on Node.js 24 and ARM', () => {
-  template.resourceCountIs('AWS::Lambda::Function', 4);
+  template.resourceCountIs('AWS::Lambda::Function', 5);
   template.allResourcesProperties('AWS::Lambda::Function', {
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
@@ -15,7 +15,7 @@ test('each function has a log group with a retention of one month', () => {
   const groups = Object.values(resources('AWS::Lambda::Function')).map(
     ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
   );
-  expect(new Set(groups).size).toBe(4);
+  expect(new Set(groups).size).toBe(5);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
 

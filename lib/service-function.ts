@@ -5,13 +5,13 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
-import type { RouteName } from '../contract/routes.ts';
+import type { FunctionName } from '../contract/routes.ts';
 import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
-export interface EndpointFunctionProps {
+export interface ServiceFunctionProps {
   /** Also the folder in lambdas/ whose handler.ts exports `handler`. */
-  readonly route: RouteName;
+  readonly name: FunctionName;
   /** The repository's root directory. */
   readonly root: string;
   /** In MB. Lambda's CPU share is proportional to it: one vCPU at 1,769 MB. */
@@ -22,11 +22,11 @@ export interface EndpointFunctionProps {
 }
 
 /**
- * The function of a route, with its bundle, role, log group and alarms. The role allows writing to
+ * A function of the service, with its bundle, role, log group and alarms. The role allows writing to
  * that log group. The grants of the tables add the rest.
  */
-export class EndpointFunction extends nodejs.NodejsFunction {
-  constructor(scope: Construct, id: string, props: EndpointFunctionProps) {
+export class ServiceFunction extends nodejs.NodejsFunction {
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const log = logGroup(scope, `${id}Log`, props.disposable);
     // Lambda's managed policy would allow writing to all log groups of the account.
     const role = new iam.Role(scope, `${id}Role`, {
@@ -35,7 +35,7 @@ export class EndpointFunction extends nodejs.NodejsFunction {
     log.grantWrite(role);
 
     super(scope, id, {
-      entry: join(props.root, 'lambdas', props.route, 'handler.ts'),
+      entry: join(props.root, 'lambdas', props.name, 'handler.ts'),
       projectRoot: props.root,
       depsLockFilePath: join(props.root, 'package-lock.json'),
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -67,11 +67,11 @@ export class EndpointFunction extends nodejs.NodejsFunction {
 
     alarmOn(this, 'Errors', {
       metric: this.metricErrors(),
-      description: `The ${props.route} function failed or timed out.`,
+      description: `The ${props.name} function failed or timed out.`,
     });
     alarmOn(this, 'Throttles', {
       metric: this.metricThrottles(),
-      description: `The ${props.route} function was throttled: no concurrency was left.`,
+      description: `The ${props.name} function was throttled: no concurrency was left.`,
     });
   }
 

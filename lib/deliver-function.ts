@@ -1,0 +1,44 @@
+import { Duration } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { environment } from '../contract/environment.ts';
+import { limits } from '../contract/limits.ts';
+import { alarmOn } from './alarms.ts';
+import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+
+type DeliverFunctionProps = Pick<ServiceFunctionProps, 'root' | 'disposable'>;
+
+/** The function that pushes to one share of an audience. It has no route: send invokes it. */
+export class DeliverFunction extends ServiceFunction {
+  constructor(scope: Construct, id: string, props: DeliverFunctionProps) {
+    super(scope, id, {
+      ...props,
+      name: 'deliver',
+      // As for send: encryption is work for one thread, so one whole CPU.
+      memorySize: 1769,
+      timeout: Duration.millis(limits.deliver.timeoutMs),
+    });
+    // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
+    // and its counts are in the database.
+    this.configureAsyncInvoke({ retryAttempts: 2, maxEventAge: Duration.hours(1) });
+    alarmOn(this, 'DroppedInvocations', {
+      metric: this.metric('AsyncEventsDropped', { statistic: 'Sum' }),
+      description:
+        'Lambda gave up an asynchronous invocation of the deliver function, after three failures ' +
+        'or an hour without free concurrency: part of an audience was not notified.',
+    });
+  }
+
+  /** Invoking this function, which the variable names. */
+  grantInvocation(fn: lambda.Function): void {
+    // Not CDK's grantInvoke, which also allows every version and alias, by a wildcard.
+    fn.addToRolePolicy(
+      new iam.PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: [this.functionArn],
+      }),
+    );
+    fn.addEnvironment(environment.deliverFunction, this.functionName);
+  }
+}

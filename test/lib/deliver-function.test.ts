@@ -1,0 +1,37 @@
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+const { resources, functionNamed } = synthesize();
+const deliver = functionNamed('deliver');
+
+test('no route leads to deliver', () => {
+  const integrations = Object.values(resources('AWS::ApiGatewayV2::Integration'));
+  expect(integrations).not.toHaveLength(0);
+  expect(JSON.stringify(integrations)).not.toContain(deliver);
+});
+
+test('an asynchronous invocation has two retries and one hour', () => {
+  const configurations = Object.values(resources('AWS::Lambda::EventInvokeConfig'));
+  expect(configurations.map(({ Properties }) => Properties)).toEqual([
+    {
+      FunctionName: { Ref: deliver },
+      Qualifier: '$LATEST',
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 3600,
+    },
+  ]);
+});
+
+test('an alarm fires on an invocation that Lambda dropped', () => {
+  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
+    ({ Properties }) => Properties.MetricName === 'AsyncEventsDropped',
+  );
+  expect(alarms.map(({ Properties }) => Properties)).toEqual([
+    expect.objectContaining({
+      Namespace: 'AWS/Lambda',
+      Dimensions: [{ Name: 'FunctionName', Value: { Ref: deliver } }],
+      Statistic: 'Sum',
+      Threshold: 1,
+      TreatMissingData: 'notBreaching',
+    }),
+  ]);
+});
