@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
 import { type DynamoDbParameters, requiredGrants } from './request.ts';
 import { type DynamoDbResponse, errorResponse } from './response.ts';
@@ -82,8 +83,8 @@ async function handleCall(
 ): Promise<void> {
   const body = await buffer(message);
   const call = callOf(message, body);
-  const missing = missingGrant(call, grants);
-  const fault = missing ? accessDenied(call, missing) : await onCall?.(call);
+  const denial = accessDenial(call.caller, call.requiredGrants, grants);
+  const fault = denial ? errorResponse('AccessDeniedException', denial) : await onCall?.(call);
   switch (fault) {
     case undefined:
       return forward(target, agent, message, body, (upstream) => {
@@ -108,31 +109,14 @@ async function handleCall(
 }
 
 function callOf({ headers }: IncomingMessage, body: Buffer): DynamoDbCall {
-  const [, caller = ''] = /Credential=([^/]+)\//.exec(headers.authorization ?? '') ?? [];
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   const parameters = JSON.parse(body.toString()) as DynamoDbParameters;
   return {
-    caller,
+    caller: callerOf(headers),
     operation,
     parameters,
     requiredGrants: requiredGrants(operation, parameters),
   };
-}
-
-function missingGrant(call: DynamoDbCall, grants: Grants): Grant | undefined {
-  const allowed = grants.get(call.caller) ?? [];
-  return call.requiredGrants.find(
-    ({ action, resource }) =>
-      !allowed.some((grant) => grant.action === action && grant.resource === resource),
-  );
-}
-
-function accessDenied({ caller }: DynamoDbCall, { action, resource }: Grant): DynamoDbResponse {
-  return errorResponse(
-    'AccessDeniedException',
-    `${caller} is not authorized to perform: ${action} on resource: ${resource} ` +
-      `because no identity-based policy allows the ${action} action`,
-  );
 }
 
 /** @throws the connection's error if the database cannot be reached. */

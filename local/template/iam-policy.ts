@@ -5,15 +5,15 @@ import { type Resource, resourcesOf, type Template } from './template.ts';
 export interface Grant {
   /** Such as `dynamodb:UpdateItem`. */
   readonly action: string;
-  /** ARN of a table or of an index. */
+  /** ARN of a table, of an index or of a function. */
   readonly resource: string;
 }
 
-/** The DynamoDB grants of each function's role, by the function's logical id. */
+/** The DynamoDB and Lambda grants of each function's role, by the function's logical id. */
 export type Grants = ReadonlyMap<string, readonly Grant[]>;
 
 /**
- * Reads the DynamoDB grants of the roles of the template's functions. Statements about other AWS
+ * Reads the DynamoDB and Lambda grants of the roles of the template's functions. Statements about other AWS
  * services are ignored.
  * @throws {Error} if a policy is more than a list of actions on a list of ARNs. A guess could allow
  *   what AWS refuses, or refuse what AWS allows.
@@ -67,7 +67,7 @@ function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve):
   const document = Properties?.PolicyDocument as { readonly Statement?: unknown } | undefined;
   return asList(document?.Statement).flatMap((entry) => {
     const statement = entry as Statement;
-    const actions = dynamoDbActions(statement, where);
+    const actions = checkedActions(statement, where);
     if (actions.length === 0) return [];
     for (const [key, value] of Object.entries(statement)) {
       if (supportedKeys.includes(key) && (key !== 'Effect' || value === 'Allow')) continue;
@@ -83,18 +83,19 @@ function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve):
   });
 }
 
-function dynamoDbActions({ Action }: Statement, where: string): string[] {
+/** The actions that the local stack checks: those of the services that it runs. */
+function checkedActions({ Action }: Statement, where: string): string[] {
   if (Action === undefined) throw new Error(`${where} has no Action.`);
   return asList(Action)
     .map(String)
-    .filter((action) => !/^(?!dynamodb:)[a-z0-9-]+:/i.test(action))
+    .filter((action) => !/^(?!dynamodb:|lambda:)[a-z0-9-]+:/i.test(action))
     .map((action) => withoutWildcard(action, where));
 }
 
 function withoutWildcard(text: string, where: string): string {
-  if (/^(dynamodb|arn:aws:dynamodb):[^*?]+$/.test(text)) return text;
+  if (/^(arn:aws:)?(dynamodb|lambda):[^*?]+$/.test(text)) return text;
   throw new Error(
-    `${where} has "${text}": the local stack supports no wildcards, only DynamoDB actions and ARNs.`,
+    `${where} has "${text}": the local stack supports no wildcards, only actions and ARNs of DynamoDB and Lambda.`,
   );
 }
 

@@ -61,6 +61,25 @@ test('grants of another role are ignored', () => {
   expect(grantsOf({ Policy: others })).toEqual([]);
 });
 
+test('an action on a function is one grant', () => {
+  const invoke = {
+    Effect: 'Allow',
+    Action: 'lambda:InvokeFunction',
+    Resource: { 'Fn::GetAtt': ['Deliver', 'Arn'] },
+  };
+  const Properties = { Role: { 'Fn::GetAtt': ['DeliverRole', 'Arn'] } };
+  const deliver = {
+    Deliver: { Type: 'AWS::Lambda::Function', Properties },
+    DeliverRole: { Type: 'AWS::IAM::Role' },
+  };
+  expect(grantsOf({ ...deliver, Policy: policy(invoke) })).toEqual([
+    {
+      action: 'lambda:InvokeFunction',
+      resource: 'arn:aws:lambda:us-east-1:000000000000:function:Deliver',
+    },
+  ]);
+});
+
 test('statements about other AWS services are ignored', () => {
   const log = { Effect: 'Allow', Action: ['logs:PutLogEvents', 'xray:Put*'], Resource: '*' };
   expect(grantsOf({ Policy: policy(log) })).toEqual([]);
@@ -70,6 +89,7 @@ test.each([
   ['all actions', { ...read, Action: '*' }, '"*"'],
   ['all actions on tables', { ...read, Action: 'dynamodb:*' }, '"dynamodb:*"'],
   ['a wildcard in an action', { ...read, Action: ['dynamodb:Get*'] }, '"dynamodb:Get*"'],
+  ['all actions on functions', { ...read, Action: 'lambda:*' }, '"lambda:*"'],
   ['an AWS service in mixed case', { ...read, Action: 'DynamoDB:GetItem' }, '"DynamoDB:GetItem"'],
   ['all resources', { ...read, Resource: '*' }, '"*"'],
   ['all indexes', { ...read, Resource: `${projects}/index/*` }, `"${projects}/index/*"`],
