@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Resolve, textResolver } from './references.ts';
-import { type Assembly, resourcesOf } from './template.ts';
+import { type Resolve, type ResolveText, textResolver } from './references.ts';
+import { type Assembly, resourcesOf, type Template } from './template.ts';
 
 /** One Lambda function of the template. */
 export interface FunctionDefinition {
@@ -15,6 +15,17 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly memoryMb: number;
+  /** Executions at a time that only this function may use; undefined if none are reserved. */
+  readonly reservedConcurrency: number | undefined;
+  readonly asynchronous: AsynchronousSettings;
+}
+
+/** What Lambda does with an asynchronous invocation that fails. */
+export interface AsynchronousSettings {
+  /** Attempts after the first one. */
+  readonly retries: number;
+  /** No attempt starts later than this after the invocation was accepted. */
+  readonly maximumAgeMs: number;
 }
 
 /** CloudFormation's defaults. */
@@ -27,6 +38,7 @@ interface FunctionProperties {
   readonly Timeout?: number;
   /** MB. */
   readonly MemorySize?: number;
+  readonly ReservedConcurrentExecutions?: number;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, unknown>> };
 }
 
@@ -39,6 +51,7 @@ export function readFunctions(
   resolve: Resolve,
 ): readonly FunctionDefinition[] {
   const text = textResolver(resolve);
+  const asynchronousSettings = readAsynchronousSettings(template, text);
   return resourcesOf(template, 'AWS::Lambda::Function').map(([logicalId, resource]) => {
     const properties = resource.Properties as unknown as FunctionProperties;
     const asset = resource.Metadata?.['aws:asset:path'];
@@ -46,17 +59,51 @@ export function readFunctions(
       throw new Error(`The code of "${logicalId}" is not an asset of the assembly.`);
     }
     const variables = Object.entries(properties.Environment?.Variables ?? {});
+    const name = text({ Ref: logicalId }, logicalId);
     return {
       logicalId,
-      name: text({ Ref: logicalId }, logicalId),
+      name,
       arn: text({ 'Fn::GetAtt': [logicalId, 'Arn'] }, logicalId),
       assetPath: join(directory, asset),
       handler: properties.Handler,
       environment: Object.fromEntries(
-        variables.map(([name, value]) => [name, text(value, `${name} of "${logicalId}"`)]),
+        variables.map(([variable, value]) => [
+          variable,
+          text(value, `${variable} of "${logicalId}"`),
+        ]),
       ),
       timeoutMs: (properties.Timeout ?? defaultTimeoutSeconds) * 1000,
       memoryMb: properties.MemorySize ?? defaultMemoryMb,
+      reservedConcurrency: properties.ReservedConcurrentExecutions,
+      asynchronous: asynchronousSettings(name),
     };
   });
+}
+
+interface EventInvokeConfig {
+  readonly FunctionName: unknown;
+  readonly MaximumRetryAttempts?: number;
+  readonly MaximumEventAgeInSeconds?: number;
+}
+
+/** By the function's name. */
+function readAsynchronousSettings(
+  template: Template,
+  text: ResolveText,
+): (functionName: string) => AsynchronousSettings {
+  const configurations = new Map(
+    resourcesOf(template, 'AWS::Lambda::EventInvokeConfig').map(([logicalId, { Properties }]) => {
+      const properties = Properties as unknown as EventInvokeConfig;
+      return [text(properties.FunctionName, `FunctionName of "${logicalId}"`), properties];
+    }),
+  );
+  return (functionName) => {
+    const { MaximumRetryAttempts, MaximumEventAgeInSeconds } = (configurations.get(functionName) ??
+      {}) as Partial<EventInvokeConfig>;
+    return {
+      // Lambda's defaults: two retries within six hours.
+      retries: MaximumRetryAttempts ?? 2,
+      maximumAgeMs: (MaximumEventAgeInSeconds ?? 6 * 60 * 60) * 1000,
+    };
+  };
 }

@@ -33,6 +33,8 @@ function poolOf(
       environment: {},
       timeoutMs: 20_000,
       memoryMb: 128,
+      reservedConcurrency: undefined,
+      asynchronous: { retries: 2, maximumAgeMs: 3_600_000 },
       ...settings,
     },
     { onLog: (line) => logs.push(line), ...options },

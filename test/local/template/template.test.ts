@@ -42,7 +42,7 @@ test('refuses an assembly whose manifest is missing or malformed', () => {
   expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly:');
 });
 
-function functionsOf(resource: Partial<Resource>) {
+function functionsOf(resource: Partial<Resource>, others: Record<string, Resource> = {}) {
   const template = {
     Resources: {
       Send: {
@@ -51,6 +51,7 @@ function functionsOf(resource: Partial<Resource>) {
         ...resource,
       },
       Projects: { Type: 'AWS::DynamoDB::Table' },
+      ...others,
     },
   };
   const assembly = { directory: '/assembly', stackName: 'Test', template };
@@ -74,6 +75,8 @@ test('reads a function with its references resolved and its units converted', ()
       environment: { TABLE: 'Projects', CAP: '5' },
       timeoutMs: 29_000,
       memoryMb: 512,
+      reservedConcurrency: undefined,
+      asynchronous: { retries: 2, maximumAgeMs: 21_600_000 },
     },
   ]);
 });
@@ -81,6 +84,22 @@ test('reads a function with its references resolved and its units converted', ()
 test('gives a function CloudFormation’s defaults', () => {
   const [definition] = functionsOf({ Properties: { Handler: 'index.handler' } });
   expect(definition).toMatchObject({ timeoutMs: 3000, memoryMb: 128, environment: {} });
+});
+
+test('reads the settings of asynchronous invocations, and reserved concurrency', () => {
+  const Properties = {
+    FunctionName: { Ref: 'Send' },
+    MaximumRetryAttempts: 0,
+    MaximumEventAgeInSeconds: 60,
+  };
+  const [read] = functionsOf(
+    { Properties: { Handler: 'index.handler', ReservedConcurrentExecutions: 3 } },
+    { Settings: { Type: 'AWS::Lambda::EventInvokeConfig', Properties } },
+  );
+  expect(read).toMatchObject({
+    reservedConcurrency: 3,
+    asynchronous: { retries: 0, maximumAgeMs: 60_000 },
+  });
 });
 
 test('refuses a function whose code is not an asset', () => {

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { accessDenial, callerOf } from '../template/authorization.ts';
+import type { FunctionDefinition } from '../template/functions.ts';
+import type { Grants } from '../template/iam-policy.ts';
+import { localAccount, localRegion } from '../template/references.ts';
+import type { ThrottleReason } from './concurrency.ts';
+import { EventQueue, type EventQueueOptions } from './event-queue.ts';
+import { FunctionError } from './function-instance.ts';
+
+export interface LambdaApiOptions extends EventQueueOptions {
+  readonly functions: readonly FunctionDefinition[];
+  /** What the functions may do; all else is refused as Lambda refuses it. */
+  readonly grants: Grants;
+}
+
+export interface LambdaApi {
+  readonly endpoint: string;
+  /** Closes every connection, and starts no attempt of an asynchronous invocation. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Bytes of a payload: Lambda's quotas, 6 MB and 1 MB. */
+const payloadLimits = { RequestResponse: 6 * 1024 * 1024, Event: 1024 * 1024 };
+type InvocationType = keyof typeof payloadLimits;
+
+/**
+ * Serves the operation Invoke of the Lambda API on a free port of the loopback interface, for
+ * function names and ARNs without a version, and for the invocation types RequestResponse and Event.
+ * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
+ */
+export async function startLambdaApi(options: LambdaApiOptions): Promise<LambdaApi> {
+  const queue = new EventQueue(options);
+  const server = createServer(async (message, response) => {
+    const requestId = randomUUID();
+    try {
+      write(response, await respond(options, queue, message, requestId), requestId);
+    } catch {
+      // The caller has hung up, or the local stack itself failed: the SDK reports a broken connection.
+      response.destroy();
+    }
+  });
+  // The functions' clients keep connections open; closing one first would fail their next call.
+  server.keepAliveTimeout = 0;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      queue.stop();
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
+}
+
+async function respond(
+  { functions, grants, concurrency, invoke }: LambdaApiOptions,
+  queue: EventQueue,
+  message: IncomingMessage,
+  requestId: string,
+): Promise<Response> {
+  const payload = await buffer(message);
+  const { method, url = '', headers } = message;
+  const [, path] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/.exec(url) ?? [];
+  if (method !== 'POST' || path === undefined) {
+    return errorResponse(404, 'UnknownOperationException', 'The local Lambda API has only Invoke.');
+  }
+  const arn = arnOf(decodeURIComponent(path));
+  const need = { action: 'lambda:InvokeFunction', resource: arn };
+  const denial = accessDenial(callerOf(headers), [need], grants);
+  if (denial !== undefined) return errorResponse(403, 'AccessDeniedException', denial);
+  const definition = functions.find((known) => known.arn === arn);
+  if (definition === undefined) {
+    return errorResponse(404, 'ResourceNotFoundException', `Function not found: ${arn}`);
+  }
+
+  const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
+  if (!isInvocationType(type)) {
+    const text = `The local Lambda API has no invocation type ${type}.`;
+    return errorResponse(400, 'InvalidParameterValueException', text);
+  }
+  if (payload.length > payloadLimits[type]) {
+    const text =
+      `${payload.length} byte payload is too large for the ${type} invocation type ` +
+      `(limit ${payloadLimits[type]} bytes)`;
+    return errorResponse(413, 'RequestTooLargeException', text);
+  }
+  // Without a payload, a function gets an empty event.
+  const event = payload.length === 0 ? '{}' : payload.toString();
+  const mistake = jsonMistake(event);
+  if (mistake !== undefined) {
+    const text = `Could not parse request body into json: ${mistake}`;
+    return errorResponse(400, 'InvalidRequestContentException', text);
+  }
+
+  const { name } = definition;
+  if (type === 'Event') {
+    queue.add(definition, event, requestId);
+    return { status: 202 };
+  }
+  const reason = concurrency.throttled(name);
+  if (reason !== undefined) return throttled(reason);
+  return result(concurrency.run(name, () => invoke(name, event, requestId)));
+}
+
+function arnOf(nameOrArn: string): string {
+  if (nameOrArn.startsWith('arn:')) return nameOrArn;
+  return `arn:aws:lambda:${localRegion}:${localAccount}:function:${nameOrArn}`;
+}
+
+function isInvocationType(type: unknown): type is InvocationType {
+  return typeof type === 'string' && Object.hasOwn(payloadLimits, type);
+}
+
+function jsonMistake(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** A function that fails is a success of the API: status 200, and a header that says so. */
+async function result(execution: Promise<string>): Promise<Response> {
+  const headers = { 'x-amz-executed-version': '$LATEST' };
+  try {
+    return { status: 200, headers, body: await execution };
+  } catch (error) {
+    if (!(error instanceof FunctionError)) throw error;
+    const { errorType, message: errorMessage } = error;
+    return {
+      status: 200,
+      headers: { ...headers, 'x-amz-function-error': 'Unhandled' },
+      body: JSON.stringify({ errorMessage, errorType }),
+    };
+  }
+}
+
+function throttled(reason: ThrottleReason): Response {
+  const error = errorResponse(429, 'TooManyRequestsException', 'Rate Exceeded.', {
+    Reason: reason,
+  });
+  return { ...error, headers: { ...error.headers, 'retry-after': '1' } };
+}
+
+/** An error in the form of the Lambda API. */
+function errorResponse(
+  status: number,
+  name: string,
+  message: string,
+  detail: object = {},
+): Response {
+  return {
+    status,
+    headers: { 'x-amzn-errortype': name },
+    body: JSON.stringify({ Type: 'User', message, ...detail }),
+  };
+}
+
+function write(
+  response: ServerResponse,
+  { status, headers, body = '' }: Response,
+  requestId: string,
+): void {
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    'x-amzn-requestid': requestId,
+  });
+  response.end(body);
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FunctionDefinition } from '../template/functions.ts';
+import type { Concurrency } from './concurrency.ts';
+import { FunctionError, type FunctionLog } from './function-instance.ts';
+
+/**
+ * Runs a function once.
+ * @param event JSON.
+ * @returns the function's result, JSON.
+ * @throws {FunctionError}
+ */
+export type Invoke = (functionName: string, event: string, requestId: string) => Promise<string>;
+
+export interface EventQueueOptions {
+  readonly invoke: Invoke;
+  readonly concurrency: Concurrency;
+  /** Waits before the first and the second retry. AWS waits one minute and two. */
+  readonly retryDelaysMs?: readonly number[] | undefined;
+  readonly nowMs?: (() => number) | undefined;
+  /** Hears of every invocation that is dropped. */
+  readonly onLog?: ((line: FunctionLog) => void) | undefined;
+}
+
+type QueuedFunction = Pick<FunctionDefinition, 'name' | 'asynchronous'>;
+
+/**
+ * Lambda's queue of asynchronous invocations. One that fails is retried with the same request id, as
+ * often as the function's settings say. One that is throttled waits, which is no attempt.
+ */
+export class EventQueue {
+  readonly #options: EventQueueOptions;
+  readonly #retryDelaysMs: readonly number[];
+  readonly #nowMs: () => number;
+  readonly #stopped = new AbortController();
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options;
+    this.#retryDelaysMs = options.retryDelaysMs ?? [1000, 2000];
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  /** Accepts an invocation and returns at once. */
+  add(definition: QueuedFunction, event: string, requestId: string): void {
+    this.#process(definition, event, requestId).catch((error) => {
+      if (!this.#stopped.signal.aborted) throw error;
+    });
+  }
+
+  /** Starts no further attempt. Does not wait for those under way. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #process(definition: QueuedFunction, event: string, requestId: string): Promise<void> {
+    const { name, asynchronous } = definition;
+    const { concurrency, invoke } = this.#options;
+    const { signal } = this.#stopped;
+    const endMs = this.#nowMs() + asynchronous.maximumAgeMs;
+    const attempt = async (): Promise<Attempt> => {
+      if (this.#nowMs() > endMs) return 'expired';
+      return invoke(name, event, requestId).then(() => 'succeeded' as const, failed);
+    };
+    for (let retries = 0; ; retries += 1) {
+      const outcome = await concurrency.runWhenAllowed(name, attempt, signal);
+      if (outcome === 'succeeded' || signal.aborted) return;
+      if (outcome === 'expired' || retries === asynchronous.retries) {
+        const reason = outcome === 'expired' ? 'too old' : `failed ${retries + 1} times`;
+        const text = `${requestId} Asynchronous invocation dropped: ${reason}`;
+        return this.#options.onLog?.({ function: name, text });
+      }
+      await sleep(this.#retryDelaysMs[retries] ?? 0, undefined, { signal });
+    }
+  }
+}
+
+type Attempt = 'succeeded' | 'failed' | 'expired';
+
+function failed(error: unknown): Attempt {
+  if (error instanceof FunctionError) return 'failed';
+  throw error;
+}
