@@ -6,6 +6,8 @@ export interface FunctionEnvironmentOptions {
   /** Is added to the extra push origins. */
   readonly pushServiceOrigin: string;
   readonly dynamodbEndpoint: string;
+  /** Of the Lambda API. */
+  readonly lambdaEndpoint: string;
   /** Values that replace those of the template. */
   readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
 }
@@ -17,7 +19,7 @@ export function functionEnvironment(
 ): Record<string, string> {
   return {
     ...templateVariables(definition, options),
-    ...lambdaVariables(definition, options.dynamodbEndpoint),
+    ...lambdaVariables(definition, options),
   };
 }
 
@@ -34,10 +36,10 @@ function templateVariables(
   );
 }
 
-/** The variables that Lambda sets, and the endpoint of the local DynamoDB. */
+/** The variables that Lambda sets, and the endpoints of the local DynamoDB and Lambda API. */
 function lambdaVariables(
   { logicalId, name, memoryMb }: FunctionDefinition,
-  dynamodbEndpoint: string,
+  { dynamodbEndpoint, lambdaEndpoint }: FunctionEnvironmentOptions,
 ): Record<string, string> {
   return {
     AWS_REGION: localRegion,
@@ -45,6 +47,7 @@ function lambdaVariables(
     AWS_ACCESS_KEY_ID: logicalId,
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint,
+    AWS_ENDPOINT_URL_LAMBDA: lambdaEndpoint,
     AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),

@@ -9,6 +9,9 @@ import { createTables } from './dynamodb/tables.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { type AccessLine, startGateway } from './gateway/gateway.ts';
 import type { Pages } from './gateway/handle-request.ts';
+import { startLambdaApi } from './lambda/api.ts';
+import { Concurrency } from './lambda/concurrency.ts';
+import type { Invoke } from './lambda/event-queue.ts';
 import type { FunctionLog } from './lambda/function-instance.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
@@ -41,6 +44,10 @@ export interface StackOptions {
   readonly nowMs?: (() => number) | undefined;
   /** Maximum number of instances per function. Default: 8. */
   readonly concurrency?: number | undefined;
+  /** Concurrent executions of all functions above which Lambda throttles. Default: 1,000. */
+  readonly accountConcurrency?: number | undefined;
+  /** See `EventQueueOptions`. */
+  readonly retryDelaysMs?: readonly number[] | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
   /** Is called with the name of each slow step, such as "Creating the tables". */
@@ -62,6 +69,8 @@ export interface Stack {
     readonly engine: DynamoDbEngine;
     readonly tables: TableNames;
   };
+  /** Address of the Lambda API. */
+  readonly lambdaEndpoint: string;
   /** By the function's name. */
   readonly functions: ReadonlyMap<string, FunctionPool>;
   /** Stops everything in reverse order of its start. */
@@ -119,35 +128,52 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     onStep('Creating the tables');
     await createTables(assembly.template, dynamodb.endpoint, resolve);
+    const grants = readGrants(assembly.template, resolve);
     const proxy = await startDynamoDbProxy({
       target: dynamodb.endpoint,
-      grants: readGrants(assembly.template, resolve),
+      grants,
       onCall: options.onDynamoDbCall,
     });
     stops.push(proxy.stop);
+
+    const functions = new Map<string, FunctionPool>();
+    const invoke: Invoke = (name, event, requestId) =>
+      functions.get(name)!.invoke(event, requestId);
+    const concurrency = new Concurrency(definitions, options.accountConcurrency);
+    const lambdaApi = await startLambdaApi({
+      functions: definitions,
+      grants,
+      invoke,
+      concurrency,
+      retryDelaysMs: options.retryDelaysMs,
+      onLog,
+    });
+    stops.push(lambdaApi.stop);
     signal?.throwIfAborted();
 
-    const functions = new Map(
-      definitions.map((definition) => {
-        const environment = functionEnvironment(definition, {
+    for (const definition of definitions) {
+      const settings = {
+        ...definition,
+        environment: functionEnvironment(definition, {
           pushServiceOrigin: pushService.origin,
           dynamodbEndpoint: proxy.endpoint,
+          lambdaEndpoint: lambdaApi.endpoint,
           overrides: options.environment,
-        });
-        const pool = new FunctionPool(
-          { ...definition, environment },
-          { size: options.concurrency, onLog },
-        );
-        return [definition.name, pool];
-      }),
-    );
+        }),
+      };
+      const { concurrency: size } = options;
+      functions.set(definition.name, new FunctionPool(settings, { size, onLog }));
+    }
     stops.push(async () => {
       await Promise.all([...functions.values()].map((pool) => pool.stop()));
     });
+    // Before the functions, so that no invocation is retried whose function was stopped.
+    stops.push(lambdaApi.stop);
 
     gateway.open({
       routes,
-      invoke: (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
+      invoke: (name, event, requestId) =>
+        concurrency.run(name, () => invoke(name, event, requestId)),
       trustForwardedFor: options.trustForwardedFor,
       throttled: options.throttled,
       nowMs: options.nowMs,
@@ -163,6 +189,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         engine: dynamodb.engine,
         tables: tableNames(definitions),
       },
+      lambdaEndpoint: lambdaApi.endpoint,
       functions,
       stop,
     };

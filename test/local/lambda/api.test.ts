@@ -39,8 +39,8 @@ async function start(source: string, { accountConcurrency, ...settings }: Settin
     assetPath: folder.path,
     handler: 'index.handler',
     environment: {},
-    timeout: 20_000,
-    memory: 128,
+    timeoutMs: 20_000,
+    memoryMb: 128,
     reservedConcurrency: undefined,
     asynchronous: { retries: 2, maximumAgeMs: 60_000 },
     ...settings,
@@ -116,7 +116,7 @@ test('a function gets the request id of the response, and the time that it has l
   await start(
     `export const handler = async (_event, context) =>
       ({ requestId: context.awsRequestId, remaining: context.getRemainingTimeInMillis() });`,
-    { timeout: 9000 },
+    { timeoutMs: 9000 },
   );
   const { requestId, payload } = await invoke();
   expect(payload.requestId).toBe(requestId);
