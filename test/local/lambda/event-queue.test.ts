@@ -121,28 +121,32 @@ test('a throttled invocation waits, and its wait is no attempt', async () => {
 test('once stopped, the queue retries nothing', async () => {
   start(Number.POSITIVE_INFINITY, { retryDelaysMs: [20, 20] });
   queue.add(deliver, '{}', 'request-1');
-  await invoked(1);
+  // The first attempt has failed by then, and the wait for the second has begun.
+  await new Promise(setImmediate);
   queue.stop();
   await pause();
   expect(invocations).toHaveLength(1);
   expect(logs).toEqual([]);
 });
 
-test('an attempt that fails because all functions stop is not retried', async () => {
-  let fail = () => {};
-  start(0, {
-    invoke: () => {
-      invocations.push('started');
-      return new Promise((_, reject) => {
-        fail = () => reject(new FunctionError('Runtime.Stopped', 'The function was stopped.'));
-      });
-    },
-  });
-  queue.add(deliver, '{}', 'request-1');
-  await invoked(1);
-  queue.stop();
-  fail();
-  await pause();
-  expect(invocations).toEqual(['started']);
-  expect(logs).toEqual([]);
-});
+test.each([0, 2])(
+  'an attempt that fails because all functions stop is neither retried nor dropped, with %d retries',
+  async (retries) => {
+    let fail = () => {};
+    start(0, {
+      invoke: () => {
+        invocations.push('started');
+        return new Promise((_, reject) => {
+          fail = () => reject(new FunctionError('Runtime.Stopped', 'The function was stopped.'));
+        });
+      },
+    });
+    queue.add({ name: 'Deliver', asynchronous: { retries, maximumAgeMs: 60_000 } }, '{}', 'one');
+    await invoked(1);
+    queue.stop();
+    fail();
+    await pause();
+    expect(invocations).toEqual(['started']);
+    expect(logs).toEqual([]);
+  },
+);
