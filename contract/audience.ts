@@ -1,12 +1,15 @@
 /** A subscription to push to. */
 export interface Recipient {
-  readonly endpoint: string;
-  /** SHA-256 of the endpoint, hex. */
-  readonly endpointHash: string;
-  /** The browser's public key: an uncompressed point on P-256, base64url. */
-  readonly p256dh: string;
-  /** The browser's authentication secret: 16 bytes, base64url. */
-  readonly auth: string;
+  /** SHA-256 of the endpoint, 32 bytes. */
+  readonly endpointHash: Uint8Array;
+  /** Scheme and host of the endpoint, and its port unless it is the default. */
+  readonly origin: string;
+  /** The rest of the endpoint, from its first slash on. */
+  readonly path: string;
+  /** The browser's public key: an uncompressed point on P-256, 65 bytes. */
+  readonly p256dh: Uint8Array;
+  /** The browser's authentication secret, 16 bytes. */
+  readonly auth: Uint8Array;
 }
 
 /** The subscriptions that one notification is sent to. */

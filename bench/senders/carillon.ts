@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery } from '../../lambdas/push/delivery/delivery.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
-import { audienceOf } from '../audience.ts';
+import { recipient } from '../recipient.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
 /** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
@@ -12,25 +12,28 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     transport: pushTransport({ limit: inFlight, ca }),
     sign: vapidSigner(subject, clock),
     clock,
-    idleTime: () => performance.eventLoopUtilization().idle,
-    sleep,
-    abortAfter: (ms) => AbortSignal.timeout(ms),
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
     extraOrigins: [origin],
     ttl,
-    inFlight: { overall: inFlight, perLane: inFlight, atFirst: inFlight, atLeast: inFlight },
+    inFlight: {
+      overall: inFlight,
+      perPushService: inFlight,
+      initial: inFlight,
+      minimum: inFlight,
+    },
   });
   return async (subscriptions) => {
     const report = await deliver({
-      message: Buffer.from(payload),
+      recipients: subscriptions.map(recipient),
+      messages: [Buffer.from(payload)],
       vapid,
-      audience: audienceOf(
-        subscriptions.map(({ endpoint, keys }) => ({ endpoint, endpointHash: '', ...keys })),
-      ),
       lastPushAt: Date.now() + 600_000,
       endAt: Date.now() + 600_000,
+      pushesPerSecond: Number.POSITIVE_INFINITY,
+      removalGroup: () => 0,
       remove: async () => {},
-    });
+    }).done;
     if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));
   };
 });

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { Recipient } from '../../contract/audience.ts';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery, inFlight } from '../../lambdas/push/delivery/delivery.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
-import { audienceOf } from '../audience.ts';
+import { recipient } from '../recipient.ts';
 import { subject, ttl } from '../sender-process.ts';
 
 export interface SlowServiceTask {
@@ -57,9 +57,7 @@ const deliver = delivery({
   },
   sign: vapidSigner(subject, clock),
   clock,
-  idleTime,
-  sleep,
-  abortAfter: (ms) => AbortSignal.timeout(ms),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
   random: Math.random,
   extraOrigins: third === undefined ? healthy : [...healthy, third],
   inFlight,
@@ -85,23 +83,24 @@ process.send!(result, () => process.exit());
 async function broadcast(origins: readonly string[], pushesEach: number): Promise<void> {
   responses = new Map();
   await deliver({
-    message: Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) })),
+    recipients: createRecipients(origins, pushesEach),
+    messages: [Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) }))],
     vapid,
-    audience: audienceOf(createRecipients(origins, pushesEach)),
     lastPushAt: Date.now() + deadlineMs,
     endAt: Date.now() + deadlineMs,
+    pushesPerSecond: Number.POSITIVE_INFINITY,
+    removalGroup: () => 0,
     remove: async () => {},
-  });
+  }).done;
 }
 
 function createRecipients(origins: readonly string[], countEach: number): Recipient[] {
   const p256dh = createECDH('prime256v1').generateKeys('base64url');
   const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
   const recipients = origins.flatMap((origin) =>
-    Array.from({ length: countEach }, (_, index) => {
-      const endpoint = `${origin}/push/${index}`;
-      return { endpoint, endpointHash: endpointHash(endpoint), ...keys };
-    }),
+    Array.from({ length: countEach }, (_, index) =>
+      recipient({ endpoint: `${origin}/push/${index}`, keys }),
+    ),
   );
-  return recipients.sort((one, other) => (one.endpointHash < other.endpointHash ? -1 : 1));
+  return recipients.sort((one, other) => Buffer.compare(one.endpointHash, other.endpointHash));
 }

@@ -15,7 +15,8 @@ import { idempotencyKey, jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
-import { delivery, inFlight } from '../push/delivery/delivery.ts';
+import { delivery } from '../push/delivery/deliver-chunk.ts';
+import { inFlight } from '../push/delivery/limiter.ts';
 import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
@@ -74,9 +75,7 @@ const parts: SendParts = {
     }),
     sign: vapidSigner(environment.VAPID_SUBJECT, clock),
     clock,
-    idleTime: () => performance.eventLoopUtilization().idle,
-    sleep,
-    abortAfter,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
     extraOrigins: environment.EXTRA_PUSH_ORIGINS,
     inFlight,

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
+import type { Audience, Recipient } from '../../contract/audience.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { pushMessage } from '../../contract/message.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { SendRequest, SendResult } from '../../contract/schemas.ts';
-import type { Deliver, DeliveryReport } from '../push/delivery/delivery.ts';
+import type { ChunkReport, Deliver } from '../push/delivery/deliver-chunk.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
+
+export interface DeliveryReport extends ChunkReport {
+  /** Why the audience could not be read to its end, if so. */
+  readonly interruption?: unknown;
+}
 
 export interface SendParts {
   readonly sends: SendStore;
@@ -127,20 +133,31 @@ export async function send(
 
   async function deliver(claimed: NewNotification): Promise<SendResult> {
     const { audiences, observe } = parts;
-    const report = await parts.deliver({
-      message: serialise(claimed, call.baseUrl),
+    const lastPushAt = startedAt.getTime() + limits.send.lastPushMs;
+    const audience = userIds ? audiences.users(projectId, userIds) : audiences.everyone(projectId);
+    const { recipients, ...interruption } = await readAll(audience, signal);
+    const counted = await parts.deliver({
+      recipients,
+      messages: [serialise(claimed, call.baseUrl)],
       vapid: project.vapid,
-      audience: userIds ? audiences.users(projectId, userIds) : audiences.everyone(projectId),
-      lastPushAt: startedAt.getTime() + limits.send.lastPushMs,
+      lastPushAt,
       endAt: startedAt.getTime() + limits.send.deliveryEndMs,
-      remove: (endpointHashes, end) => audiences.removeGone(projectId, endpointHashes, end),
-    });
+      pushesPerSecond: Number.POSITIVE_INFINITY,
+      removalGroup: () => 0,
+      remove: (gone, end) => {
+        const hashes = gone.map(({ endpointHash }) => Buffer.from(endpointHash).toString('hex'));
+        return audiences.removeGone(projectId, hashes, end);
+      },
+    }).done;
+    // Those of the next page at least.
+    const unread = 'interruption' in interruption ? 1 : 0;
+    const report = { ...counted, ...interruption, unreached: counted.unreached + unread };
     observe.delivered(project, claimed.id, report);
 
-    const { attempted, delivered, removed, failed, unreached, interruption } = report;
+    const { attempted, delivered, removed, failed, unreached } = report;
     if (attempted === 0 && unreached > 0) {
       await sends.release(claimed, requestId, signal).catch(recordFailed);
-      throw interruption ?? outOfTime();
+      throw interruption.interruption ?? outOfTime();
     }
     const counts = { attempted, delivered, removed, failed, unreached: unreached || undefined };
     const result = { id: claimed.id, ...counts };
@@ -152,6 +169,17 @@ export async function send(
   function recordFailed(error: unknown): void {
     parts.observe.recordFailed(project, id, error);
   }
+}
+
+/** Reads an audience, as far as possible. */
+async function readAll(audience: Audience, signal: AbortSignal) {
+  const recipients: Recipient[] = [];
+  try {
+    for await (const page of audience.pages({ signal })) recipients.push(...page);
+  } catch (interruption) {
+    return { recipients, interruption };
+  }
+  return { recipients };
 }
 
 function inProgress(retryAfter: number): ServiceError {

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Audience, Recipient } from '../../contract/audience.ts';
 import { limits } from '../../contract/limits.ts';
-import { byUserIndex } from './items.ts';
+import { byUserIndex, type SubscriptionItem } from './items.ts';
 import { removeCounted, type SubscriptionTables } from './subscriptions.ts';
 
 export interface AudienceStore {
@@ -122,9 +122,22 @@ export function audienceStore(
     while (next !== undefined) {
       const { Items = [], LastEvaluatedKey }: QueryCommandOutput = await next;
       next = LastEvaluatedKey && read(LastEvaluatedKey);
-      if (Items.length > 0) yield Items as Recipient[];
+      if (Items.length > 0) yield (Items as StoredRecipient[]).map(recipientOf);
     }
   }
+}
+
+type StoredRecipient = Pick<SubscriptionItem, 'endpointHash' | 'endpoint' | 'p256dh' | 'auth'>;
+
+function recipientOf({ endpointHash, endpoint, p256dh, auth }: StoredRecipient): Recipient {
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/]*)?(.*)$/s.exec(endpoint)!;
+  return {
+    endpointHash: Buffer.from(endpointHash, 'hex'),
+    origin,
+    path,
+    p256dh: Buffer.from(p256dh, 'base64url'),
+    auth: Buffer.from(auth, 'base64url'),
+  };
 }
 
 interface Lookup {

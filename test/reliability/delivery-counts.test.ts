@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
+import { recipient } from '../../bench/recipient.ts';
+import type { Recipient } from '../../contract/audience.ts';
+import type { ChunkReport } from '../../lambdas/push/delivery/deliver-chunk.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { countingAudience, recipient } from '../fixtures/audience.ts';
 import { deliver, skipWaits, transport, vapid } from '../fixtures/delivery.ts';
 import {
   expectedOutcome,
@@ -38,14 +39,11 @@ function subscribe(all: readonly Subscriber[]): SimulatedBrowser[] {
   });
 }
 
-function audience(all: readonly Subscriber[], browsers: readonly SimulatedBrowser[]) {
-  return countingAudience(
-    browsers.map((browser, index) => {
-      const { endpoint, keys: valid } = browser.toJSON();
-      return { endpoint, keys: all[index]!.hasValidKey ? valid : { ...valid, p256dh: 'AAAA' } };
-    }),
-    10,
-  );
+function recipients(all: readonly Subscriber[], browsers: readonly SimulatedBrowser[]) {
+  return browsers.map((browser, index): Recipient => {
+    const right = recipient(browser.toJSON());
+    return all[index]!.hasValidKey ? right : { ...right, p256dh: new Uint8Array(3) };
+  });
 }
 
 function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowser[]) {
@@ -68,8 +66,7 @@ function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowse
   };
 }
 
-function expectConsistent(report: DeliveryReport): void {
-  const { attempted, delivered, removed, failed, failures } = report;
+function expectConsistent({ attempted, delivered, removed, failed, failures }: ChunkReport): void {
   expect(attempted).toBe(delivered + removed + failed);
   const reasons = Object.values(failures).reduce((sum, count) => sum + count, 0);
   expect(reasons).toBe(failed);
@@ -78,11 +75,11 @@ function expectConsistent(report: DeliveryReport): void {
 test('each push counts as its response requires, and attempted = delivered + removed + failed, for any mixture of responses', async () => {
   const property = fc.asyncProperty(subscribers, async (all) => {
     const browsers = subscribe(all);
-    const removed: string[] = [];
+    const removed: Recipient[] = [];
     const report = await deliver(
       {
-        audience: audience(all, browsers),
-        remove: async (hashes) => void removed.push(...hashes),
+        recipients: recipients(all, browsers),
+        remove: async (batch) => void removed.push(...batch),
       },
       settings(all, browsers),
     );
@@ -97,8 +94,8 @@ test('each push counts as its response requires, and attempted = delivered + rem
       unreached: 0,
     });
     const gone = browsers.filter((_, index) => outcomes[index] === 'removed');
-    const hashes = gone.map((browser) => recipient(browser.toJSON()).endpointHash);
-    expect(removed.sort()).toEqual(hashes.sort());
+    const endpoints = removed.map(({ origin, path }) => origin + path);
+    expect(endpoints.sort()).toEqual(gone.map(({ endpoint }) => endpoint).sort());
   });
   await fc.assert(property, cases(mixtures));
 });
@@ -111,11 +108,11 @@ test('attempted = delivered + removed + failed at the deadline, and the others c
     const lastPushAt = now + maxPushes;
     let pushes = 0;
     const report = await deliver(
-      { audience: audience(all, browsers), lastPushAt },
+      { recipients: recipients(all, browsers), lastPushAt },
       {
         ...rest,
         // Few in flight, so that many pushes are still queued at the deadline.
-        inFlight: { overall: 12, perLane: 6, atFirst: 2, atLeast: 1 },
+        inFlight: { overall: 12, perPushService: 6, initial: 2, minimum: 1 },
         clock: () => new Date(now),
         // The clock advances by 1 ms for each push that starts, and only then.
         transport: (request) => {
@@ -143,7 +140,7 @@ test('a gone subscription that cannot be deleted counts as failed, once', async 
     let deleted = 0;
     const report = await deliver(
       {
-        audience: audience(everyone, browsers),
+        recipients: recipients(everyone, browsers),
         remove: async (hashes) => {
           batches += 1;
           if ((batches === 1) === firstFails) throw new Error('throttled');

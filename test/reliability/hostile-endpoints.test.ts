@@ -3,10 +3,11 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { recipient } from '../../bench/recipient.ts';
 import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import { endpointHash } from '../../lambdas/store/subscriptions.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
-import { countingAudience, recipient } from '../fixtures/audience.ts';
 import { deliver, skipWaits } from '../fixtures/delivery.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
@@ -70,7 +71,7 @@ describe('a stored endpoint that is not of an accepted push service is never con
     const endpoint = urlNamed(name);
     const pushed: string[] = [];
     const report = await deliver(
-      { audience: countingAudience([{ endpoint, keys }]) },
+      { recipients: [recipient({ endpoint, keys })] },
       {
         transport: async ({ origin, path }) => {
           pushed.push(origin + path);
@@ -148,8 +149,11 @@ describe('a stored path cannot add to a push request or change its host', () => 
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const audience = countingAudience([{ endpoint: origin + path, keys }]);
-    const { attempted } = await deliver({ audience }, { extraOrigins: [origin], sleep: skipWaits });
+    const recipients = [recipient({ endpoint: origin + path, keys })];
+    const { attempted } = await deliver(
+      { recipients },
+      { extraOrigins: [origin], sleep: skipWaits },
+    );
     server.closeAllConnections();
     await once(server.close(), 'close');
     expect(attempted).toBe(1);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { recipient } from '../../bench/recipient.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
-import { countingAudience } from '../fixtures/audience.ts';
 import { deliver } from '../fixtures/delivery.ts';
 import { keyPair } from '../fixtures/subscription.ts';
 import { VirtualTime } from './fixtures/virtual-time.ts';
@@ -41,14 +41,10 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
       : { afterMs: latenciesMs[pushes++ % latenciesMs.length]!, status: 201 };
   void deliver(
     {
-      audience: countingAudience(
-        origins.flatMap((origin) =>
-          Array.from({ length: subscribers }, (_, index) => ({
-            endpoint: `${origin}/push/${index}`,
-            keys,
-          })),
+      recipients: origins.flatMap((origin) =>
+        Array.from({ length: subscribers }, (_, index) =>
+          recipient({ endpoint: `${origin}/push/${index}`, keys }),
         ),
-        1000,
       ),
       lastPushAt: 600_000,
       endAt: 600_000,
@@ -56,7 +52,6 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
     {
       clock: time.clock,
       sleep: time.sleep,
-      idleTime: time.idle,
       transport: (request) => {
         time.work(workMs);
         const { afterMs, status, retryAfter } = resultOf(request);

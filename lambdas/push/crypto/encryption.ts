@@ -1,12 +1,12 @@
 import { createCipheriv, createECDH, createSecretKey, randomFillSync } from 'node:crypto';
 import { hmacSha256 } from './hmac-sha256.ts';
 
-/** The browser's keys, base64url without padding. */
+/** The browser's keys. */
 export interface SubscriptionKeys {
   /** Uncompressed point on P-256, 65 bytes. */
-  readonly p256dh: string;
+  readonly p256dh: Uint8Array;
   /** 16 bytes. */
-  readonly auth: string;
+  readonly auth: Uint8Array;
 }
 
 /** @throws {Error} if the keys are invalid. */
@@ -67,21 +67,19 @@ const authSecret = Buffer.alloc(16);
 const ecdh = createECDH('prime256v1');
 
 /** Generates a key pair and derives the input key from it and the browser's keys (RFC 8291 §3.3, §3.4). */
-function agree(p256dh: string, auth: string): { senderKey: Buffer; inputKey: Buffer } {
-  read(p256dh, browserKey);
-  read(auth, authSecret);
+function agree(p256dh: Uint8Array, auth: Uint8Array): { senderKey: Buffer; inputKey: Buffer } {
+  copyExactly(p256dh, browserKey);
+  copyExactly(auth, authSecret);
   const senderKey = ecdh.generateKeys();
   senderKey.copy(senderKeyInfo);
   const agreed = hmacSha256(authSecret, ecdh.computeSecret(browserKey));
   return { senderKey, inputKey: hmacSha256(agreed, agreementInfo) };
 }
 
-/** Decodes base64url of exactly the buffer's length into the buffer. */
-function read(text: string, target: Buffer): void {
-  const characters = Math.ceil((target.length * 4) / 3);
-  if (text.length !== characters || target.write(text, 'base64url') !== target.length) {
-    throw new TypeError(`Not ${target.length} bytes in base64url.`);
-  }
+/** Copies bytes into a buffer that they must fill. */
+function copyExactly(bytes: Uint8Array, target: Buffer): void {
+  if (bytes.length !== target.length) throw new TypeError(`Not ${target.length} bytes.`);
+  target.set(bytes);
 }
 
 const salts = Buffer.alloc(256 * saltLength);

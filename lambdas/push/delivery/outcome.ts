@@ -9,6 +9,9 @@ export type Outcome =
   | { readonly kind: 'transient'; readonly reason: FailureReason; readonly retryAfter?: number }
   | { readonly kind: 'failed'; readonly reason: FailureReason };
 
+export type Transient = Extract<Outcome, { readonly kind: 'transient' }>;
+export type FinalOutcome = Exclude<Outcome, Transient>;
+
 export type FailureReason =
   /** The push service accepted the message and dropped it (WNS). */
   | 'dropped'
@@ -23,7 +26,11 @@ export type FailureReason =
   /** A server error, after retries. */
   | 'unavailable'
   /** No connection, a broken connection, or a time-out, after retries. */
-  | 'no_response';
+  | 'no_response'
+  /** The stored endpoint's push service is no longer accepted, or its keys are invalid. */
+  | 'unsendable'
+  /** The subscription is gone, but could not be deleted in time. */
+  | 'not_removed';
 
 /**
  * Interprets a push service's response. RFC 8030 §5 and §7.3 define 201 and 404; the others are what

@@ -18,7 +18,7 @@ test.each([
   ['received', 'delivered'],
   ['dropped', 'failed'],
   ['channelthrottled', 'failed'],
-])('an accepted message with X-WNS-Status %s is %s', (state, kind) => {
+])('an accepted message of the state "%s" is %s', (state, kind) => {
   expect(outcome(201, { headers: { 'x-wns-status': state } })).toMatchObject({ kind });
 });
 
@@ -29,7 +29,7 @@ test.each([
   [502, 'unavailable'],
   [503, 'unavailable'],
   [504, 'unavailable'],
-])('%i is transient: %s', (status, reason) => {
+])('%i may pass: %s', (status, reason) => {
   expect(outcome(status)).toEqual({ kind: 'transient', reason });
 });
 
@@ -38,11 +38,11 @@ test.each([
   ['0', 0],
   ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
-])('Retry-After: %s means %i ms', (value, retryAfter) => {
+])('Retry-After: %s is a wait of %i ms', (value, retryAfter) => {
   expect(outcome(429, { headers: { 'retry-after': value } })).toMatchObject({ retryAfter });
 });
 
-test('an invalid Retry-After is ignored', () => {
+test('an unreadable Retry-After is none', () => {
   expect(outcome(503, { headers: { 'retry-after': 'soon' } })).toEqual({
     kind: 'transient',
     reason: 'unavailable',
@@ -61,6 +61,6 @@ test.each([
   [308, '', 'refused'],
   [418, '', 'refused'],
   [501, '', 'refused'],
-])('%i with the body "%s" is failed: %s', (status, body, reason) => {
+])('%i "%s" has failed: %s', (status, body, reason) => {
   expect(outcome(status, { body })).toEqual({ kind: 'failed', reason });
 });

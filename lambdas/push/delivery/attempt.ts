@@ -1,0 +1,52 @@
+import type { DeliverySettings } from './chunk.ts';
+import { type Outcome, outcomeOf, type Transient } from './outcome.ts';
+import type { Push } from './push.ts';
+
+/** Milliseconds that a push may take, if the end of the delivery allows it. */
+const pushTimeoutMs = 10_000;
+
+const maxAttempts = 3;
+/** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
+const backoffMs = 500;
+
+/** Posts a prepared push once. */
+export async function attempt(
+  push: Push,
+  { transport, clock }: Pick<DeliverySettings, 'transport' | 'clock'>,
+  endAt: number,
+): Promise<Outcome> {
+  const { origin, recipient, body } = push;
+  if (body === undefined || origin.headers === undefined) {
+    return { kind: 'failed', reason: 'unsendable' };
+  }
+  push.attempts += 1;
+  try {
+    const response = await transport({
+      origin: origin.name,
+      path: recipient.path,
+      headers: origin.headers,
+      body,
+      timeoutMs: Math.min(pushTimeoutMs, endAt - clock().getTime()),
+    });
+    return outcomeOf(response, clock());
+  } catch {
+    return { kind: 'transient', reason: 'no_response' };
+  }
+}
+
+/**
+ * Milliseconds until the next attempt of a push.
+ * @param random from 0 to below 1.
+ * @returns undefined if none is left, or if it would begin after the last push.
+ */
+export function retryDelay(
+  { attempts }: Push,
+  { retryAfter = 0 }: Transient,
+  random: number,
+  msLeft: number,
+): number | undefined {
+  if (attempts === maxAttempts) return undefined;
+  const jittered = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
+  const delay = Math.max(retryAfter, jittered);
+  return delay < msLeft ? delay : undefined;
+}

@@ -1,0 +1,60 @@
+import type { Recipient } from '../../../contract/audience.ts';
+import type { VapidKeys } from '../../../contract/project.ts';
+import type { DeliveryCounts } from '../../../contract/schemas.ts';
+import type { VapidSigner } from '../crypto/vapid.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { InFlightLimits } from './limiter.ts';
+import type { FailureReason } from './outcome.ts';
+
+/** At most 30,000 recipients, in memory as a whole, and what they receive. */
+export interface Chunk {
+  readonly recipients: readonly Recipient[];
+  /**
+   * Serialised messages that differ in their events URL only. Recipients take turns: recipient `i`
+   * receives `messages[i % messages.length]`.
+   */
+  readonly messages: readonly Buffer[];
+  readonly vapid: VapidKeys;
+  /** Epoch ms after which no push starts. */
+  readonly lastPushAt: number;
+  /** Epoch ms by which the delivery ends, finished or not: pushes in flight and removals. */
+  readonly endAt: number;
+  /** Most pushes that start per second, retries included. */
+  readonly pushesPerSecond: number;
+  /** Recipients of one group are removed one batch after another, groups in parallel. */
+  readonly removalGroup: (recipient: Recipient) => number;
+  /** Deletes subscriptions that their push service reported as gone. */
+  readonly remove: (recipients: readonly Recipient[], signal: AbortSignal) => Promise<void>;
+}
+
+/** `attempted + unreached` is the number of recipients when the delivery is done. */
+export interface ChunkReport extends DeliveryCounts {
+  /** Recipients that were not attempted because the time was over. 0 until the end. */
+  readonly unreached: number;
+  /** Failures by reason; they add up to `failed`. */
+  readonly failures: Readonly<Partial<Record<FailureReason, number>>>;
+}
+
+export interface ChunkDelivery {
+  readonly done: Promise<ChunkReport>;
+  /** Counts of the recipients whose outcome is final. */
+  soFar(): ChunkReport;
+}
+
+/** Starts to deliver a chunk. */
+export type Deliver = (chunk: Chunk) => ChunkDelivery;
+
+export interface DeliverySettings {
+  readonly transport: Transport;
+  readonly sign: VapidSigner;
+  readonly clock: () => Date;
+  /** Resolves after this many ms; rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  /** From 0 to below 1; spreads retries. */
+  readonly random: () => number;
+  /** Origins accepted besides those of the known push services. */
+  readonly extraOrigins: readonly string[];
+  readonly inFlight: InFlightLimits;
+  /** Seconds for which a push service keeps the message for an offline browser. */
+  readonly ttl: number;
+}

@@ -1,0 +1,39 @@
+import type { ChunkReport } from './chunk.ts';
+import type { FailureReason } from './outcome.ts';
+
+/** Counts each recipient once, when it is settled. */
+export class Counts {
+  #delivered = 0;
+  #removed = 0;
+  #failed = 0;
+  #unreached = 0;
+  readonly #failures: Partial<Record<FailureReason, number>> = {};
+
+  addDelivered(): void {
+    this.#delivered += 1;
+  }
+
+  addRemoved(number: number): void {
+    this.#removed += number;
+  }
+
+  addFailed(reason: FailureReason, number = 1): void {
+    this.#failed += number;
+    this.#failures[reason] = (this.#failures[reason] ?? 0) + number;
+  }
+
+  addUnreached(): void {
+    this.#unreached += 1;
+  }
+
+  report(): ChunkReport {
+    return {
+      attempted: this.#delivered + this.#removed + this.#failed,
+      delivered: this.#delivered,
+      removed: this.#removed,
+      failed: this.#failed,
+      unreached: this.#unreached,
+      failures: { ...this.#failures },
+    };
+  }
+}

@@ -1,0 +1,156 @@
+import { attempt, retryDelay } from './attempt.ts';
+import type { Chunk, ChunkReport, Deliver, DeliverySettings } from './chunk.ts';
+import { Counts } from './counts.ts';
+import type { FailureReason, FinalOutcome, Transient } from './outcome.ts';
+import { Pace } from './pace.ts';
+import type { Push } from './push.ts';
+import { nextToStart, type PushService, queuePushes } from './push-service.ts';
+import { Removals } from './removals.ts';
+
+export type { Chunk, ChunkDelivery, ChunkReport, Deliver, DeliverySettings } from './chunk.ts';
+
+/** See README.md for the way of a push. */
+export function delivery(settings: DeliverySettings): Deliver {
+  return (chunk) => {
+    const counts = new Counts();
+    const done = new Delivery(settings, chunk, counts).run();
+    return { done, soFar: () => counts.report() };
+  };
+}
+
+class Delivery {
+  readonly #settings: DeliverySettings;
+  readonly #chunk: Chunk;
+  readonly #counts: Counts;
+  readonly #services: readonly PushService[];
+  readonly #pace: Pace;
+  readonly #removals: Removals;
+  /** Aborts at `endAt`. */
+  readonly #end = new AbortController();
+  /** Aborts when the delivery is done, and stops its timers. */
+  readonly #done = new AbortController();
+  #inFlight = 0;
+  /** Pushes that are queued, in flight, or waiting for a retry. */
+  #unsettled: number;
+  #allSettled = () => {};
+  #isWaitingForPace = false;
+
+  constructor(settings: DeliverySettings, chunk: Chunk, counts: Counts) {
+    this.#settings = settings;
+    this.#chunk = chunk;
+    this.#counts = counts;
+    this.#pace = new Pace(chunk.pushesPerSecond);
+    this.#removals = new Removals(chunk, counts, this.#end.signal);
+    const { services, notAccepted } = queuePushes(chunk, settings);
+    this.#services = services;
+    this.#unsettled = chunk.recipients.length - notAccepted;
+    if (notAccepted > 0) counts.addFailed('unsendable', notAccepted);
+  }
+
+  async run(): Promise<ChunkReport> {
+    this.#after(this.#chunk.endAt - this.#now(), () => this.#end.abort());
+    const allSettled = new Promise<void>((resolve) => {
+      this.#allSettled = resolve;
+    });
+    this.#startPushes();
+    if (this.#unsettled > 0) await allSettled;
+    await this.#removals.finish();
+    this.#done.abort();
+    return this.#counts.report();
+  }
+
+  /** Starts pushes until the limits, the pace or the time allow no more. */
+  #startPushes(): void {
+    while (this.#inFlight < this.#settings.inFlight.overall) {
+      const service = nextToStart(this.#services);
+      if (service === undefined) return;
+      const now = this.#now();
+      const wait = this.#pace.wait(now);
+      if (now >= this.#chunk.lastPushAt) {
+        this.#leaveOutQueued();
+      } else if (wait > 0) {
+        this.#startPushesIn(wait);
+        return;
+      } else {
+        this.#pace.started(now);
+        void this.#push(service, service.queue.take());
+      }
+    }
+  }
+
+  #startPushesIn(ms: number): void {
+    if (this.#isWaitingForPace) return;
+    this.#isWaitingForPace = true;
+    this.#after(Math.min(ms, this.#msLeft()), () => {
+      this.#isWaitingForPace = false;
+      this.#startPushes();
+    });
+  }
+
+  async #push(service: PushService, push: Push): Promise<void> {
+    const startedAt = this.#now();
+    this.#inFlight += 1;
+    service.limiter.started();
+    const outcome = await attempt(push, this.#settings, this.#chunk.endAt);
+    this.#inFlight -= 1;
+    const isHealthy = outcome.kind !== 'transient';
+    service.limiter.ended(isHealthy, this.#now() - startedAt, this.#inFlight);
+    service.observe(outcome, this.#msLeft());
+    if (outcome.kind === 'transient') this.#retry(service, push, outcome);
+    else this.#settle(push, outcome);
+    this.#startPushes();
+  }
+
+  #retry(service: PushService, push: Push, outcome: Transient): void {
+    push.lastFailure = outcome.reason;
+    const delay = retryDelay(push, outcome, this.#settings.random(), this.#msLeft());
+    if (delay === undefined) this.#settle(push, failed(outcome.reason));
+    else {
+      void this.#settings.sleep(delay).then(() => {
+        service.queue.add(push);
+        this.#leaveOutSuspended(service);
+        this.#startPushes();
+      });
+    }
+    this.#leaveOutSuspended(service);
+  }
+
+  #leaveOutSuspended(service: PushService): void {
+    if (!service.isSuspended) return;
+    for (const push of service.queue.drain()) this.#settle(push, failed('throttled'));
+  }
+
+  /** The time is over. */
+  #leaveOutQueued(): void {
+    for (const { queue } of this.#services) {
+      for (const push of queue.drain()) {
+        // A push that was attempted before has failed.
+        this.#settle(push, push.lastFailure ? failed(push.lastFailure) : unreached);
+      }
+    }
+  }
+
+  #settle({ recipient }: Push, outcome: FinalOutcome | typeof unreached): void {
+    if (outcome.kind === 'delivered') this.#counts.addDelivered();
+    else if (outcome.kind === 'gone') this.#removals.add(recipient);
+    else if (outcome.kind === 'failed') this.#counts.addFailed(outcome.reason);
+    else this.#counts.addUnreached();
+    this.#unsettled -= 1;
+    if (this.#unsettled === 0) this.#allSettled();
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#settings.sleep(Math.max(0, ms), this.#done.signal).then(act, () => {});
+  }
+
+  #msLeft(): number {
+    return this.#chunk.lastPushAt - this.#now();
+  }
+
+  #now(): number {
+    return this.#settings.clock().getTime();
+  }
+}
+
+const unreached = { kind: 'unreached' } as const;
+const failed = (reason: FailureReason) => ({ kind: 'failed', reason }) as const;

@@ -1,0 +1,78 @@
+import { pushServiceOf } from '../../../contract/push-services.ts';
+import type { Chunk, DeliverySettings } from './chunk.ts';
+import { type InFlightLimits, Limiter } from './limiter.ts';
+import type { Outcome } from './outcome.ts';
+import { type Push, prepare, pushesByOrigin } from './push.ts';
+import { Queue } from './queue.ts';
+
+/**
+ * Responses in a row that suspend a push service, all throttled until after the last push. It is as
+ * many as are in flight at the beginning: a few subscriptions that are throttled by themselves never
+ * reach it, while a push service that throttles everything is suspended with its first responses.
+ */
+const suspendAfter = 32;
+
+/** One push service during the delivery of a chunk. */
+export class PushService {
+  readonly queue: Queue<Push>;
+  readonly limiter: Limiter;
+  #throttledInARow = 0;
+
+  constructor(limits: InFlightLimits, prepare: (push: Push) => void) {
+    this.queue = new Queue(prepare);
+    this.limiter = new Limiter(limits);
+  }
+
+  /** Whether it throttles everything until after the last push. No further push to it starts. */
+  get isSuspended(): boolean {
+    return this.#throttledInARow >= suspendAfter;
+  }
+
+  /** @param msLeft until the last push. */
+  observe(outcome: Outcome, msLeft: number): void {
+    if (this.isSuspended) return;
+    const isThrottled =
+      outcome.kind === 'transient' &&
+      outcome.reason === 'throttled' &&
+      (outcome.retryAfter ?? 0) >= msLeft;
+    this.#throttledInARow = isThrottled ? this.#throttledInARow + 1 : 0;
+  }
+
+  canStart(): boolean {
+    return this.queue.length > 0 && this.limiter.hasRoom();
+  }
+}
+
+/**
+ * Queues each push of a chunk at its push service. The accepted origins may have changed since a
+ * subscription was stored.
+ * @returns the push services, and the number of recipients whose origin is no longer accepted.
+ */
+export function queuePushes(chunk: Chunk, settings: DeliverySettings) {
+  const services = new Map<string, PushService>();
+  let notAccepted = 0;
+  for (const [origin, pushes] of pushesByOrigin(chunk)) {
+    const name = pushServiceOf(origin.name, settings.extraOrigins);
+    if (name === undefined) {
+      notAccepted += pushes.length;
+      continue;
+    }
+    let service = services.get(name);
+    if (service === undefined) {
+      service = new PushService(settings.inFlight, (push) => prepare(push, chunk.vapid, settings));
+      services.set(name, service);
+    }
+    for (const push of pushes) service.queue.add(push);
+  }
+  return { services: [...services.values()], notAccepted };
+}
+
+/** Of the push services that can start a push, the one with the fewest in flight. */
+export function nextToStart(services: readonly PushService[]): PushService | undefined {
+  let next: PushService | undefined;
+  for (const service of services) {
+    if (!service.canStart()) continue;
+    if (next === undefined || service.limiter.inFlight < next.limiter.inFlight) next = service;
+  }
+  return next;
+}

@@ -1,0 +1,180 @@
+import { recipient } from '../../../../bench/recipient.ts';
+import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
+import { decrypt } from '../../../../local/push-service/decrypt.ts';
+import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
+import {
+  deliverVirtually,
+  fcm,
+  mozilla,
+  noCounts,
+  recipientsAt,
+} from '../../../fixtures/virtual-delivery.ts';
+import { deliver, skipWaits, vapid } from '../../../reliability/fixtures/real-delivery.ts';
+
+describe('to a push service on this machine', () => {
+  const browserKeys = createBrowserKeys();
+  let service: PushService;
+
+  beforeEach(async () => {
+    service = await startPushService();
+  });
+  afterEach(() => service.stop());
+
+  function subscribe(number: number) {
+    const options = { applicationServerKey: vapid.publicKey, keys: browserKeys };
+    return Array.from({ length: number }, () => service.subscribe(options));
+  }
+
+  function deliverTo(browsers: ReturnType<typeof subscribe>) {
+    const recipients = browsers.map((browser) => recipient(browser.toJSON()));
+    return deliver({ recipients }, { extraOrigins: [service.origin], sleep: skipWaits });
+  }
+
+  test('every recipient receives the message once', async () => {
+    const browsers = subscribe(1500);
+    const report = await deliverTo(browsers);
+    expect(report).toEqual({ ...noCounts, attempted: 1500, delivered: 1500 });
+    const received = browsers.map(({ messages }) => messages.map(({ text }) => text));
+    expect(received).toEqual(browsers.map(() => ['{"title":"Hello"}']));
+  });
+
+  test('a push whose connection is reset is attempted again', async () => {
+    const [browser] = subscribe(1);
+    browser!.behave({ reset: true, times: 1 });
+    expect(await deliverTo([browser!])).toEqual({ ...noCounts, attempted: 1, delivered: 1 });
+  });
+
+  test('failures are counted by reason', async () => {
+    const [small, refused, mismatched] = subscribe(3);
+    small!.behave({ status: 413 });
+    refused!.behave({ status: 403 });
+    mismatched!.behave({ status: 400, body: '{"reason":"VapidPkHashMismatch"}' });
+    expect(await deliverTo([small!, refused!, mismatched!])).toEqual({
+      ...noCounts,
+      ...{ attempted: 3, failed: 3 },
+      failures: { too_large: 1, vapid_refused: 1, key_mismatch: 1 },
+    });
+  });
+});
+
+test('an empty chunk is done at once', async () => {
+  const { done, time } = deliverVirtually({});
+  expect(await done).toEqual(noCounts);
+  expect(time.now()).toBe(0);
+});
+
+test('recipients take turns with the messages', async () => {
+  const browserKeys = createBrowserKeys();
+  const keys = { p256dh: browserKeys.publicKey, auth: browserKeys.authSecret };
+  const recipients = recipientsAt(fcm, 5).map((one) => ({ ...one, ...keys }));
+  const messages = ['a', 'b', 'c'].map((text) => Buffer.from(text));
+  const { done, pushes } = deliverVirtually({ recipients, messages });
+  await done;
+  const received = pushes.map(({ body }) => decrypt(body, browserKeys).toString());
+  expect(received).toEqual(['a', 'b', 'c', 'a', 'b']);
+});
+
+test('nothing is sent to an origin that is no longer accepted, nor with invalid keys', async () => {
+  const [valid, short] = recipientsAt(fcm, 2);
+  const recipients = [
+    ...[valid!, { ...short!, p256dh: new Uint8Array(3) }],
+    ...recipientsAt('https://push.example.com', 1),
+    ...recipientsAt('https://fcm.googleapis.com@127.0.0.1', 1),
+  ];
+  const { done, pushes } = deliverVirtually({ recipients });
+  expect(await done).toEqual({
+    ...noCounts,
+    ...{ attempted: 4, delivered: 1, failed: 3 },
+    failures: { unsendable: 3 },
+  });
+  expect(pushes.map(({ path }) => path)).toEqual([valid!.path]);
+});
+
+test('tells what is settled so far', async () => {
+  const recipients = [...recipientsAt(fcm, 10), ...recipientsAt(mozilla, 3)];
+  const { done, soFar, time } = deliverVirtually({ recipients }, ({ origin }) =>
+    origin === mozilla ? { status: 410, after: 3000 } : { status: 201, after: 100 },
+  );
+  let early: unknown;
+  time.at(1000, () => {
+    early = soFar();
+  });
+  await done;
+  expect(early).toEqual({ ...noCounts, attempted: 10, delivered: 10 });
+  expect(soFar()).toEqual({ ...noCounts, attempted: 13, delivered: 10, removed: 3 });
+});
+
+describe('a transient failure', () => {
+  test('is attempted three times, with growing pauses', async () => {
+    const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
+      status: 503,
+    }));
+    expect(await done).toEqual({
+      ...noCounts,
+      ...{ attempted: 1, failed: 1, failures: { unavailable: 1 } },
+    });
+    expect(pushes.map(({ at }) => at)).toEqual([0, 50 + 250, 300 + 50 + 500]);
+  });
+
+  test('is delivered if a later attempt succeeds, encrypted once', async () => {
+    let attempts = 0;
+    const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
+      status: ++attempts < 3 ? 503 : 201,
+    }));
+    expect(await done).toEqual({ ...noCounts, attempted: 1, delivered: 1 });
+    const [first] = pushes;
+    for (const { body } of pushes) expect(body).toBe(first!.body);
+  });
+
+  test('is attempted again when Retry-After says, unless that is after the last push', async () => {
+    const [soon, late] = recipientsAt(fcm, 2);
+    const { done, pushes } = deliverVirtually({ recipients: [soon!, late!] }, ({ path }) => ({
+      status: 429,
+      headers: { 'retry-after': path === soon!.path ? '7' : '20' },
+    }));
+    expect(await done).toMatchObject({ failed: 2, failures: { throttled: 2 } });
+    expect(pushes.map(({ path, at }) => [path, at])).toEqual([
+      [soon!.path, 0],
+      [late!.path, 0],
+      [soon!.path, 7050],
+      [soon!.path, 14_100],
+    ]);
+  });
+});
+
+describe('pushes in flight', () => {
+  const all = 1500;
+
+  async function mostInFlight(origins: readonly string[]): Promise<number> {
+    const recipients = origins.flatMap((origin) => recipientsAt(origin, all));
+    const { done, pushes } = deliverVirtually({ recipients }, () => ({ status: 201, after: 50 }));
+    expect(await done).toMatchObject({ delivered: origins.length * all });
+    const times = pushes.map(({ at }) => at);
+    return Math.max(...times.map((now) => times.filter((at) => at > now - 50 && at <= now).length));
+  }
+
+  test.each([
+    ['one push service', 360, [fcm]],
+    [
+      'one push service with two hosts',
+      360,
+      ['https://a.push.apple.com', 'https://b.push.apple.com'],
+    ],
+    ['three push services', 480, [fcm, mozilla, 'https://a.push.apple.com']],
+  ])('to %s are at most %i', async (_, most, origins) => {
+    expect(await mostInFlight(origins)).toBe(most);
+  });
+});
+
+test('a push service that never responds does not hold up the others', async () => {
+  const recipients = [...recipientsAt(mozilla, 1200), ...recipientsAt(fcm, 1200)];
+  const { done, pushes, time } = deliverVirtually({ recipients }, ({ origin }) =>
+    origin === fcm ? { status: 201 } : {},
+  );
+  let early = 0;
+  time.at(2000, () => {
+    early = pushes.filter(({ origin }) => origin === fcm).length;
+  });
+  expect(await done).toMatchObject({ delivered: 1200 });
+  expect(early).toBe(1200);
+});

@@ -1,0 +1,78 @@
+import type { Recipient } from '../../../../contract/audience.ts';
+import {
+  deliverVirtually,
+  fcm,
+  noCounts,
+  recipientsAt,
+} from '../../../fixtures/virtual-delivery.ts';
+
+const gone = () => ({ status: 410 });
+
+test('recipients that are gone are removed in batches, each once', async () => {
+  const batches: (readonly Recipient[])[] = [];
+  const { done } = deliverVirtually(
+    { recipients: recipientsAt(fcm, 130), remove: async (batch) => void batches.push(batch) },
+    ({ path }) => ({ status: Number(path.split('/').at(-1)) < 120 ? 410 : 201 }),
+  );
+  expect(await done).toEqual({ ...noCounts, attempted: 130, delivered: 10, removed: 120 });
+  expect(batches.map(({ length }) => length)).toEqual([50, 50, 20]);
+  expect(new Set(batches.flat()).size).toBe(120);
+});
+
+test('batches of one group run one after another, and groups in parallel', async () => {
+  const running = [0, 0];
+  let most = 0;
+  const groupOf = ({ path }: Recipient) => Number(path.split('/').at(-1)) % 2;
+  const { done, time } = deliverVirtually(
+    {
+      recipients: recipientsAt(fcm, 400),
+      removalGroup: groupOf,
+      remove: async (batch) => {
+        const groups = new Set(batch.map(groupOf));
+        expect(groups.size).toBe(1);
+        const [group] = groups;
+        running[group!]! += 1;
+        expect(running[group!]).toBe(1);
+        most = Math.max(most, running[0]! + running[1]!);
+        await time.sleep(100);
+        running[group!]! -= 1;
+      },
+    },
+    gone,
+  );
+  expect(await done).toEqual({ ...noCounts, attempted: 400, removed: 400 });
+  expect(most).toBe(2);
+});
+
+test('removals run while pushes continue', async () => {
+  let pushedAtRemoval: number | undefined;
+  const { done, pushes } = deliverVirtually(
+    {
+      recipients: recipientsAt(fcm, 1000),
+      remove: async () => {
+        pushedAtRemoval ??= pushes.length;
+      },
+    },
+    gone,
+  );
+  await done;
+  expect(pushedAtRemoval).toBeLessThan(500);
+});
+
+test('a batch that cannot be removed has failed, and the next one is tried', async () => {
+  let batches = 0;
+  const { done } = deliverVirtually(
+    {
+      recipients: recipientsAt(fcm, 100),
+      remove: async () => {
+        batches += 1;
+        if (batches === 1) throw new Error('throttled');
+      },
+    },
+    gone,
+  );
+  expect(await done).toEqual({
+    ...noCounts,
+    ...{ attempted: 100, removed: 50, failed: 50, failures: { not_removed: 50 } },
+  });
+});

@@ -1,0 +1,69 @@
+import {
+  type Conduct,
+  deliverVirtually,
+  fcm,
+  mozilla,
+  noCounts,
+  recipientsAt,
+} from '../../../fixtures/virtual-delivery.ts';
+
+const forAnHour: Conduct = { status: 429, headers: { 'retry-after': '3600' } };
+
+test.each([429, 406])(
+  '32 responses of %i until after the last push suspend a push service',
+  async (status) => {
+    const recipients = [...recipientsAt(fcm, 5000), ...recipientsAt(mozilla, 1000)];
+    // Invalid keys further down the queue would count as `unsendable` if they were encrypted.
+    const unencrypted = recipientsAt(fcm, 100).map((one) => ({
+      ...one,
+      p256dh: new Uint8Array(3),
+    }));
+    const { done, pushes } = deliverVirtually(
+      { recipients: [...recipients, ...unencrypted] },
+      ({ origin }) => (origin === fcm ? { ...forAnHour, status } : { status: 201 }),
+    );
+    expect(await done).toEqual({
+      ...noCounts,
+      ...{ attempted: 6100, delivered: 1000, failed: 5100, failures: { throttled: 5100 } },
+    });
+    const sent = pushes.filter(({ origin }) => origin === fcm).length;
+    expect(sent).toBeGreaterThanOrEqual(32);
+    expect(sent).toBeLessThan(100);
+  },
+);
+
+test('all hosts of a push service are suspended together', async () => {
+  const hosts = Array.from({ length: 1000 }, (_, index) => `https://x${index}.push.apple.com`);
+  const recipients = hosts.flatMap((host) => recipientsAt(host, 1));
+  const { done, pushes } = deliverVirtually({ recipients }, () => forAnHour);
+  expect(await done).toMatchObject({ failed: 1000, failures: { throttled: 1000 } });
+  expect(pushes.length).toBeLessThan(100);
+});
+
+test.each<[string, Conduct]>([
+  ['a success', { status: 201 }],
+  ['another failure', { status: 400 }],
+  ['a Retry-After in time', { status: 429, headers: { 'retry-after': '1' } }],
+])('%s in between keeps it', async (_, other) => {
+  let responses = 0;
+  const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 400) }, () =>
+    ++responses % 32 === 0 ? other : forAnHour,
+  );
+  await done;
+  expect(pushes.length).toBeGreaterThanOrEqual(400);
+});
+
+test('31 responses do not suspend', async () => {
+  const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 31) }, () => forAnHour);
+  expect(await done).toMatchObject({ failed: 31 });
+  expect(pushes).toHaveLength(31);
+});
+
+test('a push that waits for its retry is not attempted again', async () => {
+  const [first, ...others] = recipientsAt(fcm, 200);
+  const { done, pushes } = deliverVirtually({ recipients: [first!, ...others] }, ({ path }) =>
+    path === first!.path ? { status: 503 } : forAnHour,
+  );
+  expect(await done).toMatchObject({ failed: 200, failures: { throttled: 200 } });
+  expect(pushes.filter(({ path }) => path === first!.path)).toHaveLength(1);
+});
