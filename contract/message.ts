@@ -24,6 +24,8 @@ export interface PushMessage {
       readonly id: string;
       /** URL to which the service worker reports events. */
       readonly events: string;
+      /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
+      readonly window?: number;
     };
     /** As the outer one: the first Safari releases with declarative messages read it here. */
     readonly mutable: true;
@@ -32,13 +34,31 @@ export interface PushMessage {
   readonly mutable: true;
 }
 
-/** @param eventsUrl absolute address of the notification's track route. */
-export function pushMessage(id: string, content: NotificationContent, eventsUrl: string) {
+/** Seconds. Chromium and Firefox stop a service worker that has nothing to do after 30 s. */
+export const maxEventWindow = 20;
+
+/**
+ * @param eventsUrl absolute address of the notification's track route.
+ * @param eventWindow seconds over which browsers spread their `shown` events, at most
+ *   {@link maxEventWindow}.
+ */
+export function pushMessage(
+  id: string,
+  content: NotificationContent,
+  eventsUrl: string,
+  eventWindow = 0,
+) {
   const { url, ...shown } = content;
-  const data = { carillon: 1, id, events: eventsUrl } as const;
+  const window = eventWindow > 0 && { window: eventWindow };
+  const data = { carillon: 1, id, events: eventsUrl, ...window } as const;
   return {
     web_push: 8030,
     notification: { ...shown, navigate: url ?? '/', data, mutable: true },
     mutable: true,
   } satisfies PushMessage;
+}
+
+/** The events URL of the recipients that one tally of a notification counts. Without a query: tally 0. */
+export function tallyUrl(eventsUrl: string, tally: number): string {
+  return tally === 0 ? eventsUrl : `${eventsUrl}?tally=${tally}`;
 }

@@ -1,26 +1,31 @@
 import type { CarillonError } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
+import { backgroundPauseMs } from './service.ts';
 import { readFailures, storeFailures } from './storage.ts';
+import { timing } from './timing.ts';
 import { withLock } from './with-lock.ts';
-
-const firstPauseMs = 10_000;
 
 /**
  * Runs work that nobody waits for, unless the pause after a failure has not ended. Failures are stored,
  * not thrown: without the pause, each page view would send another request to an overloaded service.
- * @returns milliseconds until the next attempt is allowed, 0 after a success.
+ * @returns milliseconds until the next attempt is allowed, undefined after a success.
  */
-export function attemptInBackground(scope: string, work: () => Promise<void>): Promise<number> {
+export function attemptInBackground(
+  scope: string,
+  work: () => Promise<void>,
+  { now, random } = timing,
+): Promise<number | undefined> {
   return withLock(async () => {
     const { count = 0, notBefore = 0 } = { ...(await readFailures(scope)) };
-    const remainingMs = notBefore - Date.now();
+    const remainingMs = notBefore - now();
     if (remainingMs > 0) return remainingMs;
     try {
       await work();
-      return 0;
+      return undefined;
     } catch (error) {
-      const pauseMs = retryPauseMs(firstPauseMs, count + 1, (error as CarillonError).retryAfter);
-      await storeFailures(scope, { count: count + 1, notBefore: Date.now() + pauseMs });
+      const { retryAfter } = error as CarillonError;
+      const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
+      await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
       return pauseMs;
     }
   });

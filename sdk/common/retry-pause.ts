@@ -11,9 +11,9 @@ const maxPauseMs = 60 * 60 * 1000;
 export function retryPauseMs(
   firstPauseMs: number,
   failures: number,
-  retryAfter = 0,
-  random = Math.random(),
+  retryAfter: number | undefined,
+  random: number,
 ): number {
   const pauseMs = Math.min(firstPauseMs * 3 ** (failures - 1), maxPauseMs);
-  return retryAfter * 1000 + pauseMs * (0.5 + random / 2);
+  return (retryAfter ?? 0) * 1000 + pauseMs * (0.5 + random / 2);
 }

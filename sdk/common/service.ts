@@ -1,6 +1,7 @@
-import { pathOf, routes } from '../../contract/routes.ts';
+import type { routes } from '../../contract/routes.ts';
 import { CarillonError, errorOf } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
+import { type Timing, timing } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {
@@ -17,25 +18,35 @@ interface SubscriptionJson {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** How often a request is retried, and for how long. */
-export interface RetryPolicy {
-  readonly retries: number;
+/** Written out here because the table in the contract would add all routes to the SDK. */
+const projectPath: typeof routes.subscribe.path & typeof routes.unsubscribe.path =
+  '/api/v1/projects/{projectId}';
+const subscribeMethod: typeof routes.subscribe.method = 'POST';
+const unsubscribeMethod: typeof routes.unsubscribe.method = 'DELETE';
+
+export const requestTimeoutMs = 15_000;
+
+/** Whether a request is retried, and for how long. */
+export interface RetryPolicy extends Timing {
+  readonly isRetried: boolean;
   /** Limit for all attempts and pauses together. */
   readonly timeoutMs: number;
-  readonly wait: (ms: number) => Promise<unknown>;
 }
 
-/** While a person waits. Two retries get past a broken connection or a short throttle. */
+/** While a person waits. There is time for two retries after quick failures: the third pause is longer. */
 export const interactive: RetryPolicy = {
-  retries: 2,
-  timeoutMs: 15_000,
-  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  ...timing,
+  isRetried: true,
+  timeoutMs: requestTimeoutMs,
 };
 
-/** In the background, where the next page view is the retry. */
-export const singleAttempt: RetryPolicy = { ...interactive, retries: 0 };
+/** In the background, where the caller stores the pause. */
+export const singleAttempt: RetryPolicy = { ...interactive, isRetried: false };
 
-const firstPauseMs = 2000;
+/** The first pause while a person waits. */
+const interactivePauseMs = 3000;
+/** The first pause in the background. */
+export const backgroundPauseMs = 10_000;
 
 /** Registers a subscription, or updates it. Without `userId`, a stored user id is cleared. */
 export function postSubscription(
@@ -46,7 +57,7 @@ export function postSubscription(
 ): Promise<void> {
   const body = JSON.stringify({ ...subscription, userId });
   const headers = { 'content-type': 'application/json' };
-  return request(projectUrl(project), { method: routes.subscribe.method, headers, body }, policy);
+  return request(projectUrl(project), { method: subscribeMethod, headers, body }, policy);
 }
 
 /** Removes a subscription. Idempotent: the service also returns 200 for an unknown endpoint. */
@@ -56,36 +67,39 @@ export function deleteSubscription(
   policy: RetryPolicy,
 ): Promise<void> {
   const url = `${projectUrl(project)}?endpoint=${encodeURIComponent(endpoint)}`;
-  return request(url, { method: routes.unsubscribe.method }, policy);
+  return request(url, { method: unsubscribeMethod }, policy);
 }
 
 function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
-  return baseUrl + pathOf(routes.subscribe, { projectId });
+  return baseUrl + projectPath.replace('{projectId}', projectId);
 }
 
 /**
- * Retries network errors, 429 and 503. Any other response is final. The gateway's own 429 and 503 have
- * no CORS headers, so a page on another origin sees them as network errors.
- * @throws {CarillonError}
+ * Whether a retry may succeed: after a network error, 429 or 5xx. The gateway's own responses have no
+ * CORS headers, so another origin sees them as network errors.
  */
+export function isTransient({ status = 500 }: CarillonError): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** @throws {CarillonError} the last failure. */
 async function request(
   url: string,
   init: RequestInit,
-  { retries, timeoutMs, wait }: RetryPolicy,
+  { isRetried, timeoutMs, now, random, wait }: RetryPolicy,
 ): Promise<void> {
-  const end = Date.now() + timeoutMs;
+  const end = now() + timeoutMs;
   for (let failures = 1; ; failures++) {
-    const failure = await attempt(url, init, end - Date.now());
+    const failure = await attemptRequest(url, init, end - now());
     if (failure === undefined) return;
-    const { status, retryAfter } = failure;
-    const isTransient = status === undefined || status === 429 || status === 503;
-    const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter);
-    if (!isTransient || failures > retries || Date.now() + pauseMs >= end) throw failure;
+    const pauseMs = retryPauseMs(interactivePauseMs, failures, failure.retryAfter, random());
+    if (!isRetried || !isTransient(failure) || now() + pauseMs >= end) throw failure;
     await wait(pauseMs);
   }
 }
 
-async function attempt(
+/** @returns the failure, undefined after a success. */
+export async function attemptRequest(
   url: string,
   init: RequestInit,
   timeoutMs: number,

@@ -7,9 +7,6 @@ import type { Registration } from './registration.ts';
  */
 const database = 'carillon';
 const objectStore = 'entries';
-const beaconsKey = 'beacons';
-/** Beacons that are stored; the oldest is dropped. More than the notifications a browser shows at once. */
-const maxBeacons = 256;
 
 /** Consecutive failures of background attempts, over all pages and the service worker. */
 export interface BackgroundFailures {
@@ -51,18 +48,22 @@ function failuresKey(scope: string): string {
   return `failures ${scope}`;
 }
 
-/** @returns whether this browser claims this beacon for the first time. */
-export async function claimBeacon(beacon: string): Promise<boolean> {
-  const isFirst = await transact<boolean>('readwrite', (store, resolve) => {
-    const reading = store.get(beaconsKey);
+/**
+ * Changes an entry in one transaction.
+ * @returns the new value; undefined if the browser denies storage.
+ */
+export function updateEntry<Value>(
+  key: string,
+  change: (value: Value | undefined) => Value,
+): Promise<Value | undefined> {
+  return transact<Value>('readwrite', (store, resolve) => {
+    const reading = store.get(key);
     reading.onsuccess = () => {
-      const earlier: string[] = reading.result ?? [];
-      const isNew = !earlier.includes(beacon);
-      if (isNew) store.put([...earlier, beacon].slice(-maxBeacons), beaconsKey);
-      resolve(isNew);
+      const value = change(reading.result);
+      store.put(value, key);
+      resolve(value);
     };
   });
-  return isFirst ?? true;
 }
 
 function read<Value>(key: string): Promise<Value | undefined> {

@@ -1,4 +1,4 @@
-import { sendBeacon } from './beacon.ts';
+import { timing } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
@@ -8,6 +8,8 @@ import {
 } from './message.ts';
 import { openUrl } from './open-url.ts';
 import { renewSubscription } from './renew-subscription.ts';
+import { reportEvent } from './report-event.ts';
+import { updateEvents } from './stored-events.ts';
 
 /**
  * The service worker. As the registered script it handles every push. Imported into a site's own worker
@@ -17,6 +19,7 @@ declare const self: ServiceWorkerGlobalScope;
 
 const isStandalone = /\/carillon-sw[^/]*\.js$/.test(self.location.pathname);
 const { registration } = self;
+const environment = { ...timing, update: updateEvents };
 
 // No page depends on the version of this worker, so a new version takes over at once.
 if (isStandalone) self.addEventListener('install', () => void self.skipWaiting());
@@ -25,7 +28,7 @@ self.addEventListener('push', (event) => {
   const message = messageOf(event);
   if (!isCarillonMessage(message) && !isStandalone) return;
   event.stopImmediatePropagation();
-  event.waitUntil(showAndSendBeacon(readMessage(message, registration.scope)));
+  event.waitUntil(showAndReport(readMessage(message, registration.scope)));
 });
 
 self.addEventListener('notificationclick', (event) => {
@@ -36,7 +39,7 @@ self.addEventListener('notificationclick', (event) => {
   notification.close();
   const { url = registration.scope } = { ...(data as { readonly url?: string } | null) };
   event.waitUntil(openUrl(url).catch(() => {}));
-  if (isCarillonData(data)) event.waitUntil(sendBeacon('clicked', data));
+  if (isCarillonData(data)) event.waitUntil(reportEvent('clicked', data, 0, environment));
 });
 
 self.addEventListener('pushsubscriptionchange', (event) => {
@@ -50,14 +53,22 @@ function messageOf(event: PushEvent & { readonly notification?: unknown }): unkn
   return data ? parseText(data.text()) : { notification };
 }
 
-async function showAndSendBeacon({ title, options }: ShownNotification): Promise<void> {
+/**
+ * Chromium shows its own notification if none is open when the event ends: a person may have dismissed
+ * this one by then. Therefore the event ends soon; the worker runs on for the rest of the window.
+ */
+const reportingMs = 2000;
+
+async function showAndReport(notification: ShownNotification): Promise<void> {
+  const { title, options, eventWindowMs } = notification;
   try {
     await show(title, options);
   } catch {
     // The permission was withdrawn: nothing was shown.
     return;
   }
-  await sendBeacon('shown', options.data);
+  const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
+  await Promise.race([reporting, environment.wait(reportingMs)]);
 }
 
 async function show(title: string, options: ShownNotification['options']): Promise<void> {

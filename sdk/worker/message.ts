@@ -1,4 +1,4 @@
-import type { PushMessage } from '../../contract/message.ts';
+import { maxEventWindow, type PushMessage } from '../../contract/message.ts';
 
 /** Data stored with a notification, for its click and its beacons. */
 export interface NotificationData {
@@ -11,7 +11,7 @@ export interface NotificationData {
   readonly events?: string | undefined;
 }
 
-/** The arguments of `showNotification()`. */
+/** The arguments of `showNotification()`, and when to report the event `shown`. */
 export interface ShownNotification {
   readonly title: string;
   readonly options: {
@@ -22,6 +22,8 @@ export interface ShownNotification {
     readonly tag: string | undefined;
     readonly data: NotificationData;
   };
+  /** The time over which browsers spread their `shown` events. */
+  readonly eventWindowMs: number;
 }
 
 type Unchecked<Members extends PropertyKey> = { readonly [Name in Members]?: unknown };
@@ -56,7 +58,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
   const { title, body, icon, image, badge, navigate, data } =
     members<keyof PushMessage['notification']>(notification);
   const url = webUrl(navigate, scope);
-  const { carillon, id, events } = members<keyof NotificationData>(data);
+  const { carillon, id, events, window } = members<keyof PushMessage['notification']['data']>(data);
   const isCarillon = isCarillonMessage(message);
   return {
     title: text(title) ?? new URL(scope).hostname,
@@ -71,6 +73,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
         ? { url, carillon: Number(carillon), id: text(id), events: text(events) }
         : { url },
     },
+    eventWindowMs: windowMs(window),
   };
 }
 
@@ -80,6 +83,11 @@ function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function windowMs(seconds: unknown): number {
+  if (!Number.isFinite(seconds)) return 0;
+  return Math.min(Math.max(Number(seconds), 0), maxEventWindow) * 1000;
 }
 
 function webUrl(value: unknown, scope: string): string {

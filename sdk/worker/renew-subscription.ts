@@ -2,31 +2,25 @@ import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { singleAttempt } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
+import { timing } from '../common/timing.ts';
+import { attemptWhileRunning } from './attempt-while-running.ts';
 
 /** The event's members. Some browsers leave them out or set them to null. */
 interface SubscriptionChange {
   readonly oldSubscription?: PushSubscription | null;
 }
 
-/** Firefox ends a worker 60 s after its event, and a request may take 15 s. */
-const lastAttemptMs = 45_000;
-
 /**
  * Replaces a subscription that the browser has ended, and registers the new one. Until then no push
  * arrives, and the next page view may be days away: so the worker retries for as long as it may run.
  */
-export async function renewSubscription(
+export function renewSubscription(
   registration: ServiceWorkerRegistration,
   change: SubscriptionChange,
 ): Promise<void> {
-  const end = Date.now() + lastAttemptMs;
-  for (;;) {
-    const pauseMs = await attemptInBackground(registration.scope, () =>
-      renewOnce(registration, change),
-    );
-    if (pauseMs === 0 || Date.now() + pauseMs > end) return;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
+  const attempt = () =>
+    attemptInBackground(registration.scope, () => renewOnce(registration, change));
+  return attemptWhileRunning(attempt, timing);
 }
 
 async function renewOnce(

@@ -1,4 +1,4 @@
-import puppeteer, { type Browser, type CDPSession } from 'puppeteer-core';
+import puppeteer, { type Browser, type CDPSession, type Target } from 'puppeteer-core';
 import { pushMessage } from '../../contract/message.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
@@ -15,6 +15,7 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   let site: Site;
   let tab: SitePage;
   let deliver: (data: string) => Promise<ShownNotification | undefined>;
+  let stopWorkers: () => Promise<void>;
   let beaconServer: BeaconServer;
 
   beforeAll(async () => {
@@ -25,12 +26,15 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     });
     beaconServer = await startBeaconServer();
     site = await startSite(beaconServer.origin, { projectId: 'demo', applicationServerKey });
+    const worker = site.files.get('/carillon-sw.js');
+    // Events are sent after three quarters of their window.
+    site.files.set('/carillon-sw.js', `Math.random = () => 0.75;${worker}`);
     await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
     tab = await openSite(browser, `${site.origin}/`);
     await until('notification permission', () =>
       tab.page.evaluate(() => Notification.permission === 'granted'),
     );
-    deliver = await registerWorker(tab);
+    ({ deliver, stopWorkers } = await registerWorker(tab));
   });
 
   afterEach(async () => {
@@ -64,6 +68,38 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(shown).toMatchObject({ ...fields, data: { id, url } });
     await until('the beacon', () => beaconServer.beacons(id).length > 0);
     expect(beaconServer.beacons(id)).toEqual(['shown']);
+  });
+
+  test('each event is one request, without a preflight, to the URL as it is', async () => {
+    const id = 'request';
+    await deliver(JSON.stringify(pushMessage(id, { title: 'Click' }, beaconServer.eventsUrl(id))));
+    await until('the beacon', () => beaconServer.beacons(id).length > 0);
+    const requests = beaconServer.requests.filter((request) => request.includes(`/${id}/`));
+    expect(requests).toEqual([`POST /${id}/events?tally=3 text/plain;charset=UTF-8`]);
+  });
+
+  test('within a window, the notification is shown at once and its beacon is sent later', async () => {
+    const id = 'window';
+    const message = pushMessage(id, { title: 'Window' }, beaconServer.eventsUrl(id), 4);
+    const start = Date.now();
+    await deliver(JSON.stringify(message));
+    expect(beaconServer.beacons(id)).toEqual([]);
+    await until('the beacon', () => beaconServer.beacons(id).length > 0);
+    expect(Date.now() - start).toBeGreaterThanOrEqual(2900);
+    expect(beaconServer.beacons(id)).toEqual(['shown']);
+  });
+
+  test('if the browser stops the worker within the window, the next push sends the beacon', async () => {
+    const [first, next] = ['stopped', 'next'];
+    const messageOf = (id: string, window?: number) =>
+      JSON.stringify(pushMessage(id, { title: id }, beaconServer.eventsUrl(id), window));
+    await deliver(messageOf(first, 8));
+    await stopWorkers();
+    await until('the end of the worker', async () => !browser.targets().some(isWorker));
+    await deliver(messageOf(next));
+    await until('both beacons', () => beaconServer.beacons(first).length > 0);
+    expect(beaconServer.beacons(first)).toEqual(['shown']);
+    expect(beaconServer.beacons(next)).toEqual(['shown']);
   });
 
   test('a message delivered twice is shown once and sends one beacon', async () => {
@@ -106,16 +142,16 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   });
 });
 
+const isWorker = (target: Target) => target.type() === 'service_worker';
+
 const applicationServerKey =
   'BNbxGYNMhEIi9rgmgS4zEbQ0jVmC0MxrHcVwdkqGfNnuFqrHbkqUb3eRjX8UBnKMYBQWCzgYDTjRkCgLlIDtMTc';
 
 /**
  * Registers the site's service worker.
- * @returns a function that passes it a push and returns the notification that it shows.
+ * @returns functions that pass it a push and return the notification that it shows, and that stop it.
  */
-async function registerWorker(
-  tab: SitePage,
-): Promise<(data: string) => Promise<ShownNotification | undefined>> {
+async function registerWorker(tab: SitePage) {
   const { page } = tab;
   const { origin } = new URL(page.url());
   const session: CDPSession = await page.createCDPSession();
@@ -138,11 +174,12 @@ async function registerWorker(
     await navigator.serviceWorker.ready;
   });
   const registrationId = await registered;
-  return async (data) => {
+  async function deliver(data: string): Promise<ShownNotification | undefined> {
     const before = displayed;
     await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
     // The page cannot be asked: getNotifications() makes Chromium drop one that is about to be shown.
     await until('a notification displayed', () => displayed > before);
     return (await tab.notifications()).at(-1);
-  };
+  }
+  return { deliver, stopWorkers: () => session.send('ServiceWorker.stopAllWorkers') };
 }

@@ -1,5 +1,7 @@
+import { pushMessage } from '../../contract/message.ts';
 import { until } from '../fixtures/until.ts';
 import { push as pushDirectly } from '../local/push-service/sender.ts';
+import { startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
 import { readSubscription, siteWorker } from './fixtures/in-page.ts';
@@ -105,7 +107,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     });
     const { id: later } = await stack.send(project, { title: 'Later' });
     await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
-    expect(await stack.record(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    expect(await stack.tally(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
   test.each([
@@ -142,7 +144,45 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     await until('the foreign click', async () => {
       return (await session.openUrls()).includes(`${site.origin}/?foreign-click`);
     });
-    expect(await stack.record(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    expect(await stack.tally(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+  });
+
+  test('each event is one request, without a preflight, to the URL as it is', async () => {
+    const { project, site, tab } = await session.subscribedTab();
+    const subscription = await tab.page.evaluate(readSubscription);
+    const beaconServer = await startBeaconServer();
+    session.closeLater(beaconServer.stop);
+    const message = pushMessage(
+      'id',
+      { title: 'Requests', url: site.origin },
+      beaconServer.eventsUrl('id'),
+    );
+    await pushDirectly({ toJSON: () => subscription }, JSON.stringify(message), project.vapid);
+    await firefox.clickNotification('Requests');
+    await until('both beacons', () => beaconServer.beacons('id').length === 2);
+    const request = 'POST /id/events?tally=3 text/plain;charset=UTF-8';
+    expect(beaconServer.requests).toEqual([request, request]);
+    expect([...beaconServer.beacons('id')].sort()).toEqual(['clicked', 'shown']);
+  });
+
+  test('within a window, the notification is shown at once and its beacon is sent later', async () => {
+    const { project, site } = await session.newSite();
+    const worker = site.files.get('/carillon-sw.js');
+    site.files.set('/carillon-sw.js', `Math.random = () => 0.75;${worker}`);
+    const tab = await session.open(`${site.origin}/`);
+    await tab.subscribe();
+    const subscription = await tab.page.evaluate(readSubscription);
+    const beaconServer = await startBeaconServer();
+    session.closeLater(beaconServer.stop);
+    const events = beaconServer.eventsUrl('id');
+    const message = JSON.stringify(pushMessage('id', { title: 'Window' }, events, 8));
+    const start = Date.now();
+    await pushDirectly({ toJSON: () => subscription }, message, project.vapid);
+    await until('the notification', async () => (await tab.notifications()).length > 0);
+    expect(beaconServer.requests).toEqual([]);
+    await until('the beacon', () => beaconServer.requests.length > 0);
+    expect(Date.now() - start).toBeGreaterThanOrEqual(5900);
+    expect(beaconServer.beacons('id')).toEqual(['shown']);
   });
 
   test('a beacon without a response delays no notification', async () => {

@@ -1,4 +1,5 @@
-import { pushMessage } from '../../contract/message.ts';
+import { limits } from '../../contract/limits.ts';
+import { maxEventWindow, pushMessage, tallyUrl } from '../../contract/message.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {
@@ -25,4 +26,28 @@ test('a push message is declarative and mutable', () => {
 test('a push message without a URL opens the root of the site', () => {
   const { notification } = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events');
   expect(notification.navigate).toBe('/');
+});
+
+test.each([
+  [0, undefined],
+  [20, 20],
+])('an event window of %i s is in the message as %p', (seconds, window) => {
+  const { data } = pushMessage(
+    'id-1',
+    { title: 'T' },
+    'https://a.example/events',
+    seconds,
+  ).notification;
+  expect(JSON.parse(JSON.stringify(data)).window).toBe(window);
+});
+
+test('send never spreads events longer than a worker can wait', () => {
+  expect(limits.share.eventWindow).toBeLessThanOrEqual(maxEventWindow);
+});
+
+test.each([
+  [0, 'https://push.example.com/events'],
+  [7, 'https://push.example.com/events?tally=7'],
+])('the events of tally %i go to %s', (tally, url) => {
+  expect(tallyUrl('https://push.example.com/events', tally)).toBe(url);
 });

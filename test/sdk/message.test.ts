@@ -5,7 +5,7 @@ import { isCarillonMessage, parseText, readMessage } from '../../sdk/worker/mess
 const scope = 'https://shop.example/app/';
 const read = (text: string) => readMessage(parseText(text), scope);
 
-const events = 'https://push.example/events';
+const events = 'https://push.example/events?tally=3';
 
 test('a Carillon message is shown with every field and keeps the data for its beacons', () => {
   const content = {
@@ -22,12 +22,26 @@ test('a Carillon message is shown with every field and keeps the data for its be
   expect(read(message)).toEqual({
     title,
     options: { ...rest, tag: 'id-1', data: { url, carillon: 1, id: 'id-1', events } },
+    eventWindowMs: 0,
   });
 });
 
 test('a message without a URL opens the root page of the site', () => {
   const message = JSON.stringify(pushMessage('id-1', { title: 'T' }, events));
   expect(read(message).options.data.url).toBe('https://shop.example/');
+});
+
+test.each([
+  [0.5, 500],
+  [20, 20_000],
+  [21, 20_000],
+  [-1, 0],
+  ['5', 0],
+  [null, 0],
+  [undefined, 0],
+])('an event window of %j is %i ms', (window, expected) => {
+  const message = { notification: { title: 'T', data: { carillon: 1, id: 'a', events, window } } };
+  expect(readMessage(message, scope).eventWindowMs).toBe(expected);
 });
 
 test('a message of a later version is recognised and shown', () => {

@@ -1,0 +1,103 @@
+import type { EventType } from '../../contract/schemas.ts';
+import { retryPauseMs } from '../common/retry-pause.ts';
+import {
+  attemptRequest,
+  backgroundPauseMs,
+  isTransient,
+  requestTimeoutMs,
+} from '../common/service.ts';
+import type { Timing } from '../common/timing.ts';
+import { attemptWhileRunning } from './attempt-while-running.ts';
+import type { NotificationData } from './message.ts';
+
+/** The oldest is dropped. More than the notifications that a browser shows at once. */
+const maxStoredEvents = 256;
+/** An event that is being sent is claimed for this time: by then the request has ended, or its worker. */
+const claimMs = 20_000;
+
+/** An event of a notification in this browser. */
+export interface StoredEvent {
+  /** Its type and the notification's id. */
+  readonly key: string;
+  /** URL to report it to. */
+  readonly url: string;
+  /** Of the request. */
+  readonly body: string;
+  readonly attempts: number;
+  /**
+   * Time of the next attempt, in milliseconds since the epoch. Infinity once no attempt is needed: the
+   * event stays stored, so that it is not reported again if the message is delivered twice.
+   */
+  readonly dueAt: number;
+}
+
+export type StoredEvents = readonly StoredEvent[];
+
+interface Environment extends Timing {
+  /** Changes the stored events in one transaction, and returns them. */
+  readonly update: (change: (events: StoredEvents) => StoredEvents) => Promise<StoredEvents>;
+}
+
+/**
+ * Reports an event, once per notification and event type in this browser: stores it, waits for a random
+ * part of the window, and sends it. Also sends what an earlier run of the worker has stored and not sent.
+ */
+export async function reportEvent(
+  type: EventType,
+  { id, events: url }: NotificationData,
+  windowMs: number,
+  environment: Environment,
+): Promise<void> {
+  if (id === undefined || url === undefined) return;
+  const { now, random, update } = environment;
+  const key = `${type} ${id}`;
+  const dueAt = now() + random() * windowMs;
+  const event = { key, url, body: JSON.stringify({ type }), attempts: 0, dueAt };
+  await update((events) =>
+    events.some((stored) => stored.key === key)
+      ? events
+      : [...events, event].slice(-maxStoredEvents),
+  );
+  await attemptWhileRunning(() => sendDueEvents(environment), environment);
+}
+
+/** @returns milliseconds until the next event is due. Infinity: all are sent. */
+async function sendDueEvents(environment: Environment): Promise<number> {
+  const { now, update } = environment;
+  const time = now();
+  let claimed: StoredEvents = [];
+  let stored = await update((events) => {
+    const isDue = ({ dueAt }: StoredEvent) => dueAt <= time;
+    const claim = (event: StoredEvent) => ({
+      ...event,
+      attempts: event.attempts + 1,
+      dueAt: time + claimMs,
+    });
+    claimed = events.filter(isDue).map(claim);
+    return events.map((event) => (isDue(event) ? claim(event) : event));
+  });
+  await Promise.all(
+    claimed.map(async (event) => {
+      const dueAt = await send(event, environment);
+      stored = await update((events) =>
+        events.map((other) => (other.key === event.key ? { ...event, dueAt } : other)),
+      );
+    }),
+  );
+  return Math.min(...stored.map(({ dueAt }) => dueAt)) - now();
+}
+
+/** @returns the time of the next attempt. Infinity: none is needed. */
+async function send(
+  { url, body, attempts }: StoredEvent,
+  { now, random }: Environment,
+): Promise<number> {
+  // Browsers send no preflight for text/plain, the type of a body that is a string. The URL is used as
+  // it is; a malformed one rejects, and is not tried again.
+  const failure = await attemptRequest(url, { method: 'POST', body }, requestTimeoutMs).catch(
+    () => undefined,
+  );
+  return failure && isTransient(failure)
+    ? now() + retryPauseMs(backgroundPauseMs, attempts, failure.retryAfter, random())
+    : Number.POSITIVE_INFINITY;
+}
