@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Recipient } from '../contract/audience.ts';
 
+type Key = Uint8Array | string;
+
 export interface SubscriptionLike {
   readonly endpoint: string;
-  readonly keys: { readonly p256dh: string; readonly auth: string };
+  /** Bytes, or base64url. */
+  readonly keys: { readonly p256dh: Key; readonly auth: Key };
 }
 
 /** The recipient of a subscription as browsers state it. Its endpoint is split as it is spelled. */
@@ -13,7 +16,11 @@ export function recipient({ endpoint, keys }: SubscriptionLike): Recipient {
     endpointHash: createHash('sha256').update(endpoint).digest(),
     origin,
     path,
-    p256dh: Buffer.from(keys.p256dh, 'base64url'),
-    auth: Buffer.from(keys.auth, 'base64url'),
+    p256dh: decode(keys.p256dh),
+    auth: decode(keys.auth),
   };
+}
+
+function decode(key: Key): Uint8Array {
+  return typeof key === 'string' ? Buffer.from(key, 'base64url') : key;
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
 import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
-import { recipient } from '../recipient.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
 /** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
@@ -25,7 +24,14 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
   });
   return async (subscriptions) => {
     const report = await deliver({
-      recipients: subscriptions.map(recipient),
+      // As the table holds them; the hash is for removals.
+      recipients: subscriptions.map(({ endpoint, keys }) => ({
+        endpointHash: new Uint8Array(),
+        origin,
+        path: endpoint.slice(origin.length),
+        p256dh: Buffer.from(keys.p256dh, 'base64url'),
+        auth: Buffer.from(keys.auth, 'base64url'),
+      })),
       messages: [Buffer.from(payload)],
       vapid,
       lastPushAt: Date.now() + 600_000,

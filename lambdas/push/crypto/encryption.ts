@@ -26,8 +26,8 @@ const delimiter = Buffer.of(2);
  * Encrypts one message for many subscriptions, each time with a new key pair and salt (RFC 8291): one
  * aes128gcm record (RFC 8188), 103 bytes longer than the message.
  *
- * It takes 97 µs on Node 20 and 113 µs on Node 24, of which key generation and agreement are 79 and 92.
- * web-push takes 117 and 210 µs. In the tests each decrypts what the other encrypts.
+ * It takes 156 µs on Node 24, of which key generation and agreement are 129. web-push takes 307 µs
+ * (docs/decisions/0008-runtime-and-encryption.md). In the tests each decrypts what the other encrypts.
  */
 export function encryption(message: Buffer): Encrypt {
   const content = Buffer.concat([message, delimiter]);
@@ -63,7 +63,7 @@ const browserKey = agreementInfo.subarray(14, 14 + pointLength);
 const senderKeyInfo = agreementInfo.subarray(14 + pointLength, -1);
 const authSecret = Buffer.alloc(16);
 
-// Reused: creating an object costs as much as generating a key pair.
+// The fastest way on Node 24. Key objects take 17 % longer: their public keys have to be exported.
 const ecdh = createECDH('prime256v1');
 
 /** Generates a key pair and derives the input key from it and the browser's keys (RFC 8291 §3.3, §3.4). */

@@ -1,10 +1,10 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { VapidKeys } from '../../../contract/project.ts';
 import type { DeliveryCounts } from '../../../contract/schemas.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { InFlightLimits } from './limiter.ts';
-import type { FailureReason } from './outcome.ts';
 
 /** At most 30,000 recipients, in memory as a whole, and what they receive. */
 export interface Chunk {
@@ -29,7 +29,7 @@ export interface Chunk {
 
 /** `attempted + unreached` is the number of recipients when the delivery is done. */
 export interface ChunkReport extends DeliveryCounts {
-  /** Recipients that were not attempted because the time was over. 0 until the end. */
+  /** Recipients that were not attempted because the time was over. 0 until `lastPushAt`. */
   readonly unreached: number;
   /** Failures by reason; they add up to `failed`. */
   readonly failures: Readonly<Partial<Record<FailureReason, number>>>;

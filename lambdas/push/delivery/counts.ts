@@ -1,5 +1,5 @@
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { ChunkReport } from './chunk.ts';
-import type { FailureReason } from './outcome.ts';
 
 /** Counts each recipient once, when it is settled. */
 export class Counts {

@@ -1,7 +1,8 @@
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { attempt, retryDelay } from './attempt.ts';
 import type { Chunk, ChunkReport, Deliver, DeliverySettings } from './chunk.ts';
 import { Counts } from './counts.ts';
-import type { FailureReason, FinalOutcome, Transient } from './outcome.ts';
+import type { FinalOutcome, Transient } from './outcome.ts';
 import { Pace } from './pace.ts';
 import type { Push } from './push.ts';
 import { nextToStart, type PushService, queuePushes } from './push-service.ts';
@@ -39,7 +40,7 @@ class Delivery {
     this.#settings = settings;
     this.#chunk = chunk;
     this.#counts = counts;
-    this.#pace = new Pace(chunk.pushesPerSecond);
+    this.#pace = new Pace(chunk.pushesPerSecond, this.#now());
     this.#removals = new Removals(chunk, counts, this.#end.signal);
     const { services, notAccepted } = queuePushes(chunk, settings);
     this.#services = services;
@@ -64,16 +65,20 @@ class Delivery {
     while (this.#inFlight < this.#settings.inFlight.overall) {
       const service = nextToStart(this.#services);
       if (service === undefined) return;
-      const now = this.#now();
-      const wait = this.#pace.wait(now);
-      if (now >= this.#chunk.lastPushAt) {
-        this.#leaveOutQueued();
-      } else if (wait > 0) {
-        this.#startPushesIn(wait);
-        return;
+      if (service.isSuspended) {
+        this.#endQueue(service, () => failed('throttled'));
+      } else if (this.#msLeft() <= 0) {
+        this.#endQueue(service, ({ lastFailure }) =>
+          lastFailure === undefined ? unreached : failed(lastFailure),
+        );
+        this.#removals.removeRest();
       } else {
-        this.#pace.started(now);
-        void this.#push(service, service.queue.take());
+        const wait = this.#pace.start(this.#now());
+        if (wait > 0) {
+          this.#startPushesIn(wait);
+          return;
+        }
+        void this.#attempt(service, service.start());
       }
     }
   }
@@ -87,50 +92,36 @@ class Delivery {
     });
   }
 
-  async #push(service: PushService, push: Push): Promise<void> {
-    const startedAt = this.#now();
+  #endQueue({ queue }: PushService, outcomeOf: (push: Push) => Settled): void {
+    for (const push of queue.drain()) this.#settle(push, outcomeOf(push));
+  }
+
+  async #attempt(service: PushService, push: Push): Promise<void> {
     this.#inFlight += 1;
-    service.limiter.started();
+    const startedAt = this.#now();
     const outcome = await attempt(push, this.#settings, this.#chunk.endAt);
     this.#inFlight -= 1;
-    const isHealthy = outcome.kind !== 'transient';
-    service.limiter.ended(isHealthy, this.#now() - startedAt, this.#inFlight);
-    service.observe(outcome, this.#msLeft());
+    service.ended(outcome, this.#now() - startedAt, this.#inFlight, this.#msLeft());
     if (outcome.kind === 'transient') this.#retry(service, push, outcome);
     else this.#settle(push, outcome);
     this.#startPushes();
   }
 
+  /** Queues a push again after a pause, if another attempt is left and begins in time. */
   #retry(service: PushService, push: Push, outcome: Transient): void {
     push.lastFailure = outcome.reason;
     const delay = retryDelay(push, outcome, this.#settings.random(), this.#msLeft());
-    if (delay === undefined) this.#settle(push, failed(outcome.reason));
-    else {
+    if (delay === undefined) {
+      this.#settle(push, failed(outcome.reason));
+    } else {
       void this.#settings.sleep(delay).then(() => {
         service.queue.add(push);
-        this.#leaveOutSuspended(service);
         this.#startPushes();
       });
     }
-    this.#leaveOutSuspended(service);
   }
 
-  #leaveOutSuspended(service: PushService): void {
-    if (!service.isSuspended) return;
-    for (const push of service.queue.drain()) this.#settle(push, failed('throttled'));
-  }
-
-  /** The time is over. */
-  #leaveOutQueued(): void {
-    for (const { queue } of this.#services) {
-      for (const push of queue.drain()) {
-        // A push that was attempted before has failed.
-        this.#settle(push, push.lastFailure ? failed(push.lastFailure) : unreached);
-      }
-    }
-  }
-
-  #settle({ recipient }: Push, outcome: FinalOutcome | typeof unreached): void {
+  #settle({ recipient }: Push, outcome: Settled): void {
     if (outcome.kind === 'delivered') this.#counts.addDelivered();
     else if (outcome.kind === 'gone') this.#removals.add(recipient);
     else if (outcome.kind === 'failed') this.#counts.addFailed(outcome.reason);
@@ -152,5 +143,7 @@ class Delivery {
   }
 }
 
-const unreached = { kind: 'unreached' } as const;
-const failed = (reason: FailureReason) => ({ kind: 'failed', reason }) as const;
+type Settled = FinalOutcome | { readonly kind: 'unreached' };
+
+const unreached: Settled = { kind: 'unreached' };
+const failed = (reason: FailureReason): Settled => ({ kind: 'failed', reason });

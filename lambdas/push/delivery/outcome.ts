@@ -1,3 +1,4 @@
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { PushResponse } from '../transport/read-response.ts';
 
 /** What a push service's response means for the push and its subscription. */
@@ -11,26 +12,6 @@ export type Outcome =
 
 export type Transient = Extract<Outcome, { readonly kind: 'transient' }>;
 export type FinalOutcome = Exclude<Outcome, Transient>;
-
-export type FailureReason =
-  /** The push service accepted the message and dropped it (WNS). */
-  | 'dropped'
-  /** The subscription was made under another application server key. */
-  | 'key_mismatch'
-  /** The VAPID token or its subject is refused: every push of the project will fail. */
-  | 'vapid_refused'
-  | 'too_large'
-  | 'refused'
-  /** 406 (WNS) or 429, after retries. */
-  | 'throttled'
-  /** A server error, after retries. */
-  | 'unavailable'
-  /** No connection, a broken connection, or a time-out, after retries. */
-  | 'no_response'
-  /** The stored endpoint's push service is no longer accepted, or its keys are invalid. */
-  | 'unsendable'
-  /** The subscription is gone, but could not be deleted in time. */
-  | 'not_removed';
 
 /**
  * Interprets a push service's response. RFC 8030 §5 and §7.3 define 201 and 404; the others are what

@@ -1,27 +1,23 @@
 /**
- * Milliseconds of pushes that may be made up for after a pause. Timers are late by some milliseconds
- * on a busy processor; without it the rate would never be reached. In any second there are therefore
- * at most 5 % more starts than the rate.
+ * Milliseconds of starts that may be made up for. Timers are late by some milliseconds on a busy
+ * processor, and the rate could not be reached otherwise. Any second has at most 5 % more starts.
  */
 const catchUpMs = 50;
 
 /** Spaces starts evenly, so that there are at most so many per second (GCRA, ITU-T I.371). */
 export class Pace {
   readonly #intervalMs: number;
-  #nextAt = Number.NEGATIVE_INFINITY;
+  #nextAt: number;
 
-  constructor(startsPerSecond: number) {
+  constructor(startsPerSecond: number, now: number) {
     this.#intervalMs = 1000 / startsPerSecond;
+    this.#nextAt = now;
   }
 
-  /** Milliseconds until the next start is allowed; 0 or less if it is. */
-  wait(now: number): number {
-    return this.#nextAt - now;
-  }
-
-  started(now: number): void {
-    // The first start has no pause before it.
-    const earliest = this.#nextAt === Number.NEGATIVE_INFINITY ? now : now - catchUpMs;
-    this.#nextAt = Math.max(this.#nextAt, earliest) + this.#intervalMs;
+  /** Takes a start if one is free. @returns 0 if so, otherwise ms until the next one is. */
+  start(now: number): number {
+    if (now < this.#nextAt) return this.#nextAt - now;
+    this.#nextAt = Math.max(this.#nextAt, now - catchUpMs) + this.#intervalMs;
+    return 0;
   }
 }

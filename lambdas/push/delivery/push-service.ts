@@ -15,12 +15,16 @@ const suspendAfter = 32;
 /** One push service during the delivery of a chunk. */
 export class PushService {
   readonly queue: Queue<Push>;
-  readonly limiter: Limiter;
+  readonly #limiter: Limiter;
   #throttledInARow = 0;
 
   constructor(limits: InFlightLimits, prepare: (push: Push) => void) {
     this.queue = new Queue(prepare);
-    this.limiter = new Limiter(limits);
+    this.#limiter = new Limiter(limits);
+  }
+
+  get inFlight(): number {
+    return this.#limiter.inFlight;
   }
 
   /** Whether it throttles everything until after the last push. No further push to it starts. */
@@ -28,18 +32,27 @@ export class PushService {
     return this.#throttledInARow >= suspendAfter;
   }
 
-  /** @param msLeft until the last push. */
-  observe(outcome: Outcome, msLeft: number): void {
+  canStart(): boolean {
+    return this.queue.length > 0 && this.#limiter.hasRoom();
+  }
+
+  start(): Push {
+    this.#limiter.started();
+    return this.queue.take();
+  }
+
+  /**
+   * @param inFlightOverall pushes still in flight to all push services.
+   * @param msLeft until the last push.
+   */
+  ended(outcome: Outcome, tookMs: number, inFlightOverall: number, msLeft: number): void {
+    this.#limiter.ended(outcome.kind !== 'transient', tookMs, inFlightOverall);
     if (this.isSuspended) return;
-    const isThrottled =
+    const isThrottledToTheEnd =
       outcome.kind === 'transient' &&
       outcome.reason === 'throttled' &&
       (outcome.retryAfter ?? 0) >= msLeft;
-    this.#throttledInARow = isThrottled ? this.#throttledInARow + 1 : 0;
-  }
-
-  canStart(): boolean {
-    return this.queue.length > 0 && this.limiter.hasRoom();
+    this.#throttledInARow = isThrottledToTheEnd ? this.#throttledInARow + 1 : 0;
   }
 }
 
@@ -72,7 +85,7 @@ export function nextToStart(services: readonly PushService[]): PushService | und
   let next: PushService | undefined;
   for (const service of services) {
     if (!service.canStart()) continue;
-    if (next === undefined || service.limiter.inFlight < next.limiter.inFlight) next = service;
+    if (next === undefined || service.inFlight < next.inFlight) next = service;
   }
   return next;
 }

@@ -1,9 +1,9 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { VapidKeys } from '../../../contract/project.ts';
 import { type Encrypt, encryption } from '../crypto/encryption.ts';
 import type { PushRequest } from '../transport/transport.ts';
 import type { Chunk, DeliverySettings } from './chunk.ts';
-import type { FailureReason } from './outcome.ts';
 
 /** What the pushes to one origin share. It is released with the last of them. */
 export interface Origin {
@@ -25,8 +25,8 @@ export interface Push {
 }
 
 /**
- * The pushes of a chunk, origin by origin: pushes to one origin use the same token and the same
- * connections, so that few of them are needed at a time, however many origins there are.
+ * The pushes of a chunk, origin by origin: a token is then signed once per origin and chunk, and kept
+ * no longer than the pushes that need it, however many host names someone has subscribed with.
  */
 export function pushesByOrigin({ recipients, messages }: Chunk): Iterable<[Origin, Push[]]> {
   const encrypts = messages.map(encryption);

@@ -33,9 +33,14 @@ export class Removals {
     if (group.batch.length === limits.removalBatch) this.#remove(group);
   }
 
-  /** Removes those left over, and resolves when all batches have ended. */
-  async finish(): Promise<void> {
+  /** Starts the batches that are not full. */
+  removeRest(): void {
     for (const group of this.#groups.values()) this.#remove(group);
+  }
+
+  /** Resolves when all batches have ended. */
+  async finish(): Promise<void> {
+    this.removeRest();
     for (const { removed } of this.#groups.values()) await removed;
   }
 

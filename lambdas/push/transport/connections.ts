@@ -52,6 +52,8 @@ export class Connections {
   // Shared: loading the authorities costs a quarter of a handshake.
   readonly #secureContext: tls.SecureContext;
   readonly #origins = new Map<string, Origin>();
+  /** Idle connections of all origins; the longest idle one is first. */
+  readonly #idle = new Set<Connection>();
   #open = 0;
 
   constructor(settings: ConnectionSettings) {
@@ -65,13 +67,14 @@ export class Connections {
   }
 
   /**
-   * Takes an idle connection or opens one. At the limit, an idle connection of another push service is
-   * closed for it.
+   * Takes an idle connection or opens one. At the limit, the longest idle one of another origin is closed
+   * for it.
    * @throws {Error} if all connections are busy.
    */
   take(name: string): Connection {
     const origin = this.#originOf(name);
     for (let last = origin.idle.pop(); last !== undefined; last = origin.idle.pop()) {
+      this.#idle.delete(last);
       if (this.#now() - last.idleSince < idleTimeoutMs) return last;
       last.close();
     }
@@ -82,24 +85,20 @@ export class Connections {
       idle: (connection) => {
         connection.idleSince = this.#now();
         origin.idle.push(connection);
+        this.#idle.add(connection);
       },
       closed: (connection) => {
         this.#open -= 1;
         origin.connections -= 1;
-        const index = origin.idle.indexOf(connection);
-        if (index !== -1) origin.idle.splice(index, 1);
+        if (this.#idle.delete(connection)) origin.idle.splice(origin.idle.indexOf(connection), 1);
       },
     });
   }
 
   #closeIdle(): void {
-    for (const { idle } of this.#origins.values()) {
-      const [oldest] = idle;
-      if (oldest === undefined) continue;
-      oldest.close();
-      return;
-    }
-    throw new Error('Too many pushes at once.');
+    const [longestIdle] = this.#idle;
+    if (longestIdle === undefined) throw new Error('Too many pushes at once.');
+    longestIdle.close();
   }
 
   #originOf(name: string): Origin {

@@ -2,6 +2,7 @@ import { recipient } from '../../../../bench/recipient.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { decrypt } from '../../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
+import { deliver, skipWaits, vapid } from '../../../fixtures/delivery.ts';
 import {
   deliverVirtually,
   fcm,
@@ -9,7 +10,6 @@ import {
   noCounts,
   recipientsAt,
 } from '../../../fixtures/virtual-delivery.ts';
-import { deliver, skipWaits, vapid } from '../../../reliability/fixtures/real-delivery.ts';
 
 describe('to a push service on this machine', () => {
   const browserKeys = createBrowserKeys();

@@ -3,9 +3,9 @@ import https from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { vapidSigner } from '../../../../lambdas/push/crypto/vapid.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
+import { deliver } from '../../../fixtures/delivery.ts';
 import { deliverVirtually, noCounts, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 import { wildcardCertificate } from '../../../fixtures/wildcard-certificate.ts';
-import { deliver } from '../../../reliability/fixtures/real-delivery.ts';
 
 const origins = Array.from({ length: 2000 }, (_, index) => `https://x${index}.push.apple.com`);
 

@@ -1,0 +1,21 @@
+/** Why a push failed: every reason that is counted, logged and returned, with its meaning. */
+export const failureReasons = {
+  dropped: 'The push service accepted the message and dropped it (WNS).',
+  key_mismatch: 'The subscription was made with another application server key.',
+  vapid_refused: 'The push service refused the VAPID token or its subject.',
+  too_large: 'The push service takes only smaller messages.',
+  refused: 'The push service refused the push for another reason.',
+  throttled: 'The push service limits the rate (406 or 429), also after retries.',
+  unavailable: 'The push service had an error (5xx), also after retries.',
+  no_response: 'No connection, a broken connection or a time-out, also after retries.',
+  unsendable: 'The push service is no longer accepted, or the stored keys are invalid.',
+  not_removed: 'The subscription is gone, but could not be deleted in time.',
+  interrupted: 'The function ended during the push, so that its outcome is unknown.',
+} as const;
+
+export type FailureReason = keyof typeof failureReasons;
+
+export const failureReasonNames = Object.keys(failureReasons) as [FailureReason];
+
+/** Failures by their reason; reasons without a failure are absent. */
+export type Failures = Readonly<Partial<Record<FailureReason, number>>>;
