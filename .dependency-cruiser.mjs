@@ -35,18 +35,20 @@ export default {
     ),
     may('lambdas/push', contract),
     may('lambdas/store', contract, ...aPackage('@aws-sdk')),
-    // The functions: everything under lambdas/ but the three above.
+    // The functions, and what two of them share: everything under lambdas/ but the three above.
     {
       from: { path: '^lambdas/(?!http/|push/|store/)' },
       to: {
         path: [
           contract,
-          '^lambdas/(http|push|store)/',
+          '^lambdas/(http|push|shares|store)/',
           ...aPackage('@middy', '@aws-lambda-powertools'),
           ...lambdaTypes,
         ],
       },
     },
+    // Its type of the database client, and the library that this client signs with.
+    may('lambdas/send', ...aPackage('@aws-sdk', '@smithy')),
     mayUseNode('lambdas'),
 
     // The stack refers to handlers by their path.
@@ -60,7 +62,7 @@ export default {
 
     may('admin', contract, store, packages, '^package\\.json$'),
     mayUseNode('admin'),
-    may('bin', contract, '^admin/', '^lib/', packages),
+    may('bin', contract, '^admin/', '^lib/', '^local/node-binary\\.ts$', packages),
     mayUseNode('bin'),
     may('local', contract, store, '^admin/', packages),
     may('local/playground', '^sdk/'),

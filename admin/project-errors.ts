@@ -24,3 +24,12 @@ export class ProjectRemovalIncomplete extends Error {
     super(`An earlier project "${projectId}" is not fully removed. Delete it again to finish.`);
   }
 }
+
+/** Somebody else changed the subscriber cap during the wait for a new one. */
+export class PlanChangedMeanwhile extends Error {
+  override readonly name = 'PlanChangedMeanwhile';
+  readonly code = 'plan_changed';
+  constructor(projectId: string) {
+    super(`The plan of project "${projectId}" was changed meanwhile. Look at it and try again.`);
+  }
+}

@@ -12,16 +12,20 @@ import {
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
+import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import {
-  type ProjectItem,
-  subscribersPeriod,
-  type UsageItem,
-  type VapidKeyItem,
-} from '../lambdas/store/items.ts';
+  type PlanChange,
+  type ProjectUpdate,
+  planUpdate,
+  realWaiting,
+  setFirstCap,
+  type Waiting,
+} from './plan-change.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
+import { counterFor, newCounters, readCounters } from './subscriber-counters.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
 /** A project without the hashes of its secret keys. */
@@ -44,9 +48,6 @@ export interface NewProject {
   readonly random: RandomSource;
 }
 
-/** The limits to change: a number, null for no limit, or `default` for the deployment's setting. */
-export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
-
 export interface ProjectUsage {
   readonly subscribers: number;
   /** The UTC month of `sends`, such as `2026-11`. */
@@ -57,7 +58,8 @@ export interface ProjectUsage {
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
-  ProjectionExpression: 'projectId, #name, vapidPublicKey, #plan, createdAt, previousKeyUntil',
+  ProjectionExpression:
+    'projectId, #name, vapidPublicKey, #plan, subscriberCounter, createdAt, previousKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
@@ -99,10 +101,10 @@ export function projectRegistry(
 
   return {
     /**
-     * Creates a project, its VAPID key and its subscriber counter in one transaction.
+     * Creates a project, its VAPID key and its subscriber counters in one transaction.
      * @throws {ProjectExists}
      * @throws {ProjectRemovalIncomplete} if an earlier project's subscriptions may be left, which
-     *   the new counter would not count.
+     *   the new counters would not count.
      */
     async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
@@ -113,10 +115,10 @@ export function projectRegistry(
         apiKeyHash: hashSecretKey(secretKey),
         vapidPublicKey: publicKey,
         plan: plan ?? {},
+        subscriberCounter: counterFor(plan ?? {}),
         createdAt: clock().toISOString(),
       };
       const key: VapidKeyItem = { projectId, privateKey };
-      const counter: UsageItem = { projectId, period: subscribersPeriod, used: 0 };
       const isNew = 'attribute_not_exists(projectId)';
       try {
         await dynamo.send(
@@ -124,14 +126,18 @@ export function projectRegistry(
             TransactItems: [
               { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
               { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
-              { Put: { TableName: tables.usage, Item: counter, ConditionExpression: isNew } },
+              ...newCounters(projectId).map((Item) => ({
+                Put: { TableName: tables.usage, Item, ConditionExpression: isNew },
+              })),
             ],
           }),
         );
       } catch (error) {
-        const [projectReason, , counterReason] = cancellationReasons(error);
+        const [projectReason, , ...counterReasons] = cancellationReasons(error);
         if (conditionFailed(projectReason)) throw new ProjectExists(projectId);
-        throw conditionFailed(counterReason) ? new ProjectRemovalIncomplete(projectId) : error;
+        throw counterReasons.some(conditionFailed)
+          ? new ProjectRemovalIncomplete(projectId)
+          : error;
       }
       return { project: withoutHashes(project), secretKey };
     },
@@ -155,11 +161,28 @@ export function projectRegistry(
     },
 
     /**
-     * Changes the given limits and keeps the others.
+     * Changes the given limits and keeps the others. A subscriber cap on a project without one takes
+     * effect after 40 s: see {@link setFirstCap}.
      * @throws {ProjectNotFound}
+     * @throws {PlanChangedMeanwhile}
      */
-    setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
-      return update(projectId, planUpdate(changes));
+    async setPlan(
+      projectId: string,
+      changes: PlanChange,
+      waiting: Waiting = realWaiting,
+    ): Promise<RegisteredProject> {
+      const project = await find(projectId);
+      if (project === undefined) throw new ProjectNotFound(projectId);
+      const { subscriberCap = project.plan.subscriberCap } = changes;
+      const isFirstCap = project.plan.subscriberCap === null && subscriberCap !== null;
+      if (!isFirstCap) return update(projectId, planUpdate(changes));
+      const countInSingle = () =>
+        update(projectId, {
+          UpdateExpression: 'SET subscriberCounter = :single',
+          ExpressionAttributeValues: { ':single': 'single' },
+        });
+      await setFirstCap(dynamo, tables, projectId, changes, countInSingle, waiting);
+      return (await find(projectId))!;
     },
 
     /**
@@ -199,55 +222,19 @@ export function projectRegistry(
 
     /** The number of subscribers, and of notifications sent in the current UTC month. */
     async usage(projectId: string): Promise<ProjectUsage> {
-      const readCount = async (period: string): Promise<number> => {
-        const { Item } = await dynamo.send(
-          new GetCommand({ TableName: tables.usage, Key: { projectId, period } }),
-        );
-        return (Item as UsageItem | undefined)?.used ?? 0;
-      };
       const month = utcMonth(clock());
-      const [subscribers, sends] = await Promise.all([
-        readCount(subscribersPeriod),
-        readCount(month),
+      const [counters, { Item }] = await Promise.all([
+        readCounters(dynamo, tables.usage, projectId),
+        dynamo.send(new GetCommand({ TableName: tables.usage, Key: { projectId, period: month } })),
       ]);
+      const subscribers = counters.reduce((sum, { used }) => sum + used, 0);
+      const sends = (Item as UsageItem | undefined)?.used ?? 0;
       return { subscribers, month, sends };
     },
   };
 }
 
-/** Parameters of an `UpdateCommand`. */
-interface ProjectUpdate {
-  readonly UpdateExpression: string;
-  readonly ExpressionAttributeNames?: Record<string, string>;
-  readonly ExpressionAttributeValues?: Record<string, unknown>;
-}
-
 function withoutHashes(item: ProjectItem): RegisteredProject {
   const { apiKeyHash, previousKeyHash, ...project } = item;
   return project;
-}
-
-function planUpdate(changes: PlanChange): ProjectUpdate {
-  const names: Record<string, string> = { '#plan': 'plan' };
-  const values: Record<string, number | null | undefined> = {};
-  const set: string[] = [];
-  const remove: string[] = [];
-  for (const [limit, value] of Object.entries(changes)) {
-    names[`#${limit}`] = limit;
-    if (value === 'default') {
-      remove.push(`#plan.#${limit}`);
-    } else {
-      set.push(`#plan.#${limit} = :${limit}`);
-      values[`:${limit}`] = value;
-    }
-  }
-  const clauses = [
-    ...(set.length > 0 ? [`SET ${set.join(', ')}`] : []),
-    ...(remove.length > 0 ? [`REMOVE ${remove.join(', ')}`] : []),
-  ];
-  return {
-    UpdateExpression: clauses.join(' '),
-    ExpressionAttributeNames: names,
-    ...(set.length > 0 && { ExpressionAttributeValues: values }),
-  };
 }

@@ -1,16 +1,12 @@
 import {
-  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import {
-  cancellationReasons,
-  conditionFailed,
-  isConditionFailure,
-} from '../lambdas/store/dynamo.ts';
-import { type ClosedCounterItem, subscribersPeriod } from '../lambdas/store/items.ts';
+import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
+import type { ClosedCounterItem } from '../lambdas/store/items.ts';
+import { partCount, projectPart, subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RandomSource } from './secret-key.ts';
@@ -22,13 +18,12 @@ export type RemovedItems = Readonly<Record<OwnedTable['kind'], number>>;
 interface OwnedTable {
   readonly kind: 'subscriptions' | 'notifications' | 'usage';
   readonly table: string;
-  readonly sortKey: string;
+  readonly keys: readonly [partitionKey: string, sortKey: string];
+  /** The partitions of the project. */
+  readonly partitions: readonly string[];
 }
 
-interface Key {
-  readonly projectId: string;
-  readonly [sortKey: string]: string;
-}
+type Key = Readonly<Record<string, unknown>>;
 
 /** Items per transaction. DynamoDB's limit is 100, and one of them is the condition check. */
 const pageSizeItems = 99;
@@ -36,10 +31,10 @@ const pageSizeItems = 99;
 /**
  * Removes a project and all its items:
  *
- * 1. One transaction deletes the project and its VAPID key and closes its subscriber counter.
+ * 1. One transaction deletes the project and its VAPID key and closes its subscriber counters.
  *    From then on no subscription can be added.
  * 2. The other items are deleted page by page.
- * 3. The closed counter is deleted last. As long as it exists, no project with this id can be
+ * 3. The closed counters are deleted last. As long as they exist, no project with this id can be
  *    created, and a second call continues the removal.
  *
  * @throws {ProjectNotFound}
@@ -51,14 +46,28 @@ export async function removeProject(
   random: RandomSource,
   onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
-  const counterKey = { projectId, period: subscribersPeriod };
+  const counterKeys = subscriberPeriods.map((period) => ({ projectId, period }));
+  /** Tells which removal has closed the counters. */
+  const counterKey = counterKeys[0]!;
+  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
+  const own = [projectId];
   const ownedTables: readonly OwnedTable[] = [
-    { kind: 'subscriptions', table: tables.subscriptions, sortKey: 'endpointHash' },
-    { kind: 'notifications', table: tables.notifications, sortKey: 'notificationId' },
-    { kind: 'usage', table: tables.usage, sortKey: 'period' },
+    {
+      kind: 'subscriptions',
+      table: tables.subscriptions,
+      keys: ['projectPart', 'endpointHash'],
+      partitions: parts,
+    },
+    {
+      kind: 'notifications',
+      table: tables.notifications,
+      keys: ['projectId', 'notificationId'],
+      partitions: own,
+    },
+    { kind: 'usage', table: tables.usage, keys: ['projectId', 'period'], partitions: own },
   ];
 
-  await closeCounter(random(16).toString('hex'));
+  await closeCounters(random(16).toString('hex'));
   const removed = { subscriptions: 0, notifications: 0, usage: 0 };
   const removalId = await currentRemoval();
   if (removalId === undefined) return removed;
@@ -70,26 +79,26 @@ export async function removeProject(
       onProgress({ ...removed });
     }
   }
-  await deleteCounter(removalId);
+  await deleteCounters(removalId);
   return removed;
 
-  /** Deletes the project and its VAPID key and closes its counter. Idempotent. */
-  async function closeCounter(newRemovalId: string): Promise<void> {
+  /** Deletes the project and its VAPID key and closes its counters. Idempotent. */
+  async function closeCounters(newRemovalId: string): Promise<void> {
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
             { Delete: { TableName: tables.projects, Key: { projectId } } },
             { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
-            {
+            ...counterKeys.map((Key) => ({
               Update: {
                 TableName: tables.usage,
-                Key: counterKey,
+                Key,
                 UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE used',
                 ConditionExpression: 'attribute_exists(projectId)',
                 ExpressionAttributeValues: { ':removal': newRemovalId },
               },
-            },
+            })),
           ],
         }),
       );
@@ -107,26 +116,29 @@ export async function removeProject(
     return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
   }
 
-  /** The keys of the project's items in one table, page by page, without the subscriber counter. */
-  async function* keysIn({ table, sortKey }: OwnedTable): AsyncGenerator<readonly Key[]> {
-    let startKey: Record<string, unknown> | undefined;
-    do {
-      const page = await dynamo.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: 'projectId = :projectId',
-          ExpressionAttributeValues: { ':projectId': projectId },
-          ProjectionExpression: 'projectId, #sortKey',
-          ExpressionAttributeNames: { '#sortKey': sortKey },
-          ConsistentRead: true,
-          Limit: pageSizeItems,
-          ...(startKey && { ExclusiveStartKey: startKey }),
-        }),
-      );
-      const keys = (page.Items ?? []) as Key[];
-      yield keys.filter(({ period }) => period !== subscribersPeriod);
-      startKey = page.LastEvaluatedKey;
-    } while (startKey);
+  /** The keys of the project's items in one table, page by page, without the subscriber counters. */
+  async function* keysIn({ table, keys, partitions }: OwnedTable): AsyncGenerator<readonly Key[]> {
+    const [partitionKey, sortKey] = keys;
+    for (const partition of partitions) {
+      let startKey: Key | undefined;
+      do {
+        const page = await dynamo.send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: '#partitionKey = :partition',
+            ExpressionAttributeValues: { ':partition': partition },
+            ProjectionExpression: '#partitionKey, #sortKey',
+            ExpressionAttributeNames: { '#partitionKey': partitionKey, '#sortKey': sortKey },
+            ConsistentRead: true,
+            Limit: pageSizeItems,
+            ...(startKey && { ExclusiveStartKey: startKey }),
+          }),
+        );
+        const found = (page.Items ?? []) as Key[];
+        yield found.filter(({ period }) => !subscriberPeriods.includes(period as string));
+        startKey = page.LastEvaluatedKey;
+      } while (startKey);
+    }
   }
 
   /** @returns false if another call has finished the removal. Then nothing is deleted. */
@@ -153,14 +165,15 @@ export async function removeProject(
     }
   }
 
-  /** Deletes the closed counter. Idempotent. */
-  async function deleteCounter(removalId: string): Promise<void> {
+  /** Deletes the closed counters. Idempotent. */
+  async function deleteCounters(removalId: string): Promise<void> {
+    const TransactItems = counterKeys.map((Key) => ({
+      Delete: { TableName: tables.usage, Key, ...isClosedBy(removalId) },
+    }));
     try {
-      await dynamo.send(
-        new DeleteCommand({ TableName: tables.usage, Key: counterKey, ...isClosedBy(removalId) }),
-      );
+      await dynamo.send(new TransactWriteCommand({ TransactItems }));
     } catch (error) {
-      if (!isConditionFailure(error)) throw error;
+      if (!cancellationReasons(error).some(conditionFailed)) throw error;
     }
   }
 }

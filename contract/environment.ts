@@ -7,6 +7,7 @@ export const environment = {
   subscriptionsTable: 'SUBSCRIPTIONS_TABLE',
   usageTable: 'USAGE_TABLE',
   notificationsTable: 'NOTIFICATIONS_TABLE',
+  talliesTable: 'TALLIES_TABLE',
   rateLimitsTable: 'RATE_LIMITS_TABLE',
   deliverFunction: 'DELIVER_FUNCTION',
   subscriberCap: 'SUBSCRIBER_CAP',
@@ -15,6 +16,7 @@ export const environment = {
   vapidSubject: 'VAPID_SUBJECT',
   extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
   preferIpv6: 'PREFER_IPV6',
+  pushesPerSecond: 'PUSHES_PER_SECOND',
 } as const;
 
 export type EnvironmentName = (typeof environment)[keyof typeof environment];
@@ -32,11 +34,13 @@ const variables = z.object({
   SUBSCRIPTIONS_TABLE: name,
   USAGE_TABLE: name,
   NOTIFICATIONS_TABLE: name,
+  TALLIES_TABLE: name,
   RATE_LIMITS_TABLE: name,
   DELIVER_FUNCTION: name,
   SUBSCRIBER_CAP: count,
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,
+  PUSHES_PER_SECOND: count,
   VAPID_SUBJECT: name,
   /** Origins, separated by commas; may be empty. */
   EXTRA_PUSH_ORIGINS: z.pipe(

@@ -22,11 +22,6 @@ export const errorTable = {
     status: 409,
     meaning: 'The first request with this `Idempotency-Key` is still in progress.',
   },
-  send_interrupted: {
-    status: 409,
-    meaning:
-      'The first request with this `Idempotency-Key` was interrupted. Some subscribers may have been notified.',
-  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',

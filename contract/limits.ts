@@ -46,9 +46,46 @@ export const limits = {
     /** Lambda ends the function. */
     timeoutMs: 29_000,
   },
-  deliver: {
+  /** How a notification's audience is divided among functions. */
+  share: {
+    /** Recipients that a function has in memory at once: about 600 bytes each. */
+    recipients: 30_000,
+    /**
+     * Recipients that are planned for a chunk. Endpoint hashes are evenly distributed: a chunk differs
+     * from this by a few hundred.
+     */
+    expectedRecipients: 28_000,
+    /** User ids of a share that is delivered asynchronously. */
+    users: 250,
+    /** Pushes per second for which one more function is worth starting; one can push about 2,000. */
+    pushesPerSecond: 1250,
+    /** Seconds of pushing that are planned for a chunk. */
+    chunkSeconds: 20,
+    /** Recipients whose events one tally counts: an item takes 1,000 writes per second. */
+    recipientsPerTally: 10_000,
+    /** Tallies of a share. */
+    tallies: 8,
+    /** Shares of a notification: one transaction, of 100 items at most, cancels all of them. */
+    shares: 96,
+    /** Most seconds by which a browser delays its `shown` event, and how many events per second that leaves. */
+    eventWindow: 20,
+    shownPerSecond: 5000,
+    /**
+     * Without a response to wait for, in ms after the start of a chunk: no push starts, the chunk ends.
+     * Together less than the minute after which Lambda repeats an asynchronous invocation.
+     */
+    lastPushMs: 40_000,
+    endMs: 45_000,
+    /** Time for the writes after the end of a chunk. */
+    lastWritesMs: 2000,
+    /** Time between two writes of a chunk's counts. */
+    saveEveryMs: 2000,
+    /** An asynchronous invocation that has not started by then is dropped. */
+    startWithinMs: 60 * 60 * 1000,
+    /** After a function's end, Lambda repeats an asynchronous invocation within this time: after 1 or 2 minutes. */
+    retryWithinMs: 5 * 60 * 1000,
     /** Lambda ends the function: its maximum, 15 minutes. */
-    timeoutMs: 900_000,
+    timeoutMs: 15 * 60 * 1000,
   },
 } as const;
 

@@ -14,4 +14,12 @@ export const pushMetrics = {
    * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',
+  /** Subscribers that were not attempted, because the time of a send was over. */
+  unreached: 'SubscribersUnreached',
+  /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
+  interrupted: 'PushesInterrupted',
+  /** Shares that Lambda refused to start, because too many functions were running. */
+  invocationsRefused: 'InvocationsRefused',
+  /** Times that the counts of a send, or its cancellation, could not be stored. */
+  resultsNotStored: 'ResultsNotStored',
 } as const;

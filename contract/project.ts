@@ -5,6 +5,13 @@ export interface Plan {
   readonly rateLimitPerMinute?: number | null;
 }
 
+/**
+ * Which counter a project's subscribers are counted in. `single`: one item, so that a cap is exact.
+ * `parts`: one item for each partition, so that functions on different partitions never conflict; for
+ * projects without a cap. The sum of the single counter and all parts is the number of subscribers.
+ */
+export type SubscriberCounter = 'single' | 'parts';
+
 /** VAPID key pair (RFC 8292), base64url. The public key is the application server key. */
 export interface VapidKeys {
   readonly publicKey: string;
@@ -19,6 +26,7 @@ export interface Project {
   /** The key before the last rotation, if that had a grace period. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly plan: Plan;
+  readonly subscriberCounter: SubscriberCounter;
 }
 
 /** A project with its private key, for the function that signs pushes. */

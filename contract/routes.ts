@@ -3,19 +3,19 @@
  * headers from it, and the SDK and the tests take their URLs from it.
  */
 
-export type RouteName = 'subscribe' | 'unsubscribe' | 'send' | 'track';
+export type RouteName = 'subscribe' | 'unsubscribe' | 'send' | 'getNotification' | 'track';
 
 /** Every function: one for each route, and deliver, which only send invokes. */
 export type FunctionName = RouteName | 'deliver';
 
 export interface Route {
   readonly name: RouteName;
-  readonly method: 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** In API Gateway's notation: `{projectId}`, `{notificationId}`. */
   readonly path: string;
   /**
-   * Methods that pages of other origins may use on this path; undefined if none. Send has none: its
-   * secret key must not be in a browser.
+   * Methods that pages of other origins may use on this path; undefined if none. Routes that need the
+   * secret key have none: it must not be in a browser.
    */
   readonly corsMethods?: readonly string[];
   /** Whether this route's function also answers the path's preflight (OPTIONS). */
@@ -44,6 +44,12 @@ export const routes = {
     name: 'send',
     method: 'POST',
     path: `${project}/notifications`,
+    answersPreflight: false,
+  },
+  getNotification: {
+    name: 'getNotification',
+    method: 'GET',
+    path: `${project}/notifications/{notificationId}`,
     answersPreflight: false,
   },
   track: {

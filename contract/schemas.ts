@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { decodeBase64, encodeBase64url } from './base64url.ts';
+import { decodeBase64 } from './base64url.ts';
+import { failureReasonNames } from './failure-reasons.ts';
 import { limits, projectIdPattern } from './limits.ts';
 import { isUncompressedPoint } from './p256.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
@@ -20,11 +21,11 @@ function text(min: number, max: number) {
   );
 }
 
-/** Bytes in base64 or base64url, padded or not; the output is base64url without padding. */
+/** Bytes in base64 or base64url, padded or not. */
 function bytes(isRight: (decoded: Uint8Array) => boolean, message: string) {
   const decode = z.transform((value: string, context) => {
     const decoded = decodeBase64(value);
-    if (decoded !== undefined && isRight(decoded)) return encodeBase64url(decoded);
+    if (decoded !== undefined && isRight(decoded)) return decoded;
     context.issues.push({ code: 'custom', message, input: value });
     return z.NEVER;
   });
@@ -44,11 +45,24 @@ function endpoint(read: (value: string) => URL | { refusal: string }) {
   const readUrl = z.transform((value: string, context) => {
     const url = read(value);
     const refusal = url instanceof URL ? lengthRefusal(url.href) : url.refusal;
-    if (url instanceof URL && refusal === undefined) return url.href;
+    if (url instanceof URL && refusal === undefined) return endpointOf(url);
     context.issues.push({ code: 'custom', message: refusal, input: value });
     return z.NEVER;
   });
   return z.pipe(text(1, limits.urlLength), readUrl);
+}
+
+/** An endpoint, parsed. */
+export interface Endpoint {
+  /** The whole URL, as a URL parser spells it. */
+  readonly href: string;
+  readonly origin: string;
+  /** The rest of the URL, from its first slash on. */
+  readonly path: string;
+}
+
+function endpointOf({ href, origin }: URL): Endpoint {
+  return { href, origin, path: href.slice(origin.length) };
 }
 
 /** Endpoints are stored percent-encoded: a character outside ASCII then takes up to 12. */
@@ -89,15 +103,22 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
  */
 export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
 
+const content = {
+  title: text(1, limits.titleLength),
+  body: z.optional(text(0, limits.bodyLength)),
+  url: z.optional(webUrl),
+  icon: z.optional(webUrl),
+  image: z.optional(webUrl),
+  badge: z.optional(webUrl),
+};
+
+/** What a notification shows. */
+export const notificationContentSchema = object(content);
+
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
 export const sendSchema = z.strictObject(
   {
-    title: text(1, limits.titleLength),
-    body: z.optional(text(0, limits.bodyLength)),
-    url: z.optional(webUrl),
-    icon: z.optional(webUrl),
-    image: z.optional(webUrl),
-    badge: z.optional(webUrl),
+    ...content,
     userIds: z.optional(
       z.pipe(
         z.array(userId, { error: 'must be an array of user ids' }).check(
@@ -129,11 +150,16 @@ export const trackSchema = object({
   type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
 });
 
-/** A validated subscription, its endpoint and keys in the spelling that is stored. */
+/** Query of track: the tally that counts the event. Messages of small audiences have none. */
+export const tallySchema = z.pipe(
+  z._default(z.string().check(z.regex(/^\d{1,4}$/)), '0'),
+  z.transform(Number),
+);
+
+/** A validated subscription: its endpoint parsed, its keys decoded. */
 export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
 export type SendRequest = z.infer<typeof sendSchema>;
-/** The notification's content: a send request without its recipients. */
-export type NotificationContent = Omit<SendRequest, 'userIds'>;
+export type NotificationContent = z.infer<typeof notificationContentSchema>;
 export type EventType = z.infer<typeof trackSchema>['type'];
 
 const count = z.int().check(z.nonnegative());
@@ -157,3 +183,31 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
   unreached: z.optional(z.int().check(z.positive())),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
+
+/**
+ * `sending`: functions work on it. `sent`: they have ended. `interrupted`: one of them ended early, and
+ * nobody continues its work.
+ */
+export const notificationStatusSchema = z.enum(['sending', 'sent', 'interrupted']);
+export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
+
+/** Response of send to `Prefer: respond-async`. */
+export const acceptedSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
+
+/** A notification and what has become of it so far. */
+export const notificationSchema = z.extend(deliveryCountsSchema, {
+  ...content,
+  id: z.uuid(),
+  /** Everyone, or how many user ids. */
+  audience: z.union([z.literal('everyone'), z.object({ users: z.int().check(z.positive()) })]),
+  status: notificationStatusSchema,
+  sentAt: z.iso.datetime(),
+  /** As in the response of send. */
+  unreached: z.optional(z.int().check(z.positive())),
+  /** Failures by their reason, adding up to `failed`. Present only if any. */
+  failures: z.optional(z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive()))),
+  /** Events counted. */
+  shown: count,
+  clicked: count,
+});
+export type NotificationResult = z.infer<typeof notificationSchema>;

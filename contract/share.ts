@@ -1,9 +1,65 @@
 import * as z from 'zod/mini';
-import { projectIdSchema } from './schemas.ts';
+import { failureReasonNames } from './failure-reasons.ts';
+import {
+  deliveryCountsSchema,
+  notificationContentSchema,
+  notificationIdSchema,
+  projectIdSchema,
+} from './schemas.ts';
 
-/** The event by which send invokes deliver: one share of an audience. */
-export const deliverEventSchema = z.strictObject({
+/**
+ * A share of a notification's audience: what one function delivers. Send passes it to deliver, or
+ * delivers it itself.
+ */
+
+const count = z.int().check(z.nonnegative());
+const positive = z.int().check(z.positive());
+
+export const shareSchema = z.object({
   projectId: projectIdSchema,
+  notificationId: notificationIdSchema,
+  content: notificationContentSchema,
+  /** Absolute address to which the service worker reports events, without a tally. */
+  eventsUrl: z.string(),
+  /** Seconds over which browsers spread their `shown` events. */
+  eventWindow: count,
+  /** The share's first tally and how many it has. */
+  firstTally: count,
+  tallies: positive,
+  /** The user ids of the share; absent in a broadcast. */
+  userIds: z.optional(z.array(z.string())),
+  /**
+   * Positions in the audience, from `from` to before `to`: indexes of `userIds`, or else the first 32
+   * bits of endpoint hashes.
+   */
+  from: count,
+  to: positive,
+  /** Positions that are expected to make one chunk. */
+  step: positive,
+  /** Whether recipients are read consistently. */
+  consistent: z.boolean(),
+  /** Epoch seconds at which the tallies are deleted. */
+  expiresAt: positive,
+  pushesPerSecond: z.number().check(z.positive()),
+  /**
+   * Epoch ms after which no push starts, and by which the share ends. Absent: it runs as long as its
+   * function may, and is resumed by Lambda's retry.
+   */
+  deadline: z.optional(z.object({ lastPushAt: positive, endAt: positive })),
 });
+export type Share = z.infer<typeof shareSchema>;
 
-export type DeliverEvent = z.infer<typeof deliverEventSchema>;
+/** The counts of a share that has ended. */
+export const shareResultSchema = z.extend(deliveryCountsSchema, {
+  /** Failures by their reason, adding up to `failed`. */
+  failures: z.partialRecord(z.enum(failureReasonNames), positive),
+  /** Recipients that were read and not attempted. */
+  unreached: count,
+  /** Whether all recipients of the share were read. */
+  isComplete: z.boolean(),
+});
+export type ShareResult = z.infer<typeof shareResultSchema>;
+
+/** Response of deliver: the result, or nothing if another invocation has the share. */
+export const deliverResponseSchema = z.object({ result: z.optional(shareResultSchema) });
+export type DeliverResponse = z.infer<typeof deliverResponseSchema>;

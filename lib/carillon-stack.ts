@@ -13,6 +13,7 @@ import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
 import { SubscriptionsTable } from './tables/subscriptions-table.ts';
+import { TalliesTable } from './tables/tallies-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
 import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
@@ -41,6 +42,7 @@ export class CarillonStack extends Stack {
     const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
     const usage = new UsageTable(this, 'Usage', { disposable });
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
+    const tallies = new TalliesTable(this, 'Tallies', { disposable });
     const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable });
 
     // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
@@ -57,7 +59,17 @@ export class CarillonStack extends Stack {
       root,
       disposable,
     });
-    const endpoints: Record<RouteName, ServiceFunction> = { subscribe, unsubscribe, send, track };
+    const getNotification = new ServiceFunction(this, 'GetNotification', {
+      ...small,
+      name: 'getNotification',
+    });
+    const endpoints: Record<RouteName, ServiceFunction> = {
+      subscribe,
+      unsubscribe,
+      send,
+      getNotification,
+      track,
+    };
     const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
 
     for (const fn of Object.values(endpoints)) {
@@ -77,8 +89,11 @@ export class CarillonStack extends Stack {
 
     notifications.grantRecord(send);
     projects.grantCheck(send);
+    usage.grantRead(send);
     deliver.grantInvocation(send);
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
+
+    send.addEnvironment(environment.pushesPerSecond, String(settings.pushesPerSecond));
 
     projects.grantLookup(deliver);
 
@@ -87,6 +102,7 @@ export class CarillonStack extends Stack {
       subscriptions.grantAudience(pushing);
       subscriptions.grantRemove(pushing);
       usage.grantCount(pushing);
+      tallies.grantRecord(pushing);
       vapidKeys.grantSign(pushing);
       pushes.addReporter(pushing);
       pushing.addEnvironment(environment.vapidSubject, settings.vapidSubject);
@@ -94,10 +110,21 @@ export class CarillonStack extends Stack {
       pushing.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
     }
 
-    notifications.grantBeacon(track);
+    notifications.grantRead(getNotification);
+    tallies.grantRead(getNotification);
+
+    tallies.grantCount(track);
 
     const api = new HttpApi(this, 'HttpApi', { functions: endpoints, disposable });
-    const tables = { projects, vapidKeys, subscriptions, usage, notifications, rateLimits };
+    const tables = {
+      projects,
+      vapidKeys,
+      subscriptions,
+      usage,
+      notifications,
+      tallies,
+      rateLimits,
+    };
     new Dashboard(this, 'Dashboard', {
       api,
       functions: [...Object.values(endpoints), deliver],
@@ -111,6 +138,7 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
     new CfnOutput(this, 'UsageTable', { value: usage.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
+    new CfnOutput(this, 'TalliesTable', { value: tallies.tableName });
     new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
   }
 }

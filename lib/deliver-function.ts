@@ -17,11 +17,14 @@ export class DeliverFunction extends ServiceFunction {
       name: 'deliver',
       // As for send: encryption is work for one thread, so one whole CPU.
       memorySize: 1769,
-      timeout: Duration.millis(limits.deliver.timeoutMs),
+      timeout: Duration.millis(limits.share.timeoutMs),
     });
     // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
     // and its counts are in the database.
-    this.configureAsyncInvoke({ retryAttempts: 2, maxEventAge: Duration.hours(1) });
+    this.configureAsyncInvoke({
+      retryAttempts: 2,
+      maxEventAge: Duration.millis(limits.share.startWithinMs),
+    });
     alarmOn(this, 'DroppedInvocations', {
       metric: this.metric('AsyncEventsDropped', { statistic: 'Sum' }),
       description:

@@ -10,13 +10,13 @@ import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 /**
- * The throttle of each route: requests per second, and the burst. It limits the cost of a flood.
+ * The throttle of each route: requests per second; the burst is half of it. It limits the cost of a flood.
  * API Gateway applies it to all callers together, so a flood above it blocks the route for all
  * projects. The functions limit each caller, by address and project.
  *
  * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
  * burst of 5,000 (2,500 and 1,250 in some regions). The routes and their preflights add up to
- * 5,000, so that a flood on one route leaves capacity for the others.
+ * 8,000 and 4,000, so that a flood on one route leaves capacity for the others.
  */
 const throttlePerSecond: Readonly<Record<RouteName, number>> = {
   // 43 million requests per day. At 20 ms each (4 ms measured on the local stack, with two calls to
@@ -27,9 +27,14 @@ const throttlePerSecond: Readonly<Record<RouteName, number>> = {
   // to DynamoDB. A valid send may take 29 s, so owners can use up the account's concurrency. A
   // throttle low enough to prevent that would let a flood block the route.
   send: 500,
-  // Three concurrent broadcasts to 30,000 browsers each, half of which report within 30 s.
-  track: 1500,
+  getNotification: 500,
+  // A quarter of the default pace, 20,000 pushes per second: of a broadcast that is shown at once
+  // by every fourth browser. One tally takes 1,000 events per second.
+  track: 5000,
 };
+
+/** The throttle of a path's preflights. The service worker's events need none. */
+const preflightsPerSecond = 500;
 
 // The route, not the path: the ids in a path are enough to send beacons, and the query of
 // unsubscribe contains an endpoint. No caller address, because API Gateway cannot shorten it. The
@@ -89,11 +94,13 @@ export class HttpApi extends Construct {
       for (const method of route.answersPreflight ? [route.method, 'OPTIONS'] : [route.method]) {
         const key = apigateway.HttpRouteKey.with(route.path, method as apigateway.HttpMethod);
         this.addRoute(api, key, integration, `${route.name}-${method}`);
+        const perSecond =
+          method === 'OPTIONS' ? preflightsPerSecond : throttlePerSecond[route.name];
         routeSettings[key.key] = {
           // A route's settings replace all settings of the stage.
           DetailedMetricsEnabled: true,
-          ThrottlingRateLimit: throttlePerSecond[route.name],
-          ThrottlingBurstLimit: throttlePerSecond[route.name],
+          ThrottlingRateLimit: perSecond,
+          ThrottlingBurstLimit: perSecond / 2,
         };
       }
     }

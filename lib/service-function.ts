@@ -6,11 +6,12 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../contract/routes.ts';
+import { nodeVersion } from '../contract/runtime.ts';
 import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 export interface ServiceFunctionProps {
-  /** Also the folder in lambdas/ whose handler.ts exports `handler`. */
+  /** Also the folder in lambdas/, in kebab case, whose handler.ts exports `handler`. */
   readonly name: FunctionName;
   /** The repository's root directory. */
   readonly root: string;
@@ -35,10 +36,10 @@ export class ServiceFunction extends nodejs.NodejsFunction {
     log.grantWrite(role);
 
     super(scope, id, {
-      entry: join(props.root, 'lambdas', props.name, 'handler.ts'),
+      entry: join(props.root, 'lambdas', folderOf(props.name), 'handler.ts'),
       projectRoot: props.root,
       depsLockFilePath: join(props.root, 'package-lock.json'),
-      runtime: lambda.Runtime.NODEJS_24_X,
+      runtime: lambda.Runtime[`NODEJS_${nodeVersion}_X`],
       architecture: lambda.Architecture.ARM_64,
       memorySize: props.memorySize,
       timeout: props.timeout,
@@ -79,4 +80,8 @@ export class ServiceFunction extends nodejs.NodejsFunction {
   metricConcurrency(): cloudwatch.Metric {
     return this.metric('ConcurrentExecutions', { statistic: 'Maximum' });
   }
+}
+
+function folderOf(name: FunctionName): string {
+  return name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }

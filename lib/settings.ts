@@ -53,6 +53,8 @@ const settings = z.strictObject({
   monthlySendCap: count.default(freeTier.monthlySendCap),
   /** Requests per minute by address, project and action, unless the project's plan has a limit. */
   rateLimitPerMinute: count.default(freeTier.rateLimitPerMinute),
+  /** Pushes per second of one notification, over all functions that deliver it. */
+  pushesPerSecond: count.default(20_000),
   /** Where a push service can reach the operator (RFC 8292 §2.1). */
   vapidSubject,
   /** Origins of further push services, with scheme and port. */

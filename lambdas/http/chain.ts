@@ -1,7 +1,9 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
-import type { Route } from '../../contract/routes.ts';
+import type { Project } from '../../contract/project.ts';
+import type { Route, RouteName } from '../../contract/routes.ts';
 import { accessLog } from './access-log.ts';
+import { authenticate, requireKey } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
@@ -44,4 +46,29 @@ export function browserChain(settings: BrowserChainSettings) {
     .use(findProject(projects.find))
     .use(rateLimit(route.name, perMinute, rateLimits))
     .use(requireProject());
+}
+
+export interface OwnerChainSettings<Found extends Project> {
+  readonly action: RouteName;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+  readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
+  readonly rateLimits: RequestCounter;
+  /** Requests per minute where a project's plan sets no limit. */
+  readonly perMinute: number;
+}
+
+/**
+ * The chain of the routes that need the secret key. Without the right key a request is counted against
+ * its address over all projects, and then refused, the same for an unknown project and a wrong key.
+ */
+export function ownerChain<Found extends Project>(settings: OwnerChainSettings<Found>) {
+  const { action, logger, clock, projects, rateLimits, perMinute } = settings;
+  return chain(accessLog(logger, clock))
+    .use(errorResponses())
+    .use(pathIds())
+    .use(refuseBeforeReading(action, perMinute, rateLimits, projects))
+    .use(authenticate(projects.find, clock))
+    .use(rateLimit(action, perMinute, rateLimits))
+    .use(requireKey());
 }

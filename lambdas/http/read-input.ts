@@ -8,14 +8,16 @@ import type { Middleware } from './response.ts';
 /**
  * Parses and validates the JSON body; the rest of the chain finds it as `input`.
  * @param limitBytes a longer body is refused without being parsed.
+ * @param mediaTypes accepted as `Content-Type`.
  */
 export function jsonBody<Schema extends z.ZodMiniType>(
   schema: Schema,
   limitBytes: number,
+  mediaTypes: readonly string[] = ['application/json'],
 ): Middleware<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
-      event.input = validate(schema, parseJson(event, limitBytes));
+      event.input = validate(schema, parseJson(event, limitBytes, mediaTypes));
     },
   };
 }
@@ -42,9 +44,22 @@ export function idempotencyKey(): Middleware<{ idempotencyKey?: string }> {
   };
 }
 
-function parseJson(event: APIGatewayProxyEventV2, limitBytes: number): unknown {
+/**
+ * Whether the caller prefers not to wait for the work (RFC 7240 §4.1). Other preferences are ignored,
+ * as §2 asks.
+ */
+export function prefersAsync({ headers }: APIGatewayProxyEventV2): boolean {
+  const preferences = headers.prefer?.split(',') ?? [];
+  return preferences.some((preference) => /^\s*respond-async\s*(;|$)/i.test(preference));
+}
+
+function parseJson(
+  event: APIGatewayProxyEventV2,
+  limitBytes: number,
+  mediaTypes: readonly string[],
+): unknown {
   const [mediaType = ''] = event.headers['content-type']?.split(';') ?? [];
-  if (mediaType.trim().toLowerCase() !== 'application/json') {
+  if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
     throw new ServiceError(
       'unsupported_media_type',
       'Send the body as JSON, with the header "Content-Type: application/json".',

@@ -1,8 +1,8 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import type { RouteName } from '../../contract/routes.ts';
+import type { FunctionName } from '../../contract/routes.ts';
 
 /** The log of one function, as lines of JSON. No error brings a secret into it. */
-export function serviceLogger(serviceName: RouteName): Logger {
+export function serviceLogger(serviceName: FunctionName): Logger {
   return new Logger({
     serviceName,
     jsonReplacerFn: (_key, value) => (value instanceof Error ? loggedError(value) : value),

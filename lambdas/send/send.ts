@@ -1,43 +1,44 @@
 import { createHash } from 'node:crypto';
-import type { Audience, Recipient } from '../../contract/audience.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { pushMessage } from '../../contract/message.ts';
+import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type { SendRequest, SendResult } from '../../contract/schemas.ts';
-import type { ChunkReport, Deliver } from '../push/delivery/deliver-chunk.ts';
-import type { AudienceStore } from '../store/audience.ts';
+import type { NotificationStatus, SendRequest, SendResult } from '../../contract/schemas.ts';
+import type { Share } from '../../contract/share.ts';
+import { storedResult, totalOf } from '../shares/results.ts';
+import { firstTallies, overAt, statusOf } from '../shares/status.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
-import type { NewNotification } from '../store/send-writes.ts';
+import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
+import { type Audience, divide, eventWindow, sharesOf } from './divide.ts';
+import { type RunParts, runShares, startShares } from './run-shares.ts';
 
-export interface DeliveryReport extends ChunkReport {
-  /** Why the audience could not be read to its end, if so. */
-  readonly interruption?: unknown;
-}
-
-export interface SendParts {
+export interface SendParts extends RunParts {
   readonly sends: SendStore;
-  readonly audiences: AudienceStore;
-  readonly deliver: Deliver;
-  readonly clock: () => Date;
-  /** A signal that aborts after this many ms. */
-  readonly abortAfter: (ms: number) => AbortSignal;
-  readonly newId: () => string;
+  readonly countSubscribers: (projectId: string, signal: AbortSignal) => Promise<number>;
+  readonly newId: (time: Date) => string;
   /** Most notifications per month where the project's plan sets no cap. */
   readonly monthlyCap: number;
-  /** Is called after every delivery, and when something could not be stored. */
-  readonly observe: {
-    delivered(project: SigningProject, id: string, report: DeliveryReport): void;
-    recordFailed(project: SigningProject, id: string, error: unknown): void;
-  };
+  /** Pushes per second over all functions that deliver a notification. */
+  readonly pushesPerSecond: number;
+  readonly observeSend: SendObserver;
+}
+
+/** What operators see of a send, besides its shares. */
+export interface SendObserver {
+  /** The send has its response. */
+  sent(project: SigningProject, id: string, total: ReturnType<typeof totalOf>): void;
+  /** A send could not be undone. */
+  cancelFailed(project: SigningProject, id: string, error: unknown): void;
 }
 
 export interface SendCall {
   readonly request: SendRequest;
   /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
+  /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */
+  readonly respondAsync: boolean;
   /** Address of the service, for the events URL in the message. */
   readonly baseUrl: string;
   /** Unique to this request. */
@@ -46,68 +47,76 @@ export interface SendCall {
   readonly startedAt: Date;
 }
 
+export type SendOutcome =
+  | { readonly kind: 'sent'; readonly result: SendResult }
+  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
+
 /**
- * Sends one notification and returns its counts. It takes one unit of the month whatever the size of
- * the audience, and returns the unit if nothing was attempted because of a fault here. A repeated
- * request gets the response of the first one and sends nothing. Only if the first one failed before
- * its delivery began, the repeated request delivers its notification.
+ * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns
+ * the unit if nothing was attempted because of a fault here. A repeated request gets the response of the
+ * first one and sends nothing. Only if the first one failed before its delivery began, the repeated
+ * request delivers its notification.
  */
 export async function send(
   parts: SendParts,
   project: SigningProject,
   call: SendCall,
-): Promise<SendResult> {
-  const { sends, clock, abortAfter, newId, monthlyCap } = parts;
-  const { request, idempotencyKey, requestId, startedAt } = call;
+): Promise<SendOutcome> {
+  const { sends, tallies, clock } = parts;
+  const { request, idempotencyKey, respondAsync, requestId, startedAt } = call;
   const { projectId, plan } = project;
   const { userIds, ...content } = request;
-  const id = newId();
   const sentAt = clock();
-  const idempotency =
-    idempotencyKey === undefined
-      ? undefined
-      : { keyHash: sha256(idempotencyKey), requestHash: sha256(JSON.stringify(request)) };
-  const notification = { projectId, id, content, sentAt, idempotency };
-  expectFits(serialise(notification, call.baseUrl));
+  const endsAt = startedAt.getTime() + limits.send.endMs;
+  const signal = parts.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
 
-  const msLeft = startedAt.getTime() + limits.send.endMs - sentAt.getTime();
-  const signal = abortAfter(Math.max(0, msLeft));
-  const cap = limitOf(plan.monthlySendCap, monthlyCap);
-  const begun = await undoing(notification, () => sends.begin(notification, cap, signal));
-  if (begun === 'project_gone') {
-    throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
-  }
-  if (begun === 'cap_reached') {
-    throw new ServiceError(
-      'send_cap_reached',
-      `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
-      { retryAfter: secondsToNextMonth(sentAt) },
-    );
-  }
-  if (begun === 'repeated') return repeat();
-  // Without a key, no repeated request can deliver it.
-  if (idempotency && !(await claim(notification))) throw inProgress(1);
-  return deliver(notification);
+  const audience: Audience = userIds
+    ? { userIds }
+    : { subscribers: await parts.countSubscribers(projectId, signal) };
+  const notification: NewNotification = {
+    projectId,
+    id: parts.newId(sentAt),
+    content,
+    plan: {
+      ...('userIds' in audience ? { users: audience.userIds.length } : audience),
+      ...divide(audience, parts.pushesPerSecond, respondAsync),
+      respondedAsync: respondAsync,
+    },
+    sentAt,
+    idempotency:
+      idempotencyKey === undefined
+        ? undefined
+        : { keyHash: sha256(idempotencyKey), requestHash: sha256(JSON.stringify(request)) },
+  };
+  expectFits(notification, eventsUrl(notification.id));
 
-  function claim(wanted: NewNotification): Promise<boolean> {
-    return undoing(wanted, () => sends.claim(wanted, { requestId, at: sentAt }, signal));
+  const cap = limitOf(plan.monthlySendCap, parts.monthlyCap);
+  switch (await begin()) {
+    case 'project_gone':
+      throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
+    case 'cap_reached':
+      throw new ServiceError(
+        'send_cap_reached',
+        `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
+        { retryAfter: secondsToNextMonth(sentAt) },
+      );
+    case 'repeated':
+      return repeat();
+    case 'begun':
+      return deliver(notification);
   }
 
-  /** Undoes what a failed call may have done, so that a repeated request starts from the beginning. */
-  async function undoing<Result>(
-    undone: NewNotification,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
+  async function begin(): ReturnType<SendStore['begin']> {
     try {
-      return await work();
+      return await sends.begin(notification, cap, signal);
     } catch (error) {
-      await sends.cancel(undone, requestId, signal).catch(recordFailed);
+      await cancel(notification);
       throw error;
     }
   }
 
-  async function repeat(): Promise<SendResult> {
-    const { keyHash, requestHash } = idempotency!;
+  async function repeat(): Promise<SendOutcome> {
+    const { keyHash, requestHash } = notification.idempotency!;
     const earlier = await sends.earlier(projectId, keyHash, signal);
     // The first request has just returned its unit.
     if (earlier === undefined) throw inProgress(1);
@@ -117,69 +126,92 @@ export async function send(
         'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
       );
     }
-    if (earlier.result !== undefined) return earlier.result;
-    const taken = { ...notification, id: earlier.id, sentAt: earlier.sentAt };
-    if (earlier.claimedAt === undefined && (await claim(taken))) return deliver(taken);
-    const age = sentAt.getTime() - (earlier.claimedAt ?? sentAt).getTime();
-    if (age < limits.send.timeoutMs) {
-      throw inProgress(Math.ceil((limits.send.timeoutMs - age) / 1000));
+    const first = { ...notification, ...earlier.notification };
+    const found = await tallies.find(first.id, firstTallies(first), signal);
+    if (found[0]?.ended === 'cancelled') throw inProgress(1);
+    const isQueued = first.plan.respondedAsync && found[0] !== undefined;
+    if (!isQueued && found.every((tally) => tally?.claim === undefined)) {
+      // Until its function is over, the first request may deliver its notification or cancel it.
+      const isOver = first.sentAt.getTime() + limits.send.timeoutMs < sentAt.getTime();
+      if (!isOver) throw inProgress(1);
+      return deliver(first);
     }
-    throw new ServiceError(
-      'send_interrupted',
-      'The first request with this Idempotency-Key was interrupted. Some subscribers may have been ' +
-        'notified; use a new key to send again.',
-    );
+    const status = statusOf(first, found, sentAt);
+    if (first.plan.respondedAsync) return { kind: 'accepted', id: first.id, status };
+    if (status === 'sending') {
+      const over = Math.max(...found.map((tally) => overAt(first, tally)));
+      // Until this time, inclusive.
+      throw inProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
+    }
+    return {
+      kind: 'sent',
+      result: resultOf(first.id, totalOf(found.map(storedResult), first.plan.subscribers)),
+    };
   }
 
-  async function deliver(claimed: NewNotification): Promise<SendResult> {
-    const { audiences, observe } = parts;
-    const lastPushAt = startedAt.getTime() + limits.send.lastPushMs;
-    const audience = userIds ? audiences.users(projectId, userIds) : audiences.everyone(projectId);
-    const { recipients, ...interruption } = await readAll(audience, signal);
-    const counted = await parts.deliver({
-      recipients,
-      messages: [serialise(claimed, call.baseUrl)],
-      vapid: project.vapid,
-      lastPushAt,
+  async function deliver(begun: NewNotification): Promise<SendOutcome> {
+    const { id, plan: division } = begun;
+    const deadline = {
+      lastPushAt: startedAt.getTime() + limits.send.lastPushMs,
       endAt: startedAt.getTime() + limits.send.deliveryEndMs,
-      pushesPerSecond: Number.POSITIVE_INFINITY,
-      removalGroup: () => 0,
-      remove: (gone, end) => {
-        const hashes = gone.map(({ endpointHash }) => Buffer.from(endpointHash).toString('hex'));
-        return audiences.removeGone(projectId, hashes, end);
+    };
+    const invocation = { id: requestId, endsAt };
+    const shares = sharesOf(
+      {
+        ...{ projectId, notificationId: id, content },
+        eventsUrl: eventsUrl(id),
+        expiresAt: expiryOf(begun.sentAt),
+        deadline: division.respondedAsync ? undefined : deadline,
       },
-    }).done;
-    // Those of the next page at least.
-    const unread = 'interruption' in interruption ? 1 : 0;
-    const report = { ...counted, ...interruption, unreached: counted.unreached + unread };
-    observe.delivered(project, claimed.id, report);
-
-    const { attempted, delivered, removed, failed, unreached } = report;
-    if (attempted === 0 && unreached > 0) {
-      await sends.release(claimed, requestId, signal).catch(recordFailed);
-      throw interruption.interruption ?? outOfTime();
+      userIds ? { userIds } : { subscribers: division.subscribers! },
+      division,
+      parts.pushesPerSecond,
+    );
+    if (division.respondedAsync) {
+      if (!(await startShares(parts, project, shares, deadline, invocation))) {
+        await cancel(begun);
+        throw outOfTime();
+      }
+      await markQueued(shares[0]!);
+      return { kind: 'accepted', id, status: 'sending' };
     }
-    const counts = { attempted, delivered, removed, failed, unreached: unreached || undefined };
-    const result = { id: claimed.id, ...counts };
-    // The pushes have been sent. After an error the caller would send them all again.
-    await sends.finish(projectId, result, signal).catch(recordFailed);
-    return result;
+    const outcome = await runShares(parts, project, shares, invocation);
+    if (outcome === undefined) throw inProgress(1);
+    const total = totalOf(outcome.results, division.subscribers);
+    parts.observeSend.sent(project, id, total);
+    if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown) {
+      await cancel(begun);
+      throw outcome.error ?? outOfTime();
+    }
+    return { kind: 'sent', result: resultOf(id, total) };
   }
 
-  function recordFailed(error: unknown): void {
-    parts.observe.recordFailed(project, id, error);
+  /** Tells a repeated request that functions will deliver the notification. */
+  async function markQueued(share: Share): Promise<void> {
+    try {
+      await tallies.open(share, share.firstTally, signal);
+    } catch (error) {
+      parts.observe.recordFailed(share, error);
+    }
+  }
+
+  /** Undoes what may have begun, so that a repeated request starts from the beginning. */
+  async function cancel(begun: NewNotification): Promise<void> {
+    try {
+      await sends.cancel(begun, requestId, signal);
+    } catch (error) {
+      parts.observeSend.cancelFailed(project, begun.id, error);
+    }
+  }
+
+  function eventsUrl(notificationId: string): string {
+    return call.baseUrl + pathOf(routes.track, { projectId, notificationId });
   }
 }
 
-/** Reads an audience, as far as possible. */
-async function readAll(audience: Audience, signal: AbortSignal) {
-  const recipients: Recipient[] = [];
-  try {
-    for await (const page of audience.pages({ signal })) recipients.push(...page);
-  } catch (interruption) {
-    return { recipients, interruption };
-  }
-  return { recipients };
+function resultOf(id: string, total: ReturnType<typeof totalOf>): SendResult {
+  const { attempted, delivered, removed, failed, unreached } = total;
+  return { id, attempted, delivered, removed, failed, unreached: unreached || undefined };
 }
 
 function inProgress(retryAfter: number): ServiceError {
@@ -198,13 +230,12 @@ function outOfTime(): ServiceError {
   );
 }
 
-function serialise({ projectId, id, content }: NewNotification, baseUrl: string): Buffer {
-  const events = baseUrl + pathOf(routes.track, { projectId, notificationId: id });
-  return Buffer.from(JSON.stringify(pushMessage(id, content, events)));
-}
-
-function expectFits(message: Buffer): void {
-  const excess = message.length - limits.messageBytes;
+/** The longest message is that of the last tally. */
+function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
+  const lastTally = plan.shares * plan.talliesPerShare - 1;
+  const window = eventWindow(plan.subscribers ?? 0);
+  const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
+  const excess = Buffer.byteLength(message) - limits.messageBytes;
   if (excess <= 0) return;
   throw new ServiceError(
     'payload_too_large',

@@ -1,4 +1,6 @@
-import type { Plan } from '../../contract/project.ts';
+import type { Failures } from '../../contract/failure-reasons.ts';
+import type { Plan, SubscriberCounter } from '../../contract/project.ts';
+import type { NotificationContent } from '../../contract/schemas.ts';
 
 /**
  * The items of the tables as they are stored. The stack takes the names of keys from here.
@@ -17,78 +19,78 @@ export interface ProjectItem {
   readonly vapidPublicKey: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
+  readonly subscriberCounter: SubscriberCounter;
   /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/** VapidKeys, keyed by `projectId`: a separate table, so that only one function can read it. */
+/** VapidKeys, keyed by `projectId`: a separate table, so that only two functions can read it. */
 export interface VapidKeyItem {
   readonly projectId: string;
   /** The private VAPID key, base64url. */
   readonly privateKey: string;
 }
 
-/** Subscriptions, keyed by `projectId` and `endpointHash`. */
+/**
+ * Subscriptions, keyed by `projectPart` and `endpointHash`. Keys and hashes are binary: less to read,
+ * and nothing to decode before each push.
+ */
 export interface SubscriptionItem {
-  readonly projectId: string;
-  /** SHA-256 of the endpoint, hex: short enough for a key, and evenly distributed. */
-  readonly endpointHash: string;
-  readonly endpoint: string;
-  readonly p256dh: string;
-  readonly auth: string;
-  readonly userId?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  /** `projectId#part`: a project's subscriptions lie in several partitions. */
+  readonly projectPart: string;
+  /** SHA-256 of the endpoint: short enough for a key, and evenly distributed. */
+  readonly endpointHash: Uint8Array;
+  readonly origin: string;
+  readonly path: string;
+  readonly p256dh: Uint8Array;
+  readonly auth: Uint8Array;
+  /** `projectId#userId`, if the subscription has a user id. */
+  readonly projectUser?: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
-/** Index of Subscriptions by `projectId` and `userId`; sparse. */
+/** Index of Subscriptions by `projectUser`; sparse. */
 export const byUserIndex = 'byUser';
 
 /**
  * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts accepted sends, and
- * `subscribers` counts the items in Subscriptions. The latter is created with the project; without
- * its attribute `used`, no subscription can be added.
+ * `subscribers` counts the items in Subscriptions, together with its parts `subscribers#0` and so on.
+ * All of these are created with the project; without its attribute `used`, no subscription can be added.
  */
 export interface UsageItem {
   readonly projectId: string;
   readonly period: string;
   readonly used: number;
 }
-export const subscribersPeriod = 'subscribers';
 
-/** The subscriber counter while its project is being removed: the last item to be deleted. */
+/** A subscriber counter while its project is being removed: the last items to be deleted. */
 export interface ClosedCounterItem {
   readonly projectId: string;
-  readonly period: typeof subscribersPeriod;
+  readonly period: string;
   /** Tells this removal from that of another project of the same id. */
   readonly removal: string;
 }
 
-/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. */
+/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. Never updated. */
 export interface NotificationItem {
   readonly projectId: string;
+  /** UUID of version 7: a project's notifications are in the order of their time. */
   readonly notificationId: string;
-  readonly title: string;
-  readonly body?: string;
-  readonly url?: string;
-  readonly icon?: string;
-  readonly image?: string;
-  readonly badge?: string;
+  readonly content: NotificationContent;
+  /** Number of user ids; absent if it was sent to everyone. */
+  readonly users?: number;
+  /** Subscribers that the project had when it was sent to everyone. */
+  readonly subscribers?: number;
+  /** Functions that it was divided among, and tallies that each of them has. */
+  readonly shares: number;
+  readonly talliesPerShare: number;
+  /** Whether the caller got 202. */
+  readonly respondedAsync: boolean;
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** Id of the request that delivers it; absent before that. */
-  readonly claimedBy?: string;
-  readonly claimedAt?: string;
-  /** Absent until the send has ended. */
-  readonly attempted?: number;
-  readonly delivered?: number;
-  readonly removed?: number;
-  readonly failed?: number;
-  readonly unreached?: number;
-  /** Events counted. */
-  readonly shown: number;
-  readonly clicked: number;
 }
 
 /** In Notifications, under the key of a notification whose send was cancelled. */
@@ -109,7 +111,6 @@ export interface IdempotencyItem {
   readonly requestHash: string;
   /** The id of the request's notification. */
   readonly sendId: string;
-  readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
@@ -117,6 +118,45 @@ export interface IdempotencyItem {
 /** Not a UUID, so it cannot be a notification's id. @param keyHash SHA-256 of the key, hex. */
 export function idempotencyId(keyHash: string): string {
   return `key#${keyHash}`;
+}
+
+/**
+ * Tallies, keyed by `tally` (`notificationId#n`); TTL on `expiresAt`. A share's progress and counts are
+ * in its first tally; the events of its recipients are spread over all of its tallies.
+ */
+export interface TallyItem {
+  readonly tally: string;
+  /** Absent if the share was cancelled: its events are unknown. */
+  readonly projectId?: string;
+  /** The invocation that delivers the share, and until when (epoch ms) it works on its chunk. */
+  readonly claimedBy?: string;
+  readonly claimedUntil?: number;
+  /** Number of the last write by that invocation. */
+  readonly step?: number;
+  /** Where the next chunk starts. */
+  readonly position?: number;
+  /** Recipients of the chunk in progress whose outcomes are not in the counts yet. */
+  readonly pending?: number;
+  readonly attempted?: number;
+  readonly delivered?: number;
+  readonly removed?: number;
+  readonly failed?: number;
+  readonly failures?: Failures;
+  readonly unreached?: number;
+  /**
+   * Whether the share has ended, and if so, whether it read its recipients to the end. All shares of a
+   * cancelled send are `cancelled`.
+   */
+  readonly ended?: 'complete' | 'incomplete' | 'cancelled' | undefined;
+  /** Events counted. */
+  readonly shown?: number;
+  readonly clicked?: number;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+export function tallyKey(notificationId: string, tally: number): string {
+  return `${notificationId}#${tally}`;
 }
 
 /** RateLimits, keyed by `bucket` (`project#action#address#minute`); TTL on `expiresAt`. */

@@ -3,7 +3,7 @@ import type { Project, SigningProject } from '../../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
-const cacheTtlMs = 30_000;
+export const projectCacheMs = 30_000;
 /** The same for an id without a project: short, so that a new project is found soon. */
 const negativeCacheTtlMs = 5_000;
 /** Projects that a function remembers, and as many ids without a project. */
@@ -67,7 +67,7 @@ function remembering<Found extends Project>(
       if (cached !== undefined) return cached;
       const project = await read(projectId);
       if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
-      else present.set(projectId, project, now + cacheTtlMs);
+      else present.set(projectId, project, now + projectCacheMs);
       return project;
     },
 
@@ -110,5 +110,6 @@ function fromItem(item: ProjectItem): Project {
     apiKeyHash: item.apiKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     plan: item.plan,
+    subscriberCounter: item.subscriberCounter,
   };
 }

@@ -1,7 +1,13 @@
 import { limits } from '../../contract/limits.ts';
-import type { NotificationContent, SendResult } from '../../contract/schemas.ts';
+import type { NotificationContent } from '../../contract/schemas.ts';
 import { utcMonth } from './calendar.ts';
-import { type IdempotencyItem, idempotencyId, type NotificationItem } from './items.ts';
+import {
+  type IdempotencyItem,
+  idempotencyId,
+  type NotificationItem,
+  type TallyItem,
+  tallyKey,
+} from './items.ts';
 
 /** The writes in the transactions of a send. */
 
@@ -9,6 +15,11 @@ export interface NewNotification {
   readonly projectId: string;
   readonly id: string;
   readonly content: NotificationContent;
+  /** Its audience, and how it is divided: see {@link NotificationItem}. */
+  readonly plan: Pick<
+    NotificationItem,
+    'users' | 'subscribers' | 'shares' | 'talliesPerShare' | 'respondedAsync'
+  >;
   readonly sentAt: Date;
   readonly idempotency?: Idempotency | undefined;
 }
@@ -24,13 +35,21 @@ export interface Idempotency {
 export interface SendTables {
   readonly projects: string;
   readonly notifications: string;
+  readonly tallies: string;
   readonly usage: string;
 }
 
 export type RecordKey = Pick<NotificationItem, 'projectId' | 'notificationId'>;
 
-export const recordExists = 'attribute_exists(notificationId)';
-export const claimableBy = '(attribute_not_exists(claimedBy) OR claimedBy = :requestId)';
+/** A cancelled item has no content: a cancellation that arrives late does nothing to it. */
+export const recordExists = 'attribute_exists(content)';
+export const recordMissing = 'attribute_not_exists(content)';
+
+/** Epoch seconds at which a notification and its tallies are deleted. */
+export function expiryOf(sentAt: Date): number {
+  const day = 24 * 60 * 60;
+  return Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * day;
+}
 
 export function takeUnit(
   { usage }: SendTables,
@@ -55,12 +74,48 @@ export function returnUnit({ usage }: SendTables, { projectId, sentAt }: NewNoti
   };
 }
 
-export function newRecord({ notifications }: SendTables, notification: NewNotification) {
+export function newRecord(
+  { notifications }: SendTables,
+  { projectId, id, content, plan, sentAt }: NewNotification,
+) {
+  const item: NotificationItem = {
+    projectId,
+    notificationId: id,
+    content,
+    ...plan,
+    sentAt: sentAt.toISOString(),
+    expiresAt: expiryOf(sentAt),
+  };
   return {
     TableName: notifications,
-    Item: newItem(notification),
+    Item: item,
     ConditionExpression: 'attribute_not_exists(notificationId)',
   };
+}
+
+/**
+ * Claims every share, so that nobody can deliver one later. Fails if another invocation has claimed one,
+ * unless that has ended without a push.
+ */
+export function closeShares(
+  { tallies }: SendTables,
+  { id, plan, sentAt }: NewNotification,
+  by: string,
+) {
+  return Array.from({ length: plan.shares }, (_, share) => ({
+    TableName: tallies,
+    Key: { tally: tallyKey(id, share * plan.talliesPerShare) },
+    UpdateExpression:
+      'SET claimedBy = :by, ended = :ended, expiresAt = :expiresAt REMOVE projectId',
+    ConditionExpression:
+      'attribute_not_exists(claimedBy) OR claimedBy = :by OR (attribute_exists(ended) AND attempted = :zero)',
+    ExpressionAttributeValues: {
+      ':by': by,
+      ':ended': 'cancelled' satisfies TallyItem['ended'],
+      ':expiresAt': expiryOf(sentAt),
+      ':zero': 0,
+    },
+  }));
 }
 
 export function projectExists({ projects }: SendTables, { projectId }: NewNotification) {
@@ -78,7 +133,6 @@ export function newIdempotencyItem(
     ...idempotencyItemKey(projectId, keyHash),
     requestHash,
     sendId: id,
-    sentAt: sentAt.toISOString(),
     expiresAt: now + limits.idempotencyHours * 60 * 60,
   };
   return {
@@ -92,24 +146,4 @@ export function newIdempotencyItem(
 
 export function idempotencyItemKey(projectId: string, keyHash: string) {
   return { projectId, notificationId: idempotencyId(keyHash) };
-}
-
-/** The response of a send, if it has ended. */
-export function resultOf(record: NotificationItem): SendResult | undefined {
-  const { notificationId: id, attempted, delivered, removed, failed, unreached } = record;
-  const counts = { attempted, delivered, removed, failed };
-  return attempted === undefined ? undefined : ({ id, ...counts, unreached } as SendResult);
-}
-
-function newItem({ projectId, id, content, sentAt }: NewNotification): NotificationItem {
-  const day = 24 * 60 * 60;
-  return {
-    projectId,
-    notificationId: id,
-    ...content,
-    sentAt: sentAt.toISOString(),
-    expiresAt: Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * day,
-    shown: 0,
-    clicked: 0,
-  };
 }

@@ -2,22 +2,19 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   TransactWriteCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { SendResult } from '../../contract/schemas.ts';
-import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import type { CancelledItem, IdempotencyItem, NotificationItem } from './items.ts';
+import { cancellationReasons, conditionFailed } from './dynamo.ts';
+import type { CancelledItem, IdempotencyItem } from './items.ts';
+import { notificationStore, type StoredNotification } from './notifications.ts';
 import {
-  claimableBy,
+  closeShares,
   idempotencyItemKey,
   type NewNotification,
   newIdempotencyItem,
   newRecord,
   projectExists,
-  type RecordKey,
   recordExists,
-  resultOf,
+  recordMissing,
   returnUnit,
   type SendTables,
   takeUnit,
@@ -36,30 +33,13 @@ export interface SendStore {
   ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
 
   /**
-   * Claims the delivery of a notification. Only one request gets true, also when it repeats the call;
-   * only that request may push.
+   * Undoes {@link begin} for a send that ended before any push was attempted, also if the outcome of
+   * begin is unknown because the database did not respond. Afterwards it has not happened, and cannot
+   * happen later. Does nothing the second time, for a project that was deleted meanwhile, or if another
+   * invocation has claimed a share and may have pushed.
+   * @param by the invocation whose claim does not count.
    */
-  claim(
-    notification: NewNotification,
-    by: { readonly requestId: string; readonly at: Date },
-    signal?: AbortSignal,
-  ): Promise<boolean>;
-
-  /**
-   * Undoes {@link begin} for a send that ended before any push was attempted. Does nothing the second
-   * time, for a project that was deleted meanwhile, or if another request has claimed the delivery.
-   * @returns whether the notification existed.
-   */
-  release(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<boolean>;
-
-  /**
-   * Undoes a {@link begin} or {@link claim} whose outcome is unknown because the database did not
-   * respond. Afterwards it has not happened, and cannot happen later.
-   */
-  cancel(notification: NewNotification, requestId: string, signal?: AbortSignal): Promise<void>;
-
-  /** Stores a send's counts. Does nothing if the project was deleted meanwhile. */
-  finish(projectId: string, result: SendResult, signal?: AbortSignal): Promise<void>;
+  cancel(notification: NewNotification, by: string, signal?: AbortSignal): Promise<void>;
 
   /** Finds the request that used an `Idempotency-Key`. */
   earlier(
@@ -70,18 +50,14 @@ export interface SendStore {
 }
 
 export interface EarlierSend {
-  /** The notification's id. */
-  readonly id: string;
   readonly requestHash: string;
-  readonly sentAt: Date;
-  /** When a request claimed its delivery; absent before that. */
-  readonly claimedAt?: Date | undefined;
-  /** Its response; absent while it is in progress, and if it was interrupted. */
-  readonly result?: SendResult | undefined;
+  readonly notification: StoredNotification;
 }
 
 export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): SendStore {
-  const store: SendStore = {
+  const notifications = notificationStore(dynamo, tables.notifications);
+
+  return {
     async begin(notification, cap, abortSignal) {
       try {
         // The SDK retries a transaction under the same token: a send whose response was lost is
@@ -109,99 +85,60 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       }
     },
 
-    async claim({ projectId, id }, { requestId, at }, abortSignal) {
-      return update(
-        { projectId, notificationId: id },
-        {
-          UpdateExpression: 'SET claimedBy = :requestId, claimedAt = :at',
-          ConditionExpression: `${recordExists} AND ${claimableBy}`,
-          ExpressionAttributeValues: { ':requestId': requestId, ':at': at.toISOString() },
-        },
-        abortSignal,
-      );
-    },
-
-    async release(notification, requestId, abortSignal) {
-      const { projectId, id, idempotency } = notification;
-      const record = { TableName: tables.notifications, Key: { projectId, notificationId: id } };
-      try {
-        await dynamo.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              {
-                Delete: {
-                  ...record,
-                  ConditionExpression: `${recordExists} AND ${claimableBy}`,
-                  ExpressionAttributeValues: { ':requestId': requestId },
-                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-                },
-              },
-              { Update: returnUnit(tables, notification) },
-              ...(idempotency
-                ? [
-                    {
-                      Delete: {
-                        ...record,
-                        Key: idempotencyItemKey(projectId, idempotency.keyHash),
-                      },
-                    },
-                  ]
-                : []),
-            ],
-          }),
-          { abortSignal },
-        );
-        return true;
-      } catch (error) {
-        const [deletion] = cancellationReasons(error);
-        if (conditionFailed(deletion)) return deletion?.Item !== undefined;
-        throw error;
-      }
-    },
-
-    async cancel(notification, requestId, signal) {
-      while (!(await store.release(notification, requestId, signal))) {
+    async cancel(notification, by, signal) {
+      while (!(await undo(notification, by, signal))) {
         if (await preventBegin(notification, signal)) return;
       }
     },
 
-    async earlier(projectId, keyHash, signal) {
-      const repetition = (await find(idempotencyItemKey(projectId, keyHash), signal)) as
-        | IdempotencyItem
-        | undefined;
-      if (repetition === undefined) return undefined;
-      const { requestHash, sentAt, sendId: id } = repetition;
-      const record = (await find({ projectId, notificationId: id }, signal)) as
-        | NotificationItem
-        | undefined;
-      return {
-        id,
-        requestHash,
-        sentAt: new Date(sentAt),
-        claimedAt: record?.claimedAt === undefined ? undefined : new Date(record.claimedAt),
-        result: record && resultOf(record),
-      };
-    },
-
-    async finish(projectId, { id, ...counts }, signal) {
-      const known = Object.entries(counts).filter(([, count]) => count !== undefined);
-      const names = known.map(([name]) => name);
-      await update(
-        { projectId, notificationId: id },
-        {
-          UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-          // Otherwise it would create an item without an expiry.
-          ConditionExpression: recordExists,
-          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: Object.fromEntries(
-            known.map(([name, count]) => [`:${name}`, count]),
-          ),
-        },
-        signal,
+    async earlier(projectId, keyHash, abortSignal) {
+      const { Item } = await dynamo.send(
+        new GetCommand({
+          TableName: tables.notifications,
+          Key: idempotencyItemKey(projectId, keyHash),
+          ConsistentRead: true,
+        }),
+        { abortSignal },
       );
+      if (Item === undefined) return undefined;
+      const { requestHash, sendId } = Item as IdempotencyItem;
+      const notification = await notifications.find(projectId, sendId, abortSignal);
+      return notification && { requestHash, notification };
     },
   };
-  return store;
+
+  /** @returns false if the notification does not exist. */
+  async function undo(
+    notification: NewNotification,
+    by: string,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { projectId, id, idempotency } = notification;
+    const TableName = tables.notifications;
+    const Key = { projectId, notificationId: id };
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            { Delete: { TableName, Key, ConditionExpression: recordExists } },
+            { Update: returnUnit(tables, notification) },
+            ...(idempotency
+              ? [{ Delete: { TableName, Key: idempotencyItemKey(projectId, idempotency.keyHash) } }]
+              : []),
+            ...closeShares(tables, notification, by).map((Update) => ({ Update })),
+          ],
+        }),
+        { abortSignal },
+      );
+      return true;
+    } catch (error) {
+      const [deletion, ...others] = cancellationReasons(error);
+      if (conditionFailed(deletion)) return false;
+      // Another invocation has claimed a share.
+      if (others.some(conditionFailed)) return true;
+      throw error;
+    }
+  }
 
   /**
    * Takes the notification's key, so that a `begin` that arrives later fails.
@@ -221,7 +158,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
         new TransactWriteCommand({
           TransactItems: [
             { ConditionCheck: projectExists(tables, notification) },
-            { Put: { ...record, Item: cancelled } },
+            // Once more has no effect.
+            { Put: { ...record, Item: cancelled, ConditionExpression: recordMissing } },
           ],
         }),
         { abortSignal },
@@ -233,29 +171,5 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       if (conditionFailed(put)) return false;
       throw error;
     }
-  }
-
-  /** @returns false if the condition failed. */
-  async function update(
-    Key: RecordKey,
-    change: Omit<UpdateCommandInput, 'TableName' | 'Key'>,
-    abortSignal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    const TableName = tables.notifications;
-    try {
-      await dynamo.send(new UpdateCommand({ TableName, Key, ...change }), { abortSignal });
-      return true;
-    } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
-    }
-  }
-
-  async function find(Key: RecordKey, abortSignal: AbortSignal | undefined) {
-    const { Item } = await dynamo.send(
-      new GetCommand({ TableName: tables.notifications, Key, ConsistentRead: true }),
-      { abortSignal },
-    );
-    return Item;
   }
 }

@@ -1,75 +1,124 @@
-import { createHash } from 'node:crypto';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
-  type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import type { Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { type SubscriptionItem, subscribersPeriod } from './items.ts';
+import type { SubscriptionItem } from './items.ts';
+import {
+  endpointHash,
+  partOf,
+  projectUser,
+  subscriberPeriod,
+  subscriptionKey,
+} from './subscription-keys.ts';
 
 export interface SubscriptionTables {
   readonly subscriptions: string;
   readonly usage: string;
 }
 
+/** What of a project decides where its subscribers are stored and counted. */
+export type CountedProject = Pick<Project, 'projectId' | 'subscriberCounter'>;
+
 export interface SubscriptionStore {
   /**
    * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
    * and counted only below the cap.
-   * @param cap most subscribers of the project; null for no limit.
+   * @param cap most subscribers of the project; null for no limit. Exact for a project that counts in
+   *   the single counter.
    */
   save(
-    projectId: string,
+    project: CountedProject,
     subscription: Subscription,
     cap: number | null,
   ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
 
-  /** Deletes a subscription and its count, if it exists. */
-  remove(projectId: string, endpoint: string): Promise<'removed' | 'absent'>;
+  /** Deletes a subscription and its count, if it exists. @param href the endpoint. */
+  remove(project: CountedProject, href: string): Promise<'removed' | 'absent'>;
+
+  /**
+   * Deletes up to `limits.removalBatch` subscriptions and their counts in one transaction. Missing
+   * ones are ignored.
+   * @returns how many existed.
+   */
+  removeBatch(
+    project: CountedProject,
+    endpointHashes: readonly Uint8Array[],
+    signal?: AbortSignal,
+  ): Promise<number>;
 }
 
-/** Changes each subscription and the counter in one transaction, so that they always agree. */
+/** Changes each subscription and a counter in one transaction, so that they always agree. */
 export function subscriptionStore(
   dynamo: DynamoDBDocumentClient,
   tables: SubscriptionTables,
   clock: () => Date,
 ): SubscriptionStore {
-  return {
-    async save(projectId, subscription, cap) {
-      const key = { projectId, endpointHash: endpointHash(subscription.endpoint) };
+  const store: SubscriptionStore = {
+    async save(project, subscription, cap) {
+      const hash = endpointHash(subscription.endpoint.href);
       for (;;) {
-        if (await update(key, subscription)) return 'updated';
-        const outcome = await create(key, subscription, cap);
+        if (await update(project, hash, subscription)) return 'updated';
+        const outcome = await create(project, hash, subscription, cap);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
     },
 
-    async remove(projectId, endpoint) {
-      const key = { projectId, endpointHash: endpointHash(endpoint) };
-      const removed = await removeCounted(dynamo, tables, projectId, [key.endpointHash]);
+    async remove(project, href) {
+      const removed = await store.removeBatch(project, [endpointHash(href)]);
       return removed === 1 ? 'removed' : 'absent';
     },
-  };
 
-  async function update(key: Key, { endpoint, keys, userId }: Subscription): Promise<boolean> {
-    const user = userId === undefined ? 'REMOVE userId' : ', userId = :userId';
+    async removeBatch(project, endpointHashes, abortSignal) {
+      if (endpointHashes.length === 0) return 0;
+      const deletions = endpointHashes.map((hash) => ({
+        Delete: {
+          TableName: tables.subscriptions,
+          Key: subscriptionKey(project.projectId, hash),
+          ConditionExpression: 'attribute_exists(endpointHash)',
+        },
+      }));
+      const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
+      try {
+        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        return endpointHashes.length;
+      } catch (error) {
+        const reasons = cancellationReasons(error);
+        if (!reasons.some(conditionFailed)) throw error;
+        // Without the attribute the project is being deleted with its subscriptions.
+        if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
+        const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
+        return store.removeBatch(project, remaining, abortSignal);
+      }
+    },
+  };
+  return store;
+
+  async function update(
+    { projectId }: CountedProject,
+    hash: Uint8Array,
+    { endpoint, keys, userId }: Subscription,
+  ): Promise<boolean> {
+    const user = userId === undefined ? 'REMOVE projectUser' : ', projectUser = :user';
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.subscriptions,
-          Key: key,
-          UpdateExpression: `SET endpoint = :endpoint, p256dh = :p256dh, #auth = :auth, updatedAt = :now ${user}`,
+          Key: subscriptionKey(projectId, hash),
+          UpdateExpression: `SET origin = :origin, #path = :path, p256dh = :p256dh, #auth = :auth, updatedAt = :now ${user}`,
           ConditionExpression: 'attribute_exists(endpointHash)',
-          ExpressionAttributeNames: { '#auth': 'auth' },
+          ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
           ExpressionAttributeValues: {
-            ':endpoint': endpoint,
+            ':origin': endpoint.origin,
+            ':path': endpoint.path,
             ':p256dh': keys.p256dh,
             ':auth': keys.auth,
-            ':now': clock().toISOString(),
-            ':userId': userId,
+            ':now': clock().getTime(),
+            ':user': userId === undefined ? undefined : projectUser(projectId, userId),
           },
         }),
       );
@@ -80,13 +129,19 @@ export function subscriptionStore(
     }
   }
 
-  async function create(key: Key, { endpoint, keys, userId }: Subscription, cap: number | null) {
-    const now = clock().toISOString();
+  async function create(
+    { projectId, subscriberCounter }: CountedProject,
+    hash: Uint8Array,
+    { endpoint: { origin, path }, keys, userId }: Subscription,
+    cap: number | null,
+  ) {
+    const now = clock().getTime();
     const item: SubscriptionItem = {
-      ...key,
-      endpoint,
+      ...subscriptionKey(projectId, hash),
+      origin,
+      path,
       ...keys,
-      userId,
+      ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
       createdAt: now,
       updatedAt: now,
     };
@@ -104,7 +159,7 @@ export function subscriptionStore(
             {
               Update: {
                 TableName: tables.usage,
-                Key: { projectId: key.projectId, period: subscribersPeriod },
+                Key: { projectId, period: subscriberPeriod(subscriberCounter, partOf(hash)) },
                 UpdateExpression: 'SET used = used + :one',
                 // The attribute exists as long as the project does.
                 ConditionExpression:
@@ -128,58 +183,24 @@ export function subscriptionStore(
       throw error;
     }
   }
-}
 
-interface Key {
-  readonly projectId: string;
-  readonly endpointHash: string;
-}
-
-type TransactItems = NonNullable<TransactWriteCommandInput['TransactItems']>;
-
-/**
- * Deletes up to `limits.removalBatch` subscriptions and their counts. Missing ones are ignored.
- * @returns how many existed.
- */
-export async function removeCounted(
-  dynamo: DynamoDBDocumentClient,
-  tables: SubscriptionTables,
-  projectId: string,
-  endpointHashes: readonly string[],
-  abortSignal?: AbortSignal,
-): Promise<number> {
-  if (endpointHashes.length === 0) return 0;
-  const deletions: TransactItems = endpointHashes.map((endpointHash) => ({
-    Delete: {
-      TableName: tables.subscriptions,
-      Key: { projectId, endpointHash },
-      ConditionExpression: 'attribute_exists(endpointHash)',
-    },
-  }));
-  const decrement: TransactItems[number] = {
-    Update: {
-      TableName: tables.usage,
-      Key: { projectId, period: subscribersPeriod },
-      UpdateExpression: 'SET used = used - :removed',
-      ConditionExpression: 'attribute_exists(used)',
-      ExpressionAttributeValues: { ':removed': endpointHashes.length },
-    },
-  };
-  try {
-    const TransactItems = [...deletions, decrement];
-    await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
-    return endpointHashes.length;
-  } catch (error) {
-    const reasons = cancellationReasons(error);
-    if (!reasons.some(conditionFailed)) throw error;
-    // Without the attribute the project is being deleted with its subscriptions.
-    if (conditionFailed(reasons[endpointHashes.length])) return 0;
-    const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-    return removeCounted(dynamo, tables, projectId, remaining, abortSignal);
+  function decrements(
+    { projectId, subscriberCounter }: CountedProject,
+    endpointHashes: readonly Uint8Array[],
+  ) {
+    const removed = new Map<string, number>();
+    for (const hash of endpointHashes) {
+      const period = subscriberPeriod(subscriberCounter, partOf(hash));
+      removed.set(period, (removed.get(period) ?? 0) + 1);
+    }
+    return [...removed].map(([period, number]) => ({
+      Update: {
+        TableName: tables.usage,
+        Key: { projectId, period },
+        UpdateExpression: 'SET used = used - :removed',
+        ConditionExpression: 'attribute_exists(used)',
+        ExpressionAttributeValues: { ':removed': number },
+      },
+    }));
   }
-}
-
-/** SHA-256 of an endpoint, hex: its key, and what logs may contain of it. */
-export function endpointHash(endpoint: string): string {
-  return createHash('sha256').update(endpoint).digest('hex');
 }

@@ -14,7 +14,7 @@ export async function subscribe(
   deployedCap: number,
 ): Promise<void> {
   const cap = limitOf(project.plan.subscriberCap, deployedCap);
-  const outcome = await subscriptions.save(project.projectId, subscription, cap);
+  const outcome = await subscriptions.save(project, subscription, cap);
   switch (outcome) {
     case 'created':
     case 'updated':

@@ -1,20 +1,24 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { EventType } from '../../contract/schemas.ts';
-import type { EventStore } from '../store/events.ts';
+import type { TallyStore } from '../store/tallies.ts';
 
 /**
  * Counts an event of one of the project's notifications.
  * @param notificationId undefined if the path has no valid one.
+ * @param tally undefined if the query has an invalid one.
  */
 export async function track(
-  events: EventStore,
+  tallies: Pick<TallyStore, 'count'>,
   { projectId }: Project,
   notificationId: string | undefined,
+  tally: number | undefined,
   type: EventType,
 ): Promise<void> {
   const isCounted =
-    notificationId !== undefined && (await events.count(projectId, notificationId, type));
+    notificationId !== undefined &&
+    tally !== undefined &&
+    (await tallies.count(projectId, notificationId, tally, type));
   if (isCounted) return;
   throw new ServiceError(
     'notification_not_found',

@@ -40,6 +40,6 @@ export const handler = browserChain({
   .use(query(unsubscribeSchema))
   .handler(async ({ project, input }) => {
     // Idempotent: an unknown endpoint also returns 200.
-    await subscriptions.remove(project.projectId, input.endpoint);
+    await subscriptions.remove(project, input.endpoint.href);
     return respond(200, { ok: true });
   });

@@ -1,35 +1,27 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../../contract/environment.ts';
-import { ServiceTable, type TableProps } from './service-table.ts';
+import { ServiceTable, type TableProps, text } from './service-table.ts';
 
 export class NotificationsTable extends ServiceTable {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
       partitionKey: 'projectId',
-      sortKey: 'notificationId',
+      sortKey: text('notificationId'),
       variable: environment.notificationsTable,
       expires: true,
       pointInTimeRecovery: true,
     });
   }
 
-  /**
-   * Allows storing a notification before it is sent and its counts afterwards, deleting it again,
-   * and reading the result of an earlier request with the same `Idempotency-Key`.
-   */
+  /** Allows storing a notification, cancelling it, and finding the one of a repeated request. */
   grantRecord(fn: lambda.Function): void {
-    this.allow(fn, [
-      'dynamodb:GetItem',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'dynamodb:DeleteItem',
-    ]);
+    this.allow(fn, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
   }
 
-  /** Allows counting beacons. */
-  grantBeacon(fn: lambda.Function): void {
-    this.allow(fn, ['dynamodb:UpdateItem']);
+  /** Allows reading one notification. */
+  grantRead(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:GetItem']);
   }
 }

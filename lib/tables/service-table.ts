@@ -14,7 +14,7 @@ export interface TableProps {
 
 interface ServiceTableProps extends TableProps {
   readonly partitionKey: string;
-  readonly sortKey?: string;
+  readonly sortKey?: dynamodb.Attribute;
   /** Environment variable with the table's name. */
   readonly variable: EnvironmentName;
   /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
@@ -37,7 +37,7 @@ export abstract class ServiceTable extends Construct {
     this.variable = props.variable;
     this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: text(props.partitionKey),
-      ...(props.sortKey === undefined ? {} : { sortKey: text(props.sortKey) }),
+      ...(props.sortKey === undefined ? {} : { sortKey: props.sortKey }),
       ...(props.expires ? { timeToLiveAttribute: 'expiresAt' } : {}),
       ...(props.encryption === undefined ? {} : { encryption: props.encryption }),
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
@@ -103,7 +103,12 @@ export abstract class ServiceTable extends Construct {
   }
 }
 
-/** A key attribute. All keys are strings. */
+/** A key attribute that is a string. */
 export function text(name: string): dynamodb.Attribute {
   return { name, type: dynamodb.AttributeType.STRING };
+}
+
+/** A key attribute of bytes. */
+export function binary(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.BINARY };
 }

@@ -3,24 +3,23 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../../contract/environment.ts';
 import { byUserIndex } from '../../lambdas/store/items.ts';
-import { ServiceTable, type TableProps, text } from './service-table.ts';
+import { binary, ServiceTable, type TableProps, text } from './service-table.ts';
 
 export class SubscriptionsTable extends ServiceTable {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
-      partitionKey: 'projectId',
-      sortKey: 'endpointHash',
+      partitionKey: 'projectPart',
+      sortKey: binary('endpointHash'),
       variable: environment.subscriptionsTable,
       pointInTimeRecovery: true,
     });
     this.table.addGlobalSecondaryIndex({
       indexName: byUserIndex,
-      partitionKey: text('projectId'),
-      sortKey: text('userId'),
+      partitionKey: text('projectUser'),
       // All that a push needs: a targeted send reads only the index.
       projectionType: dynamodb.ProjectionType.INCLUDE,
-      nonKeyAttributes: ['endpoint', 'p256dh', 'auth'],
+      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth'],
     });
     this.alarmOnThrottles(
       'Index',

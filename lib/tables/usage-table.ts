@@ -1,14 +1,14 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../../contract/environment.ts';
-import { ServiceTable, type TableProps } from './service-table.ts';
+import { ServiceTable, type TableProps, text } from './service-table.ts';
 
 export class UsageTable extends ServiceTable {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
       partitionKey: 'projectId',
-      sortKey: 'period',
+      sortKey: text('period'),
       variable: environment.usageTable,
       pointInTimeRecovery: true,
     });
@@ -17,5 +17,10 @@ export class UsageTable extends ServiceTable {
   /** Allows counting subscribers and units, up and down. */
   grantCount(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
+  }
+
+  /** Allows reading how many subscribers a project has. */
+  grantRead(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:Query']);
   }
 }

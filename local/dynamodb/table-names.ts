@@ -26,12 +26,13 @@ export function tableNames(functions: readonly FunctionDefinition[]): TableNames
 }
 
 /** The tables that contain a project's items. */
-export function projectTables(names: TableNames): ProjectTables {
+export function projectTables(names: TableNames): ProjectTables & { readonly tallies: string } {
   return {
     projects: names.PROJECTS_TABLE,
     vapidKeys: names.VAPID_KEYS_TABLE,
     subscriptions: names.SUBSCRIPTIONS_TABLE,
     usage: names.USAGE_TABLE,
     notifications: names.NOTIFICATIONS_TABLE,
+    tallies: names.TALLIES_TABLE,
   };
 }

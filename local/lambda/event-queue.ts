@@ -14,7 +14,7 @@ export type Invoke = (functionName: string, event: string, requestId: string) =>
 export interface EventQueueOptions {
   readonly invoke: Invoke;
   readonly concurrency: Concurrency;
-  /** Waits before the first and the second retry. AWS waits one minute and two. */
+  /** Waits before the first and the second retry. Default: AWS's, one minute and two. */
   readonly retryDelaysMs?: readonly number[] | undefined;
   readonly nowMs?: (() => number) | undefined;
   /** Hears of every invocation that is dropped. */
@@ -35,7 +35,7 @@ export class EventQueue {
 
   constructor(options: EventQueueOptions) {
     this.#options = options;
-    this.#retryDelaysMs = options.retryDelaysMs ?? [1000, 2000];
+    this.#retryDelaysMs = options.retryDelaysMs ?? [60_000, 120_000];
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import type { ProjectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
@@ -15,7 +14,7 @@ const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
 
 let database: Database;
-let tables: ProjectTables;
+let tables: ReturnType<typeof projectTables>;
 let registry: ProjectRegistry;
 let projectId: string;
 
@@ -41,13 +40,15 @@ async function itemOf(TableName: string) {
 
 async function subscribe(count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+  const project = { projectId, subscriberCounter: 'single' } as const;
+  for (let made = 0; made < count; made += 1) await store.save(project, subscription(), null);
 }
 
 async function send() {
-  const content = { title: 'Hello' };
   const store = sendStore(database.dynamo, tables);
-  await store.begin({ projectId, id: randomUUID(), content, sentAt: now }, null);
+  const content = { title: 'Hello' };
+  const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  await store.begin({ projectId, id: randomUUID(), content, plan, sentAt: now }, null);
 }
 
 describe('create', () => {
@@ -66,6 +67,7 @@ describe('create', () => {
       apiKeyHash: hashSecretKey(secretKey),
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
+      subscriberCounter: 'single',
       createdAt: now.toISOString(),
     });
     const key = await vapidKeyItem();
@@ -75,7 +77,10 @@ describe('create', () => {
 
   it('returns neither the hash nor the private VAPID key', async () => {
     const { project } = await create();
-    const fields = { projectId, name: projectId, plan: {}, createdAt: now.toISOString() };
+    const fields = {
+      ...{ projectId, name: projectId, plan: {}, subscriberCounter: 'single' },
+      createdAt: now.toISOString(),
+    };
     expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
     expect(await registry.find(projectId)).toEqual(project);
   });

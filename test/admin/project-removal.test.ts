@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import type { ProjectTables } from '../../admin/project-tables.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
+import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
@@ -12,7 +12,7 @@ const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
 
 let database: Database;
-let tables: ProjectTables;
+let tables: ReturnType<typeof projectTables>;
 let registry: ProjectRegistry;
 let projectId: string;
 
@@ -34,33 +34,42 @@ async function vapidKeyItem() {
   return Item;
 }
 
-async function countItems(table: 'subscriptions' | 'notifications' | 'usage') {
-  const { Count } = await database.dynamo.send(
+async function countItems(TableName: string, key: string, partition: string) {
+  const { Count = 0 } = await database.dynamo.send(
     new QueryCommand({
-      TableName: tables[table],
-      KeyConditionExpression: 'projectId = :projectId',
-      ExpressionAttributeValues: { ':projectId': projectId },
+      TableName,
+      KeyConditionExpression: '#key = :partition',
+      ExpressionAttributeNames: { '#key': key },
+      ExpressionAttributeValues: { ':partition': partition },
       Select: 'COUNT',
     }),
   );
   return Count;
 }
 
+async function countSubscriptions() {
+  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
+  const counts = parts.map((part) => countItems(tables.subscriptions, 'projectPart', part));
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
 const countAll = async () => ({
-  subscriptions: await countItems('subscriptions'),
-  notifications: await countItems('notifications'),
-  usage: await countItems('usage'),
+  subscriptions: await countSubscriptions(),
+  notifications: await countItems(tables.notifications, 'projectId', projectId),
+  usage: await countItems(tables.usage, 'projectId', projectId),
 });
 
 async function subscribe(count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+  const project = { projectId, subscriberCounter: 'single' } as const;
+  for (let made = 0; made < count; made += 1) await store.save(project, subscription(), null);
 }
 
 async function send() {
-  const content = { title: 'Hello' };
   const store = sendStore(database.dynamo, tables);
-  await store.begin({ projectId, id: randomUUID(), content, sentAt: now }, null);
+  const content = { title: 'Hello' };
+  const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  await store.begin({ projectId, id: randomUUID(), content, plan, sentAt: now }, null);
 }
 
 describe('remove', () => {
@@ -80,7 +89,7 @@ describe('remove', () => {
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
     projectId = other;
     expect(await vapidKeyItem()).toBeDefined();
-    expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 1 });
+    expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 9 });
   });
 
   it('reports its progress after each page', async () => {
@@ -98,7 +107,8 @@ describe('remove', () => {
   it('deletes subscriptions that are added at the same time', async () => {
     await create();
     const store = subscriptionStore(database.dynamo, tables, clock);
-    const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
+    const project = { projectId, subscriberCounter: 'parts' } as const;
+    const saves = Array.from({ length: 60 }, () => store.save(project, subscription(), null));
     await Promise.race(saves);
     await registry.remove(projectId, randomBytes);
     await Promise.all(saves);
@@ -107,11 +117,12 @@ describe('remove', () => {
 
   it('continues after an interruption, and blocks the id until it finishes', async () => {
     await create();
-    await subscribe(3);
+    await fill(3);
     await send();
     const before = async (call: number) => {
-      // By then it has closed the counter, deleted the subscriptions and read the notifications.
-      if (call === 5) throw new Error('The connection broke.');
+      // By then it has closed the counters, read 8 parts and deleted the subscriptions of one, and
+      // read the notifications.
+      if (call === 12) throw new Error('The connection broke.');
     };
     const broken = registryWithHooks({ before });
     await expect(broken.remove(projectId, randomBytes)).rejects.toThrow('The connection broke.');
@@ -145,7 +156,7 @@ describe('remove', () => {
 
   it('deletes nothing of a new project after another call has finished the removal', async () => {
     await create();
-    await subscribe(3);
+    await fill(3);
     let calls = 0;
     const after = async () => {
       calls += 1;
@@ -154,7 +165,7 @@ describe('remove', () => {
     for (let late = 1; late < calls; late += 1) {
       projectId = `p-${randomUUID()}`;
       await create();
-      await subscribe(3);
+      await fill(3);
       const before = async (call: number) => {
         if (call !== late) return;
         await registry.remove(projectId, randomBytes);
@@ -162,7 +173,7 @@ describe('remove', () => {
         await subscribe(2);
       };
       await registryWithHooks({ before }).remove(projectId, randomBytes);
-      expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 1 });
+      expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 9 });
       expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
     }
   });
@@ -184,12 +195,13 @@ describe('remove', () => {
   });
 });
 
-/** Writes subscriptions to the table without counting them. */
+/** Stores subscriptions in the first part of the project, without counting them. */
 async function fill(count: number) {
-  const items = Array.from({ length: count }, (_, index) => ({
-    projectId,
-    endpointHash: String(index),
-  }));
+  const items = Array.from({ length: count }, (_, index) => {
+    const endpointHash = Buffer.alloc(32);
+    endpointHash.writeUInt32BE(index, 28);
+    return subscriptionKey(projectId, endpointHash);
+  });
   await Promise.all(
     items.map((Item) =>
       database.dynamo.send(new PutCommand({ TableName: tables.subscriptions, Item })),

@@ -1,7 +1,18 @@
 import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas.ts';
-import { keyPair, subscription } from '../fixtures/subscription.ts';
+import { keyPair } from '../fixtures/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);
+
+const validKeys = { p256dh: keyPair().publicKey, auth: Buffer.alloc(16, 1).toString('base64url') };
+
+/** The output of a browser's `PushSubscription.toJSON()`. */
+function subscription(overrides: { endpoint?: string; keys?: object } = {}) {
+  return {
+    endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/abc',
+    keys: validKeys,
+    ...overrides,
+  };
+}
 
 function issuesOf(value: unknown): string[] {
   const { error } = schema.safeParse(value);
@@ -9,26 +20,46 @@ function issuesOf(value: unknown): string[] {
 }
 
 test('the output of PushSubscription.toJSON() is accepted unchanged', () => {
-  const { endpoint, keys } = subscription();
-  const parsed = schema.parse({ endpoint, expirationTime: null, keys });
-  expect(parsed).toEqual({ endpoint, keys });
-});
-
-test('an endpoint is normalised', () => {
-  const { keys } = subscription();
-  const parsed = schema.parse({ endpoint: 'HTTPS://FCM.googleapis.com:443/fcm/send/A', keys });
-  expect(parsed.endpoint).toBe('https://fcm.googleapis.com/fcm/send/A');
-});
-
-test('keys may be base64 or base64url, padded or not, and become base64url', () => {
-  const publicKey = Buffer.from(keyPair().publicKey, 'base64url');
-  const auth = Buffer.from('fb'.repeat(16), 'hex');
   const { endpoint } = subscription();
-  const keys = { p256dh: publicKey.toString('base64'), auth: auth.toString('base64') };
-  expect(schema.parse({ endpoint, keys }).keys).toEqual({
-    p256dh: publicKey.toString('base64url'),
-    auth: auth.toString('base64url'),
+  const keys = validKeys;
+  const parsed = schema.parse({ endpoint, expirationTime: null, keys });
+  expect(parsed).toEqual({
+    endpoint: {
+      href: endpoint,
+      origin: 'https://updates.push.services.mozilla.com',
+      path: '/wpush/v2/abc',
+    },
+    keys: {
+      p256dh: new Uint8Array(Buffer.from(keys.p256dh, 'base64url')),
+      auth: new Uint8Array(16).fill(1),
+    },
   });
+});
+
+test('an endpoint is normalised, and split into origin and path', () => {
+  const { keys } = subscription();
+  const endpoint = 'HTTPS://FCM.googleapis.com:443/fcm/./send/ä?b=c';
+  expect(schema.parse({ endpoint, keys }).endpoint).toEqual({
+    href: 'https://fcm.googleapis.com/fcm/send/%C3%A4?b=c',
+    origin: 'https://fcm.googleapis.com',
+    path: '/fcm/send/%C3%A4?b=c',
+  });
+});
+
+test('keys may be base64 or base64url, padded or not, and become bytes', () => {
+  const p256dh = Buffer.from(keyPair().publicKey, 'base64url');
+  const auth = Buffer.from('fb'.repeat(16), 'hex');
+  for (const encode of [
+    (bytes: Buffer) => bytes.toString('base64'),
+    (bytes: Buffer) => bytes.toString('base64').replaceAll('=', ''),
+    (bytes: Buffer) => bytes.toString('base64url'),
+  ]) {
+    const keys = { p256dh: encode(p256dh), auth: encode(auth) };
+    expect(schema.parse(subscription({ keys })).keys).toEqual({
+      p256dh: new Uint8Array(p256dh),
+      auth: new Uint8Array(auth),
+    });
+  }
 });
 
 test.each([
@@ -78,7 +109,7 @@ test('an endpoint has at most 2,048 characters after percent-encoding', () => {
 
 test('the issues name every missing field', () => {
   expect(issuesOf({})).toEqual(['endpoint: is required', 'keys: is required']);
-  expect(issuesOf(subscription({ keys: {} as never }))).toEqual([
+  expect(issuesOf(subscription({ keys: {} }))).toEqual([
     'keys.p256dh: is required',
     'keys.auth: is required',
   ]);
@@ -103,7 +134,7 @@ describe('keys.p256dh', () => {
     ['zeros', Buffer.concat([Buffer.of(4), Buffer.alloc(64)]).toString('base64url')],
     ['text that is not base64', '*'.repeat(87)],
   ])('%s is refused', (_, p256dh) => {
-    const { auth } = subscription().keys;
+    const { auth } = validKeys;
     expect(issuesOf(subscription({ keys: { p256dh, auth } }))).toEqual([
       'keys.p256dh: must be base64url of an uncompressed P-256 point (65 bytes)',
     ]);
@@ -111,7 +142,7 @@ describe('keys.p256dh', () => {
 });
 
 test.each([15, 17])('an auth secret of %i bytes is refused', (length) => {
-  const { p256dh } = subscription().keys;
+  const { p256dh } = validKeys;
   const auth = Buffer.alloc(length, 1).toString('base64url');
   expect(issuesOf(subscription({ keys: { p256dh, auth } }))).toEqual([
     'keys.auth: must be base64url of 16 bytes',
@@ -130,5 +161,9 @@ test.each([
 
 test('unsubscribe accepts endpoints of any push service and normalises them', () => {
   const parsed = unsubscribeSchema.parse({ endpoint: 'https://Push.Example.org/x' });
-  expect(parsed.endpoint).toBe('https://push.example.org/x');
+  expect(parsed.endpoint).toEqual({
+    href: 'https://push.example.org/x',
+    origin: 'https://push.example.org',
+    path: '/x',
+  });
 });

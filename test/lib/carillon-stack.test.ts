@@ -10,6 +10,7 @@ const dev = synthesize({ stage: 'dev' });
 const outputs = [
   'ProjectsTable',
   'SubscriptionsTable',
+  'TalliesTable',
   'UsageTable',
   'NotificationsTable',
   'RateLimitsTable',
@@ -77,21 +78,30 @@ const grants: Record<FunctionName, string[]> = {
     'NotificationsTable: dynamodb:DeleteItem',
     'NotificationsTable: dynamodb:GetItem',
     'NotificationsTable: dynamodb:PutItem',
-    'NotificationsTable: dynamodb:UpdateItem',
     'ProjectsTable: dynamodb:ConditionCheckItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable/index/byUser: dynamodb:Query',
     'SubscriptionsTable: dynamodb:DeleteItem',
     'SubscriptionsTable: dynamodb:Query',
+    'TalliesTable: dynamodb:BatchGetItem',
+    'TalliesTable: dynamodb:UpdateItem',
+    'UsageTable: dynamodb:Query',
     'UsageTable: dynamodb:UpdateItem',
     'VapidKeysTable: dynamodb:GetItem',
   ],
-  track: [
+  getNotification: [
     ...ownLog,
-    'NotificationsTable: dynamodb:UpdateItem',
+    'NotificationsTable: dynamodb:GetItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
+    'TalliesTable: dynamodb:BatchGetItem',
+  ],
+  track: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'TalliesTable: dynamodb:UpdateItem',
   ],
   deliver: [
     ...ownLog,
@@ -99,6 +109,8 @@ const grants: Record<FunctionName, string[]> = {
     'SubscriptionsTable/index/byUser: dynamodb:Query',
     'SubscriptionsTable: dynamodb:DeleteItem',
     'SubscriptionsTable: dynamodb:Query',
+    'TalliesTable: dynamodb:BatchGetItem',
+    'TalliesTable: dynamodb:UpdateItem',
     'UsageTable: dynamodb:UpdateItem',
     'VapidKeysTable: dynamodb:GetItem',
   ],
@@ -142,12 +154,12 @@ test('each function may write to its log group only', () => {
 
 test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
-  expect(policies).toHaveLength(5);
+  expect(policies).toHaveLength(6);
   for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
 });
 
 test('no role has a managed policy, which would contain wildcards', () => {
-  prod.template.resourceCountIs('AWS::IAM::Role', 5);
+  prod.template.resourceCountIs('AWS::IAM::Role', 6);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
 
@@ -165,6 +177,7 @@ const pushing = {
   SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
   USAGE_TABLE: table('UsageTable'),
   VAPID_KEYS_TABLE: table('VapidKeysTable'),
+  TALLIES_TABLE: table('TalliesTable'),
   VAPID_SUBJECT: 'mailto:operator@example.com',
   EXTRA_PUSH_ORIGINS: '',
   PREFER_IPV6: 'false',
@@ -188,9 +201,15 @@ const environments: Record<FunctionName, object> = {
     ...pushing,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
     MONTHLY_SEND_CAP: '10000',
+    PUSHES_PER_SECOND: '20000',
     DELIVER_FUNCTION: { Ref: prod.functionNamed('deliver') },
   },
-  track: { ...endpoint, NOTIFICATIONS_TABLE: table('NotificationsTable') },
+  getNotification: {
+    ...endpoint,
+    NOTIFICATIONS_TABLE: table('NotificationsTable'),
+    TALLIES_TABLE: table('TalliesTable'),
+  },
+  track: { ...endpoint, TALLIES_TABLE: table('TalliesTable') },
   deliver: { ...common, ...pushing },
 };
 
@@ -210,6 +229,7 @@ test('settings reach the functions that read them', () => {
     vapidSubject: 'mailto:push@carillon.example',
     extraPushOrigins: 'https://a.example, https://b.example',
     preferIpv6: 'true',
+    pushesPerSecond: '500',
   });
   const origins = 'https://a.example,https://b.example';
   expect(propertiesOf('subscribe', stack).Environment.Variables).toMatchObject({
@@ -219,6 +239,7 @@ test('settings reach the functions that read them', () => {
   });
   expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
     MONTHLY_SEND_CAP: '7',
+    PUSHES_PER_SECOND: '500',
     RATE_LIMIT_PER_MINUTE: '9',
   });
   for (const name of ['send', 'deliver'] as const) {
@@ -234,7 +255,7 @@ test('settings reach the functions that read them', () => {
 test('send and deliver have one vCPU and the longest timeouts', () => {
   expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
   expect(propertiesOf('deliver')).toMatchObject({ MemorySize: 1769, Timeout: 900 });
-  for (const name of ['subscribe', 'unsubscribe', 'track'] as const) {
+  for (const name of ['subscribe', 'unsubscribe', 'getNotification', 'track'] as const) {
     expect(propertiesOf(name)).toMatchObject({ MemorySize: 512, Timeout: 10 });
   }
 });

@@ -88,8 +88,11 @@ test('the throttles of all routes add up to less than the account’s quotas', (
 });
 
 test.each(all)('the throttle of $name is documented', (route) => {
-  const { ThrottlingRateLimit } = stage.RouteSettings[routeKey(route)];
-  const row = `| ${route.name} | ${ThrottlingRateLimit.toLocaleString('en-US')} |`;
+  const { ThrottlingRateLimit, ThrottlingBurstLimit } = stage.RouteSettings[routeKey(route)];
+  const figures = [ThrottlingRateLimit, ThrottlingBurstLimit].map((limit) =>
+    limit.toLocaleString('en-US'),
+  );
+  const row = `| ${route.name} | ${figures.join(' | ')} |`;
   expect(readFileSync('docs/operating.md', 'utf8')).toContain(row);
 });
 

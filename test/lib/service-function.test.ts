@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { nodeVersion } from '../../contract/runtime.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { template, resources } = synthesize();
 
 test('functions run on Node.js 24 and ARM', () => {
-  template.resourceCountIs('AWS::Lambda::Function', 5);
+  template.resourceCountIs('AWS::Lambda::Function', 6);
   template.allResourcesProperties('AWS::Lambda::Function', {
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
@@ -11,11 +13,15 @@ test('functions run on Node.js 24 and ARM', () => {
   });
 });
 
+test('developers are asked to use the Node version of the functions', () => {
+  expect(readFileSync('.nvmrc', 'utf8').trim()).toBe(String(nodeVersion));
+});
+
 test('each function has a log group with a retention of one month', () => {
   const groups = Object.values(resources('AWS::Lambda::Function')).map(
     ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
   );
-  expect(new Set(groups).size).toBe(5);
+  expect(new Set(groups).size).toBe(6);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
 

@@ -21,6 +21,7 @@ test('the defaults are the stage prod and the limits of the free tier', () => {
   expect(readSettings({ vapidSubject })).toEqual({
     stage: 'prod',
     ...freeTier,
+    pushesPerSecond: 20_000,
     vapidSubject,
     extraPushOrigins: [],
     preferIpv6: false,
@@ -47,6 +48,7 @@ test('every setting accepts text, as -c passes it', () => {
       subscriberCap: '5',
       monthlySendCap: '7',
       rateLimitPerMinute: '9',
+      pushesPerSecond: '700',
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
       preferIpv6: 'true',
@@ -56,6 +58,7 @@ test('every setting accepts text, as -c passes it', () => {
     subscriberCap: 5,
     monthlySendCap: 7,
     rateLimitPerMinute: 9,
+    pushesPerSecond: 700,
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
     preferIpv6: true,
@@ -108,7 +111,7 @@ test('an unknown setting is refused with the nearest name', () => {
 test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, vapidSubject, extraPushOrigins, preferIpv6',
+      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6',
   ]);
 });
 

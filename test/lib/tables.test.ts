@@ -14,17 +14,20 @@ function keysOf(schema: readonly { AttributeName: string; KeyType: string }[]): 
 const tables = {
   ProjectsTable: ['HASH projectId'],
   VapidKeysTable: ['HASH projectId'],
-  SubscriptionsTable: ['HASH projectId', 'RANGE endpointHash'],
+  SubscriptionsTable: ['HASH projectPart', 'RANGE endpointHash'],
   UsageTable: ['HASH projectId', 'RANGE period'],
   NotificationsTable: ['HASH projectId', 'RANGE notificationId'],
+  TalliesTable: ['HASH tally'],
   RateLimitsTable: ['HASH bucket'],
 };
-const expiring = ['NotificationsTable', 'RateLimitsTable'];
+const expiring = ['NotificationsTable', 'TalliesTable', 'RateLimitsTable'];
 
 test.each(Object.entries(tables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = propertiesOf(output);
   expect(keysOf(KeySchema)).toEqual(keys);
-  for (const { AttributeType } of AttributeDefinitions) expect(AttributeType).toBe('S');
+  for (const { AttributeName, AttributeType } of AttributeDefinitions) {
+    expect(AttributeType).toBe(AttributeName === 'endpointHash' ? 'B' : 'S');
+  }
 });
 
 test('there are no other tables', () => {
@@ -35,10 +38,10 @@ test('the index by user id contains all that a push needs', () => {
   const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
   expect(indexes).toHaveLength(1);
   expect(indexes[0].IndexName).toBe('byUser');
-  expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectId', 'RANGE userId']);
+  expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectUser']);
   expect(indexes[0].Projection).toEqual({
     ProjectionType: 'INCLUDE',
-    NonKeyAttributes: ['endpoint', 'p256dh', 'auth'],
+    NonKeyAttributes: ['origin', 'path', 'p256dh', 'auth'],
   });
 });
 

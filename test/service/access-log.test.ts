@@ -41,6 +41,6 @@ test.each(Object.values<Route>(routes).filter(({ answersPreflight }) => answersP
 
 test('the address of the caller is not logged', async () => {
   for (const route of Object.values(routes)) await service.call(route, { parameters, address });
-  expect(lines).toHaveLength(4);
+  expect(lines).toHaveLength(Object.keys(routes).length);
   expect(JSON.stringify(lines)).not.toContain(address);
 });

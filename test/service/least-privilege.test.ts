@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
 import type { SendResult } from '../../contract/schemas.ts';
+import { divide, sharesOf } from '../../lambdas/send/divide.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import { type Grant, readGrants } from '../../local/template/iam-policy.ts';
@@ -34,7 +36,10 @@ function send(
 
 /** Requests with which each function makes all of its database calls. */
 const scenarios: Readonly<
-  Record<RouteName, (service: Service, setHook: (hook?: DynamoDbHook) => void) => Promise<unknown>>
+  Record<
+    FunctionName,
+    (service: Service, setHook: (hook?: DynamoDbHook) => void) => Promise<unknown>
+  >
 > = {
   async subscribe(service) {
     const project = await service.createProject();
@@ -52,8 +57,10 @@ const scenarios: Readonly<
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
     // A send that cannot read its audience releases its unit.
-    setHook(({ operation }) =>
-      operation === 'Query' ? errorResponse('ValidationException', 'A fault.') : undefined,
+    setHook(({ operation, requiredGrants: [grant] }) =>
+      operation === 'Query' && grant?.resource.includes('Subscriptions')
+        ? errorResponse('ValidationException', 'A fault.')
+        : undefined,
     );
     await send(service, project);
     setHook();
@@ -62,6 +69,33 @@ const scenarios: Readonly<
     await send(service, project);
     const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
     return targeted.status;
+  },
+  async getNotification(service) {
+    const project = await service.createProject();
+    const { body } = await send(service, project);
+    const { projectId, secretKey } = project;
+    const parameters = { projectId, notificationId: body.id };
+    const headers = { authorization: `Bearer ${secretKey}` };
+    return (await service.call(routes.getNotification, { parameters, headers })).status;
+  },
+  async deliver(service) {
+    const project = await service.createProject();
+    const gone = await service.subscribe(project, 'ada');
+    gone.unsubscribe();
+    const broadcast = {
+      projectId: project.projectId,
+      notificationId: randomUUID(),
+      content: { title: 'T' },
+      eventsUrl: 'https://push.example.com/events',
+      expiresAt: 5_000_000_000,
+      deadline: undefined,
+    };
+    const [, deliver] = [...service.stack.functions].find(([name]) => name.startsWith('Deliver'))!;
+    for (const audience of [{ userIds: ['ada'] }, { subscribers: 1 }, { subscribers: 1 }]) {
+      const [share] = sharesOf(broadcast, audience, divide(audience, 100, false), 100);
+      // The second invocation finds the first tally of the share claimed.
+      await deliver.invoke(JSON.stringify(share), randomUUID());
+    }
   },
   async track(service) {
     const project = await service.createProject();
@@ -90,9 +124,7 @@ test('every grant of the template is used', async () => {
   } finally {
     await service.stop();
   }
-  // Send does not invoke deliver yet, and deliver does not push: nothing uses these grants.
-  const using = [...grants].filter(([caller]) => !caller.startsWith('Deliver'));
-  const granted = using.flatMap(([caller, own]) =>
+  const granted = [...grants].flatMap(([caller, own]) =>
     own.filter(isOnDynamoDb).map((grant) => grantText(caller, grant)),
   );
   expect(granted.length).toBeGreaterThan(10);
@@ -138,18 +170,28 @@ async function use(endpoint: string, caller: string, { action, resource }: Grant
       authorization: `AWS4-HMAC-SHA256 Credential=${caller}/20260101/us-east-1/dynamodb/aws4_request`,
       'x-amz-target': `DynamoDB_20120810.${isCheck ? 'TransactWriteItems' : operation}`,
     },
-    body: JSON.stringify(
-      isCheck ? { TransactItems: [{ ConditionCheck: { TableName } }] } : { TableName, IndexName },
-    ),
+    body: JSON.stringify(parametersOf(operation!, TableName!, IndexName)),
   });
   return status;
+}
+
+function parametersOf(operation: string, TableName: string, IndexName: string | undefined) {
+  switch (operation) {
+    case 'ConditionCheckItem':
+      return { TransactItems: [{ ConditionCheck: { TableName } }] };
+    case 'BatchGetItem':
+      return { RequestItems: { [TableName]: { Keys: [] } } };
+    default:
+      return { TableName, IndexName };
+  }
 }
 
 test.each<[route: RouteName, action: string, table: string]>([
   ['subscribe', 'dynamodb:PutItem', 'SubscriptionsTable'],
   ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
   ['send', 'dynamodb:ConditionCheckItem', 'ProjectsTable'],
-  ['track', 'dynamodb:UpdateItem', 'NotificationsTable'],
+  ['getNotification', 'dynamodb:BatchGetItem', 'TalliesTable'],
+  ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
 ])('%s returns 500 without the grant of %s on %s', async (route, action, table) => {
   const folder = temporaryFolder();
   const errors: string[] = [];
@@ -178,7 +220,7 @@ test.each<[route: RouteName, action: string, table: string]>([
 /** Writes the assembly without one grant of one function. @returns its directory. */
 function assemblyWithout(folder: Folder, route: RouteName, action: string, table: string): string {
   const template = structuredClone(assembly.template);
-  const isOfRoute = (id: string) => id.toLowerCase().startsWith(`${route}role`);
+  const isOfRoute = (id: string) => id.toLowerCase().startsWith(`${route}role`.toLowerCase());
   const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) => isOfRoute(id));
   const statements = policies.flatMap(([, { Properties }]) => statementsOf(Properties));
   const [statement, ...others] = statements.filter(

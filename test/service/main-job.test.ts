@@ -1,5 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
+import { tallyKey } from '../../lambdas/store/items.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
@@ -9,11 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function readRecord(projectId: string, notificationId: string) {
+async function readTally(notificationId: string) {
   const { Item } = await service.dynamo.send(
     new GetCommand({
-      TableName: service.stack.dynamodb.tables.NOTIFICATIONS_TABLE,
-      Key: { projectId, notificationId },
+      TableName: service.stack.dynamodb.tables.TALLIES_TABLE,
+      Key: { tally: tallyKey(notificationId, 0) },
     }),
   );
   return Item;
@@ -88,15 +89,15 @@ test('a refused push counts as failed, and its subscription stays', async () => 
   expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1 });
 });
 
-test('beacons are counted in the record of their notification', async () => {
+test('beacons are counted in a tally of their notification', async () => {
   const project = await service.createProject();
   const browsers = [await service.subscribe(project), await service.subscribe(project)];
   const { body } = await service.send(project, { title: 'T' });
   for (const browser of browsers) expect((await browser.show()).status).toBe(200);
   expect(await (await browsers[0]!.click()).json()).toEqual({ ok: true });
-  expect(await readRecord(project.projectId, body.id)).toMatchObject({
-    title: 'T',
-    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0 },
+  expect(await readTally(body.id)).toMatchObject({
+    projectId: project.projectId,
+    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0, ended: 'complete' },
     shown: 2,
     clicked: 1,
   });
@@ -114,7 +115,7 @@ test('a beacon is counted before the send has ended', async () => {
   expect((await fast.show()).status).toBe(200);
   expect(hasEnded).toBe(false);
   const { body } = await sending;
-  expect(await readRecord(project.projectId, body.id)).toMatchObject({ delivered: 2, shown: 1 });
+  expect(await readTally(body.id)).toMatchObject({ delivered: 2, shown: 1 });
 });
 
 test('an unsubscribe removes the subscription, and a repeated one returns the same', async () => {

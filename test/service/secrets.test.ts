@@ -57,6 +57,7 @@ function requestsWithSecrets(owner = project) {
     subscribe: { parameters: { projectId }, body: { endpoint, keys, userId } },
     unsubscribe: { parameters: { projectId }, query: `?endpoint=${encodeURIComponent(endpoint)}` },
     send: { parameters: { projectId }, headers, body: content },
+    getNotification: { parameters: { projectId, notificationId }, headers: bearer(secretKey) },
     track: { parameters: { projectId, notificationId }, body: { type: 'shown' } },
   } satisfies Record<RouteName, object>;
 }

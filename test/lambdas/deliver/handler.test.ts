@@ -1,13 +1,87 @@
-import { handler } from '../../../lambdas/deliver/handler.ts';
+import type { Context } from 'aws-lambda';
+import { environment } from '../../../contract/environment.ts';
+import { type Share, shareSchema } from '../../../contract/share.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { share } from '../shares/recorded-share-parts.ts';
+import { talliesOf } from '../store/stored-notifications.ts';
 
-test('an event with a project id is accepted', async () => {
-  expect(await handler({ projectId: 'demo' })).toEqual({});
+let database: Database;
+let handler: typeof import('../../../lambdas/deliver/handler.ts').handler;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  Object.assign(process.env, database.tables, {
+    AWS_ENDPOINT_URL_DYNAMODB: database.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+    [environment.vapidSubject]: 'mailto:ops@example.com',
+    [environment.extraPushOrigins]: '',
+    [environment.preferIpv6]: 'false',
+  });
+  // The function reads its environment when it starts.
+  ({ handler } = await import('../../../lambdas/deliver/handler.ts'));
+});
+afterAll(() => database.stop());
+
+let made = 0;
+
+/** A share of a new notification, as it arrives. */
+function event(projectId: string, change: Partial<Share> = {}) {
+  made += 1;
+  const notificationId = `01890a5d-ac96-774b-bcce-${String(made).padStart(12, '0')}`;
+  // A century ahead: DynamoDB Local deletes expired items within seconds.
+  const expiresAt = 5_000_000_000;
+  const one = share({ projectId, notificationId, expiresAt, deadline: undefined, ...change });
+  return shareSchema.parse(JSON.parse(JSON.stringify(one)));
+}
+
+function invoke(input: unknown, remainingMs = 15 * 60_000) {
+  return handler(input, { getRemainingTimeInMillis: () => remainingMs } as Context);
+}
+
+test('a share is delivered, and its result returned', async () => {
+  const input = event(await database.createProject());
+  expect(await invoke(input)).toEqual({ result: { ...noCounts, isComplete: true } });
+  expect(await talliesOf(database).find(input.notificationId, [0])).toMatchObject([
+    { ended: 'complete' },
+  ]);
+});
+
+test('a share that is invoked twice is delivered once', async () => {
+  const input = event(await database.createProject());
+  await invoke(input);
+  const before = await talliesOf(database).find(input.notificationId, [0]);
+  expect(await invoke(input)).toEqual({ result: { ...noCounts, isComplete: true } });
+  expect(await talliesOf(database).find(input.notificationId, [0])).toEqual(before);
+});
+
+test('a share that another invocation has gives no result', async () => {
+  const input = event(await database.createProject());
+  const chunk = { by: 'other', step: 1, until: Date.now() + 60_000, position: 1, pending: 1 };
+  await talliesOf(database).startChunk(input, { ...chunk, counts: noCounts });
+  expect(await invoke(input)).toEqual({});
+});
+
+test('without enough time for a chunk it fails, so that Lambda repeats it', async () => {
+  const input = event(await database.createProject());
+  await expect(invoke(input, 40_000)).rejects.toThrow('the next attempt continues');
+});
+
+test('the share of a project that was deleted has nothing to deliver', async () => {
+  const input = event('no-such-project');
+  expect(await invoke(input)).toEqual({});
+  expect(await talliesOf(database).find(input.notificationId, [0])).toEqual([undefined]);
 });
 
 test.each([
-  ['no project', {}],
-  ['an invalid project id', { projectId: 'Demo!' }],
-  ['a field that deliver does not know', { projectId: 'demo', other: 1 }],
-])('an event with %s is refused', async (_, event) => {
-  await expect(handler(event)).rejects.toThrow();
+  ['nothing', {}],
+  ['an invalid project id', { ...event('demo'), projectId: 'Demo!' }],
+  ['no pace', { ...event('demo'), pushesPerSecond: 0 }],
+  ['a deadline without an end', { ...event('demo'), deadline: { lastPushAt: 1 } }],
+])('an event with %s is refused', async (_, input) => {
+  await expect(invoke(input)).rejects.toThrow();
 });

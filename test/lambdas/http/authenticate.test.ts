@@ -16,6 +16,7 @@ const project: Project = {
   apiKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   plan: {},
+  subscriberCounter: 'single',
 };
 
 async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {

@@ -1,24 +1,30 @@
 import middy from '@middy/core';
 import * as z from 'zod';
 import { errorResponses } from '../../../lambdas/http/error-responses.ts';
-import { jsonBody } from '../../../lambdas/http/read-input.ts';
+import { jsonBody, prefersAsync } from '../../../lambdas/http/read-input.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
 const limitBytes = 1_000_000;
 
-const handler = middy()
-  .use(errorResponses())
-  .use(jsonBody(z.object({ title: z.string() }), limitBytes))
-  .handler(async ({ input }) => respond(200, input));
+function handlerOf(mediaTypes?: readonly string[]) {
+  return middy()
+    .use(errorResponses())
+    .use(jsonBody(z.object({ title: z.string() }), limitBytes, mediaTypes))
+    .handler(async ({ input }) => respond(200, input));
+}
 
-async function respondTo(body: Buffer | string | undefined, contentType = 'application/json') {
+async function respondTo(
+  body: Buffer | string | undefined,
+  contentType = 'application/json',
+  mediaTypes?: readonly string[],
+) {
   const event = {
     headers: { 'content-type': contentType },
     requestContext: { requestId: 'r' },
     body: Buffer.isBuffer(body) ? body.toString('base64') : body,
     isBase64Encoded: Buffer.isBuffer(body),
   };
-  const response = await handler(event as never, {} as never);
+  const response = await handlerOf(mediaTypes)(event as never, {} as never);
   return { status: response.statusCode, body: JSON.parse(response.body!) };
 }
 
@@ -40,6 +46,17 @@ test.each([
 });
 
 test.each([
+  ['text/plain;charset=UTF-8', undefined, 415],
+  ['text/plain;charset=UTF-8', ['application/json', 'text/plain'], 200],
+  ['text/html', ['application/json', 'text/plain'], 415],
+])(
+  'a body of the type "%s" where the route accepts %j: %i',
+  async (contentType, accepted, status) => {
+    expect((await respondTo('{"title":"t"}', contentType, accepted)).status).toBe(status);
+  },
+);
+
+test.each([
   ['text', (body: string) => body],
   ['base64', (body: string) => Buffer.from(body)],
 ])('a body may have the limit, and not one byte more, as %s', async (_, encoded) => {
@@ -59,4 +76,18 @@ test.each([
 test('a deeply nested unknown field is ignored', async () => {
   const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
   expect((await respondTo(`{"title":"t","x":${deep}}`)).status).toBe(200);
+});
+
+test.each([
+  ['respond-async', true],
+  ['Respond-Async', true],
+  ['handling=lenient, respond-async; x=1', true],
+  ['respond-async, wait=10', true],
+  ['wait=10', false],
+  ['respond-asynchronously', false],
+  ['handling="respond-async"', false],
+  ['', false],
+  [undefined, false],
+])('the header "Prefer: %s" asks for an asynchronous response: %p', (prefer, isAsync) => {
+  expect(prefersAsync({ headers: { prefer } } as never)).toBe(isAsync);
 });

@@ -1,109 +1,194 @@
-import type { SendRequest, SendResult } from '../../../contract/schemas.ts';
-import { type SendParts, send } from '../../../lambdas/send/send.ts';
-import { call, project, recordedParts } from './recorded-parts.ts';
+import type { SendRequest } from '../../../contract/schemas.ts';
+import type { SendOutcome } from '../../../lambdas/send/send.ts';
+import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
+import type { ShareKey } from '../../../lambdas/store/tallies.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { now, recordedParts, sendWith } from './recorded-parts.ts';
 
-const keyed = { ...call, idempotencyKey: 'order-1' };
+const keyed = { idempotencyKey: 'order-1' };
 
-describe('the first request with an idempotency key', () => {
-  const request = { title: 'T' };
-
-  test('claims the notification before it delivers', async () => {
-    const { parts, calls } = recordedParts();
-    await send(parts, project, { ...keyed, request });
-    expect(calls.slice(0, 3)).toEqual(['begin under 10000', 'claim', 'deliver']);
-  });
-
-  test('is in progress if a repeated request has claimed the notification', async () => {
-    const { parts, calls } = recordedParts();
-    const claim = async () => false;
-    await expect(
-      send({ ...parts, sends: { ...parts.sends, claim } }, project, { ...keyed, request }),
-    ).rejects.toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
-    expect(calls).toEqual(['begin under 10000']);
-  });
+test('the first request with an idempotency key claims its share before it delivers', async () => {
+  const setup = recordedParts();
+  await sendWith(setup, keyed);
+  const { calls } = setup;
+  expect(calls[0]).toBe('begin under 10000');
+  expect(calls.indexOf('start 0')).toBeLessThan(calls.indexOf('deliver'));
 });
+
+test('the first request is in progress if a repeated request has claimed its share', async () => {
+  const setup = recordedParts();
+  await claim(setup, 'the-id', 30_000);
+  await expect(sendWith(setup, keyed)).rejects.toMatchObject({
+    code: 'request_in_progress',
+    retryAfter: 1,
+  });
+  expect(setup.calls).not.toContain('deliver');
+  expect(setup.calls).not.toContain('cancel by this-request');
+});
+
+type Setup = ReturnType<typeof recordedParts>;
+
+const key = (notificationId: string): ShareKey => ({
+  projectId: 'shop',
+  notificationId,
+  firstTally: 0,
+  expiresAt: 1_900_000_000,
+});
+
+/** Another invocation claims the first share, for this many ms. Three pushes are pending. */
+async function claim({ parts }: Setup, id: string, forMs: number) {
+  const chunk = { by: 'first', step: 1, until: now.getTime() + forMs, position: 1, pending: 3 };
+  await parts.tallies.startChunk(key(id), { ...chunk, counts: noCounts });
+}
 
 describe('a repeated request', () => {
   const first = { title: 'T', userIds: ['u'] };
-  const firstResult = { id: 'first', attempted: 1, delivered: 1, removed: 0, failed: 0 };
 
-  interface Earlier {
-    /** When a request claimed the delivery; absent if none has. */
-    readonly claimedAt?: string;
-    readonly result?: SendResult;
+  async function afterFirst(respondAsync = false, agoMs = 10_000): Promise<Setup> {
+    const sentAt = new Date(now.getTime() - agoMs);
+    const setup = recordedParts();
+    let begun: NewNotification | undefined;
+    const begin = async (notification: NewNotification) => {
+      begun = notification;
+      throw new Error('no response');
+    };
+    const sends = { ...setup.parts.sends, begin };
+    const failing = { ...setup, parts: { ...setup.parts, sends, newId: () => 'first' } };
+    await sendWith(failing, { ...keyed, request: first, respondAsync }).catch(() => {});
+    setup.calls.length = 0;
+    const { requestHash } = begun!.idempotency!;
+    const repeated = {
+      ...setup.parts.sends,
+      begin: async () => 'repeated' as const,
+      earlier: async () => ({ requestHash, notification: { ...begun!, sentAt } }),
+    };
+    return { ...setup, parts: { ...setup.parts, sends: repeated } };
   }
 
-  /** Sends `request` after `first`, with the same key. @returns its result or error, and its calls. */
-  async function repeat(request: SendRequest, { claimedAt, result }: Earlier) {
-    let requestHash = '';
-    const { parts, calls } = recordedParts();
-    const begin: SendParts['sends']['begin'] = async ({ idempotency }) => {
-      requestHash = idempotency!.requestHash;
-      return 'begun';
-    };
-    const firstParts = { ...parts, sends: { ...parts.sends, begin } };
-    await send(firstParts, project, { ...keyed, request: first });
-    calls.length = 0;
-    const repeated: SendParts['sends'] = {
-      ...parts.sends,
-      begin: async () => 'repeated',
-      earlier: async () => ({
-        id: 'first',
-        requestHash,
-        sentAt: new Date('2026-11-20T11:00:00Z'),
-        claimedAt: claimedAt === undefined ? undefined : new Date(claimedAt),
-        result,
-      }),
-    };
-    const outcome = await send({ ...parts, sends: repeated }, project, { ...keyed, request }).catch(
-      (error: unknown) => error,
-    );
-    return { outcome, calls };
+  function repeat(setup: Setup, request: SendRequest = first, respondAsync = false) {
+    return sendWith(setup, { ...keyed, request, respondAsync }).catch((error: unknown) => error);
   }
+
+  async function end({ parts }: Setup, ended: 'complete' | 'incomplete') {
+    const counts = { ...noCounts, attempted: 1, delivered: 1 };
+    const writer = { by: 'first', previous: 'first', step: 2 };
+    const progress = { position: 1, pending: 0, counts, ended };
+    await parts.tallies.save(key('first'), writer, progress);
+  }
+
+  const result = { id: 'first', attempted: 1, delivered: 1, removed: 0, failed: 0 };
 
   test('gets the response of the first', async () => {
-    const { outcome, calls } = await repeat(first, {
-      claimedAt: '2026-11-20T11:00:01Z',
-      result: firstResult,
-    });
-    expect(outcome).toEqual(firstResult);
-    expect(calls).toEqual([]);
+    const setup = await afterFirst();
+    await claim(setup, 'first', 17_000);
+    await end(setup, 'complete');
+    setup.calls.length = 0;
+    expect(await repeat(setup)).toEqual({ kind: 'sent', result });
+    expect(setup.calls).toEqual([]);
+  });
+
+  test('gets the response of a first request that did not reach everyone', async () => {
+    const setup = await afterFirst();
+    await claim(setup, 'first', 17_000);
+    await end(setup, 'incomplete');
+    expect(await repeat(setup)).toEqual({ kind: 'sent', result: { ...result, unreached: 1 } });
   });
 
   test('with a different body is refused, before and after the first has ended', async () => {
-    for (const result of [firstResult, undefined]) {
-      const { outcome, calls } = await repeat({ title: 'U' }, { ...(result && { result }) });
-      expect(outcome).toMatchObject({ code: 'idempotency_key_reused' });
-      expect(calls).toEqual([]);
-    }
+    const setup = await afterFirst();
+    expect(await repeat(setup, { title: 'U' })).toMatchObject({ code: 'idempotency_key_reused' });
+    await claim(setup, 'first', 17_000);
+    await end(setup, 'complete');
+    setup.calls.length = 0;
+    expect(await repeat(setup, { title: 'U' })).toMatchObject({ code: 'idempotency_key_reused' });
+    expect(setup.calls).toEqual([]);
   });
 
-  test('delivers the notification if no request has claimed it', async () => {
-    const { outcome, calls } = await repeat(first, {});
-    expect(outcome).toEqual({ id: 'first', attempted: 3, delivered: 1, removed: 1, failed: 1 });
-    expect(calls).toEqual(expect.arrayContaining(['claim', 'deliver']));
+  test('delivers the notification if no request has claimed it within 29 s', async () => {
+    const setup = await afterFirst(false, 29_001);
+    expect(await repeat(setup)).toEqual({
+      kind: 'sent',
+      result: { id: 'first', attempted: 3, delivered: 1, removed: 1, failed: 1 },
+    });
+    expect(setup.calls).toEqual(expect.arrayContaining(['start 0', 'deliver']));
   });
+
+  test.each([false, true])(
+    'is in progress for 29 s if no request has claimed it',
+    async (isAsync) => {
+      const setup = await afterFirst(isAsync, 29_000);
+      expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+      expect(setup.calls).toEqual([]);
+    },
+  );
 
   test('is in progress until the first has ended or timed out', async () => {
-    const { outcome, calls } = await repeat(first, { claimedAt: '2026-11-20T11:59:40Z' });
-    expect(outcome).toMatchObject({ code: 'request_in_progress', retryAfter: 9 });
-    expect(calls).toEqual([]);
+    const setup = await afterFirst();
+    await claim(setup, 'first', 8500);
+    setup.calls.length = 0;
+    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 9 });
+    expect(setup.calls).toEqual([]);
   });
 
-  test('is refused if the first was interrupted, and sends nothing', async () => {
-    const { outcome, calls } = await repeat(first, { claimedAt: '2026-11-20T11:59:31Z' });
-    expect(outcome).toMatchObject({
-      code: 'send_interrupted',
-      message: expect.stringContaining('was interrupted'),
+  test('waits a second at least', async () => {
+    const setup = await afterFirst();
+    await claim(setup, 'first', 0);
+    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+  });
+
+  test('after an interrupted first gets the counts so far, and sends nothing', async () => {
+    const setup = await afterFirst();
+    await claim(setup, 'first', -1);
+    setup.calls.length = 0;
+    expect(await repeat(setup)).toEqual({
+      kind: 'sent',
+      result: { id: 'first', attempted: 3, delivered: 0, removed: 0, failed: 3, unreached: 1 },
     });
-    expect(calls).toEqual([]);
+    expect(setup.calls).toEqual([]);
   });
 
   test('may be sent again after 1 s if the first has just returned its unit', async () => {
-    const { parts } = recordedParts();
-    const begin = async () => 'repeated' as const;
-    await expect(
-      send({ ...parts, sends: { ...parts.sends, begin } }, project, { ...keyed, request: first }),
-    ).rejects.toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+    const setup = await afterFirst();
+    const sends = { ...setup.parts.sends, earlier: async () => undefined };
+    const parts = { ...setup.parts, sends };
+    expect(await repeat({ ...setup, parts })).toMatchObject({
+      code: 'request_in_progress',
+      retryAfter: 1,
+    });
+  });
+
+  describe('gets a response of the form of the first,', () => {
+    test.each(['sending', 'sent', 'interrupted'])('asynchronous: %s', async (status) => {
+      const setup = await afterFirst(true);
+      await claim(setup, 'first', status === 'interrupted' ? -300_001 : 10_000);
+      if (status === 'sent') await end(setup, 'complete');
+      setup.calls.length = 0;
+      const expected = { kind: 'accepted', id: 'first', status };
+      expect(await repeat(setup, first, false)).toEqual(expected);
+      expect(await repeat(setup, first, true)).toEqual(expected);
+      expect(setup.calls).toEqual([]);
+    });
+
+    test('asynchronous also where it starts the delivery', async () => {
+      const setup = await afterFirst(true, 29_001);
+      const outcome = (await repeat(setup)) as SendOutcome;
+      expect(outcome).toEqual({ kind: 'accepted', id: 'first', status: 'sending' });
+      expect(setup.calls).toContain('invoke async 0');
+    });
+
+    test('asynchronous as soon as the invocations are queued', async () => {
+      const setup = await afterFirst(true);
+      await setup.parts.tallies.open(key('first'), 0);
+      setup.calls.length = 0;
+      const outcome = await repeat(setup);
+      expect(outcome).toEqual({ kind: 'accepted', id: 'first', status: 'sending' });
+      expect(setup.calls).toEqual([]);
+    });
+
+    test('synchronous', async () => {
+      const setup = await afterFirst(false, 29_001);
+      expect(await repeat(setup, first, true)).toMatchObject({ kind: 'sent' });
+      expect(setup.calls).not.toContain('invoke async 0');
+    });
   });
 });

@@ -1,14 +1,19 @@
 import type { SigningProject } from '../../../contract/project.ts';
-import type { Broadcast, DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
-import type { SendParts } from '../../../lambdas/send/send.ts';
+import type { ChunkReport } from '../../../lambdas/push/delivery/deliver-chunk.ts';
+import { type SendCall, type SendParts, send } from '../../../lambdas/send/send.ts';
+import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import {
+  project,
+  recipients,
+  recordedShareParts,
+  startMs,
+} from '../shares/recorded-share-parts.ts';
 
-export const project: SigningProject = {
-  projectId: 'shop',
-  apiKeyHash: '',
-  vapid: { publicKey: 'public', privateKey: 'private' },
-  plan: {},
-};
-export const report: DeliveryReport = {
+export { project };
+
+/** How a chunk of three recipients ends, unless a test says otherwise. */
+export const report: ChunkReport = {
   attempted: 3,
   delivered: 1,
   removed: 1,
@@ -16,60 +21,70 @@ export const report: DeliveryReport = {
   unreached: 0,
   failures: { refused: 1 },
 };
-export const now = new Date('2026-11-20T12:00:00Z');
-const audience = { ordered: true, pages: () => [] as never };
+export const now = new Date(startMs);
 
-/** Parts that succeed and record their calls in order. */
+/**
+ * Parts that succeed and record their calls in order. The audience has three recipients. An invoked
+ * function delivers its share at the same time, with the same stores.
+ */
 export function recordedParts(overrides: Partial<SendParts> = {}) {
-  const calls: string[] = [];
-  const broadcasts: Broadcast[] = [];
+  const deliver = () => ({ done: Promise.resolve(report), soFar: () => noCounts });
+  const recorded = recordedShareParts(recipients(3), {
+    deliver: (chunk) => {
+      recorded.calls.push('deliver');
+      recorded.chunks.push(chunk);
+      return deliver();
+    },
+  });
+  const { calls } = recorded;
   const parts: SendParts = {
+    ...recorded.parts,
     sends: {
       begin: async (_, cap) => {
         calls.push(`begin under ${cap}`);
         return 'begun';
       },
-      claim: async () => {
-        calls.push('claim');
-        return true;
-      },
-      release: async () => {
-        calls.push('release');
-        return true;
-      },
-      cancel: async () => void calls.push('cancel'),
+      cancel: async (_, by) => void calls.push(`cancel by ${by}`),
       earlier: async () => undefined,
-      finish: async (_, result) => void calls.push(`finish ${JSON.stringify(result)}`),
     },
-    audiences: {
-      everyone: () => audience,
-      users: (_, ids) => {
-        calls.push(`users ${ids}`);
-        return audience;
+    countSubscribers: async () => 3,
+    invoker: {
+      async invoke(share, type) {
+        calls.push(`invoke ${type} ${share.firstTally}`);
+        if (type === 'async') return { kind: 'accepted' };
+        const invocation = { id: `function ${share.firstTally}`, endsAt: startMs + 29_000 };
+        const outcome = await deliverShare(recorded.parts, project, share, invocation);
+        return outcome ? { kind: 'result', result: outcome.result } : { kind: 'unknown' };
       },
-      removeGone: async () => {},
     },
-    deliver: async (broadcast) => {
-      calls.push('deliver');
-      broadcasts.push(broadcast);
-      return report;
-    },
-    clock: () => now,
-    abortAfter: () => new AbortController().signal,
+    random: () => 0.5,
     newId: () => 'the-id',
     monthlyCap: 10_000,
-    observe: {
-      delivered: () => calls.push('observe'),
-      recordFailed: (_, __, error) => calls.push(`not recorded: ${(error as Error).message}`),
+    pushesPerSecond: 20_000,
+    observeSend: {
+      sent: (_, __, { unreached, failures: { interrupted = 0 } }) =>
+        calls.push(`sent, ${unreached} unreached, ${interrupted} interrupted`),
+      cancelFailed: (_, __, error) => calls.push(`not cancelled: ${(error as Error).message}`),
     },
     ...overrides,
   };
-  return { parts, calls, broadcasts };
+  return { ...recorded, parts };
 }
 
 /** A request that reached the gateway one second before the function. */
-export const call = {
+export const call: SendCall = {
+  request: { title: 'T' },
+  respondAsync: false,
   baseUrl: 'https://push.example.com',
   requestId: 'this-request',
   startedAt: new Date(now.getTime() - 1000),
 };
+
+/** Sends in the virtual time of the parts. */
+export function sendWith(
+  { parts, time }: Pick<ReturnType<typeof recordedParts>, 'parts' | 'time'>,
+  change: Partial<SendCall> = {},
+  sender: SigningProject = project,
+) {
+  return time.until(send(parts, sender, { ...call, ...change }));
+}

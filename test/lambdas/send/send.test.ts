@@ -1,16 +1,55 @@
-import { send } from '../../../lambdas/send/send.ts';
-import { call, now, project, recordedParts, report } from './recorded-parts.ts';
+import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
+
+const done = (chunkReport: typeof report) => () => ({
+  done: Promise.resolve(chunkReport),
+  soFar: () => noCounts,
+});
 
 test('a send takes a unit, delivers, records the counts and returns them', async () => {
-  const { parts, calls } = recordedParts();
-  const result = await send(parts, project, { ...call, request: { title: 'T' } });
-  const counts = { id: 'the-id', attempted: 3, delivered: 1, removed: 1, failed: 1 };
-  expect(result).toEqual(counts);
-  expect(calls).toEqual([
+  const setup = recordedParts();
+  const outcome = await sendWith(setup);
+  const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1 };
+  expect(outcome).toEqual({ kind: 'sent', result: { id: 'the-id', ...counts } });
+  expect(setup.calls).toEqual([
     'begin under 10000',
+    'everyone 0-4294967296',
+    'start 0',
     'deliver',
+    'save 3 attempted, 0 pending, complete',
     'observe',
-    `finish ${JSON.stringify(counts)}`,
+    'sent, 0 unreached, 0 interrupted',
+  ]);
+});
+
+test('the notification is stored with its content, its audience and its division', async () => {
+  const begun: NewNotification[] = [];
+  const setup = recordedParts();
+  const begin = async (notification: NewNotification) => {
+    begun.push(notification);
+    return 'begun' as const;
+  };
+  const parts = { ...setup.parts, sends: { ...setup.parts.sends, begin } };
+  await sendWith({ ...setup, parts });
+  await sendWith(
+    { ...setup, parts },
+    { request: { title: 'U', userIds: ['u', 'v'] }, respondAsync: true },
+  );
+  const common = { projectId: 'shop', id: 'the-id' };
+  expect(begun).toEqual([
+    {
+      ...common,
+      content: { title: 'T' },
+      plan: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
+      sentAt: now,
+    },
+    {
+      ...common,
+      content: { title: 'U' },
+      plan: { users: 2, shares: 1, talliesPerShare: 1, respondedAsync: true },
+      sentAt: now,
+    },
   ]);
 });
 
@@ -20,29 +59,29 @@ test('time limits count from the arrival of the request at the gateway', async (
     timeoutsMs.push(ms);
     return new AbortController().signal;
   };
-  const { parts, broadcasts } = recordedParts({ abortAfter });
-  await send(parts, project, { ...call, request: { title: 'T' } });
-  expect(broadcasts[0]).toMatchObject({
+  const setup = recordedParts({ abortAfter });
+  await sendWith(setup);
+  expect(setup.chunks[0]).toMatchObject({
     lastPushAt: call.startedAt.getTime() + 22_000,
     endAt: call.startedAt.getTime() + 25_000,
   });
-  expect(timeoutsMs).toEqual([27_000 - 1000]);
+  // Calls of the send, of its chunk, and the one that stores the counts.
+  expect(timeoutsMs).toEqual([27_000 - 1000, 25_000 - 1000, 26_000 - 1000]);
 });
 
 test('the push message has the URL of its events', async () => {
-  const { parts, broadcasts } = recordedParts();
-  await send(parts, project, { ...call, request: { title: 'T' } });
-  const { notification } = JSON.parse(broadcasts[0]!.message.toString());
+  const setup = recordedParts();
+  await sendWith(setup);
+  const { notification } = JSON.parse(setup.chunks[0]!.messages[0]!.toString());
   expect(notification.data.events).toBe(
     'https://push.example.com/api/v1/projects/shop/notifications/the-id/events',
   );
 });
 
 test('the result includes unreached subscribers', async () => {
-  const { parts } = recordedParts({ deliver: async () => ({ ...report, unreached: 7 }) });
-  expect(await send(parts, project, { ...call, request: { title: 'T' } })).toMatchObject({
-    unreached: 7,
-  });
+  const setup = recordedParts({ deliver: done({ ...report, unreached: 7 }) });
+  expect(await sendWith(setup)).toMatchObject({ result: { unreached: 7 } });
+  expect(setup.calls).toContain('sent, 7 unreached, 0 interrupted');
 });
 
 test.each([
@@ -50,96 +89,179 @@ test.each([
   [5, 5],
   [null, null],
 ])('a plan with monthlySendCap %p has the cap %p', async (monthlySendCap, cap) => {
-  const { parts, calls } = recordedParts();
-  await send(parts, { ...project, plan: { monthlySendCap } }, { ...call, request: { title: 'T' } });
-  expect(calls[0]).toBe(`begin under ${cap}`);
+  const setup = recordedParts();
+  await sendWith(setup, {}, { ...project, plan: { monthlySendCap } });
+  expect(setup.calls[0]).toBe(`begin under ${cap}`);
 });
 
-test('at the cap a send delivers nothing, and Retry-After is the next month', async () => {
-  const { parts, calls } = recordedParts();
-  const capped = { ...parts, sends: { ...parts.sends, begin: async () => 'cap_reached' as const } };
-  await expect(send(capped, project, { ...call, request: { title: 'T' } })).rejects.toMatchObject({
-    code: 'send_cap_reached',
-    retryAfter: (Date.parse('2026-12-01T00:00:00Z') - now.getTime()) / 1000,
-  });
-  expect(calls).toEqual([]);
-});
+test.each([
+  ['cap_reached', 'send_cap_reached', (Date.parse('2026-12-01T00:00:00Z') - now.getTime()) / 1000],
+  ['project_gone', 'unauthorized', undefined],
+] as const)(
+  'a send that does not begin, because of %s, delivers nothing',
+  async (outcome, code, retryAfter) => {
+    const setup = recordedParts();
+    const sends = { ...setup.parts.sends, begin: async () => outcome };
+    await expect(sendWith({ ...setup, parts: { ...setup.parts, sends } })).rejects.toMatchObject({
+      code,
+      retryAfter,
+    });
+    expect(setup.calls).toEqual([]);
+  },
+);
 
 test('a push message of more than 3,993 bytes is refused before anything is stored', async () => {
-  const { parts, calls, broadcasts } = recordedParts();
-  await send(parts, project, { ...call, request: { title: '' } });
-  const roomBytes = 3993 - broadcasts[0]!.message.length;
-  await send(parts, project, { ...call, request: { title: 'x'.repeat(roomBytes) } });
-  expect(broadcasts[1]!.message).toHaveLength(3993);
-  calls.length = 0;
-  await expect(
-    send(parts, project, { ...call, request: { title: `${'x'.repeat(roomBytes)}é` } }),
-  ).rejects.toMatchObject({
+  const setup = recordedParts();
+  const sendTitle = (title: string) => sendWith(setup, { request: { title } });
+  const lengthOf = async (title: string) => {
+    const { parts, ...own } = recordedParts();
+    await sendWith({ ...own, parts }, { request: { title } });
+    return own.chunks[0]!.messages[0]!.length;
+  };
+  const longest = 'x'.repeat(3993 - (await lengthOf('')));
+  expect(await lengthOf(longest)).toBe(3993);
+  setup.calls.length = 0;
+  await expect(sendTitle(`${longest}é`)).rejects.toMatchObject({
     code: 'payload_too_large',
     message: expect.stringContaining('is 2 bytes too large'),
   });
-  expect(calls).toEqual([]);
+  expect(setup.calls).toEqual([]);
 });
 
-test('a fault before the first attempt releases the unit and is thrown', async () => {
+test('the limit of a push message applies to the URL of the last tally', async () => {
+  const setup = recordedParts();
+  await sendWith(setup, { request: { title: '' } });
+  const request = { title: 'x'.repeat(3993 - setup.chunks[0]!.messages[0]!.length) };
+  await expect(sendWith(setup, { request })).resolves.toMatchObject({ kind: 'sent' });
+  const large = { ...setup.parts, countSubscribers: async () => 300_000 };
+  await expect(sendWith({ ...setup, parts: large }, { request })).rejects.toMatchObject({
+    code: 'payload_too_large',
+    // "?tally=32" and ,"window":20
+    message: expect.stringContaining('is 21 bytes too large'),
+  });
+});
+
+describe('a fault', () => {
   const fault = new Error('database fault');
-  const { parts, calls } = recordedParts({
-    deliver: async () => ({
-      ...{ attempted: 0, delivered: 0, removed: 0, failed: 0 },
-      unreached: 1,
-      failures: {},
-      interruption: fault,
-    }),
-  });
-  await expect(send(parts, project, { ...call, request: { title: 'T' } })).rejects.toBe(fault);
-  expect(calls).toEqual(['begin under 10000', 'observe', 'release']);
-});
 
-test('a fault after the first attempt keeps the unit, and the counts are returned', async () => {
-  const { parts, calls } = recordedParts({
-    deliver: async () => ({ ...report, unreached: 1, interruption: new Error('database fault') }),
+  /** The audience has two chunks, of which the reads from this one on fail. */
+  function failingFrom(read: number, overrides: Parameters<typeof recordedParts>[0] = {}) {
+    const setup = recordedParts({
+      countSubscribers: async () => 60_000,
+      pushesPerSecond: 1000,
+      ...overrides,
+    });
+    let reads = 0;
+    const everyone = async () => {
+      reads += 1;
+      if (reads >= read) throw fault;
+      return { recipients: [], isCut: false };
+    };
+    const audiences = { ...setup.parts.audiences, everyone };
+    return { ...setup, parts: { ...setup.parts, audiences } };
+  }
+
+  test('before the first attempt cancels the send and is thrown', async () => {
+    const setup = failingFrom(1);
+    await expect(sendWith(setup)).rejects.toBe(fault);
+    expect(setup.calls.filter((call) => !call.startsWith('open'))).toEqual([
+      'begin under 10000',
+      'observe',
+      'sent, 60000 unreached, 0 interrupted',
+      'cancel by this-request',
+    ]);
   });
-  const result = await send(parts, project, { ...call, request: { title: 'T' } });
-  expect(result).toMatchObject({ attempted: 3, unreached: 1 });
-  expect(calls).not.toContain('release');
+
+  test('after the first attempt keeps the unit, and the counts are returned', async () => {
+    const setup = failingFrom(2, { deliver: done(report) });
+    expect(await sendWith(setup)).toMatchObject({ result: { attempted: 3, unreached: 59_997 } });
+    expect(setup.calls).not.toContain('cancel by this-request');
+  });
+
+  test('of the cancellation is observed, and the first fault is thrown', async () => {
+    const setup = failingFrom(1);
+    const cancel = () => Promise.reject(new Error('throttled'));
+    const parts = { ...setup.parts, sends: { ...setup.parts.sends, cancel } };
+    await expect(sendWith({ ...setup, parts })).rejects.toBe(fault);
+    expect(setup.calls).toContain('not cancelled: throttled');
+  });
+
+  test('of begin cancels what may have begun, and nothing is delivered', async () => {
+    const setup = recordedParts();
+    const begin = () => Promise.reject(new Error('no response'));
+    const parts = { ...setup.parts, sends: { ...setup.parts.sends, begin } };
+    await expect(sendWith({ ...setup, parts }, { idempotencyKey: 'order-1' })).rejects.toThrow(
+      'no response',
+    );
+    expect(setup.calls).toEqual(['cancel by this-request']);
+  });
+
+  test('of a claim cancels the send, and nothing is delivered', async () => {
+    const setup = recordedParts();
+    const startChunk = () => Promise.reject(new Error('no response'));
+    const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, startChunk } };
+    await expect(sendWith({ ...setup, parts })).rejects.toThrow('no response');
+    expect(setup.calls.at(-1)).toBe('cancel by this-request');
+    expect(setup.calls).not.toContain('deliver');
+  });
 });
 
 test('the counts are returned even if they cannot be stored', async () => {
-  const { parts, calls } = recordedParts();
-  const finish = () => Promise.reject(new Error('throttled'));
-  const failing = { ...parts, sends: { ...parts.sends, finish } };
-  expect(await send(failing, project, { ...call, request: { title: 'T' } })).toMatchObject({
-    attempted: 3,
-  });
-  expect(calls).toContain('not recorded: throttled');
+  const setup = recordedParts();
+  const save = () => Promise.reject(new Error('throttled'));
+  const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, save } };
+  expect(await sendWith({ ...setup, parts })).toMatchObject({ result: { attempted: 3 } });
+  expect(setup.calls).toContain('not recorded: throttled');
 });
 
-test('a targeted send reads the subscriptions of its user ids', async () => {
-  const { parts, calls } = recordedParts();
-  await send(parts, project, { ...call, request: { title: 'T', userIds: ['u', 'v'] } });
-  expect(calls).toContain('users u,v');
+test('a targeted send reads the subscriptions of its user ids, and no counter', async () => {
+  const countSubscribers = jest.fn();
+  const setup = recordedParts({ countSubscribers });
+  await sendWith(setup, { request: { title: 'T', userIds: ['u', 'v'] } });
+  expect(setup.calls).toContain('users u,v');
+  expect(countSubscribers).not.toHaveBeenCalled();
 });
 
-test('a send that attempts nothing in time releases its unit and fails as unavailable', async () => {
-  const { parts, calls } = recordedParts({
-    deliver: async () => ({ ...report, attempted: 0, unreached: 3 }),
-  });
-  await expect(send(parts, project, { ...call, request: { title: 'T' } })).rejects.toMatchObject({
-    code: 'unavailable',
-    retryAfter: 1,
-  });
-  expect(calls).toContain('release');
+test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
+  const setup = recordedParts({ deliver: done({ ...noCounts, unreached: 3 }) });
+  await expect(sendWith(setup)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
+  expect(setup.calls.at(-1)).toBe('cancel by this-request');
 });
 
-test.each(['begin', 'claim'] as const)(
-  'a failed %s is cancelled, and nothing is delivered',
-  async (step) => {
-    const { parts, calls } = recordedParts();
-    const fail = () => Promise.reject(new Error('no response'));
-    const failing = { ...parts, sends: { ...parts.sends, [step]: fail } };
-    const keyed = { ...call, idempotencyKey: 'order-1', request: { title: 'T' } };
-    await expect(send(failing, project, keyed)).rejects.toThrow('no response');
-    expect(calls.at(-1)).toBe('cancel');
-    expect(calls).not.toContain('deliver');
-  },
-);
+test('a send to nobody succeeds', async () => {
+  const setup = recordedParts({ countSubscribers: async () => 0, deliver: done(noCounts) });
+  expect(await sendWith(setup)).toMatchObject({ result: { attempted: 0 } });
+});
+
+describe('an asynchronous send', () => {
+  test('hands its shares to functions and returns at once', async () => {
+    const setup = recordedParts({ countSubscribers: async () => 60_000 });
+    const outcome = await sendWith(setup, { respondAsync: true });
+    expect(outcome).toEqual({ kind: 'accepted', id: 'the-id', status: 'sending' });
+    expect(setup.calls).toEqual([
+      'begin under 10000',
+      'invoke async 0',
+      'invoke async 2',
+      'invoke async 4',
+      'open 0',
+    ]);
+  });
+
+  test('passes no deadline to them', async () => {
+    const setup = recordedParts();
+    const invoke = jest.fn(async () => ({ kind: 'accepted' as const }));
+    await sendWith(
+      { ...setup, parts: { ...setup.parts, invoker: { invoke } } },
+      { respondAsync: true },
+    );
+    const [share] = invoke.mock.calls[0] as unknown[];
+    expect(share).toMatchObject({ notificationId: 'the-id', deadline: undefined });
+  });
+
+  test('of user ids has shares of at most 250', async () => {
+    const setup = recordedParts();
+    const userIds = Array.from({ length: 600 }, (_, index) => `u${index}`);
+    await sendWith(setup, { request: { title: 'T', userIds }, respondAsync: true });
+    expect(setup.calls.slice(1, 4)).toEqual(['invoke async 0', 'invoke async 1', 'invoke async 2']);
+  });
+});

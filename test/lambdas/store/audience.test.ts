@@ -1,6 +1,11 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { endpointHash, subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import {
+  endpointHash,
+  partCount,
+  positionCount,
+} from '../../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
@@ -11,55 +16,106 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-function tables() {
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  return { subscriptions, usage };
-}
+const all = { from: 0, to: positionCount };
+const options = { limit: 30_000, consistent: true };
 
-const audiences = () => audienceStore(database.dynamo, tables());
+const audiences = () => audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 
 async function subscribe(projectId: string, userIds: readonly (string | undefined)[]) {
-  const store = subscriptionStore(database.dynamo, tables(), () => new Date());
+  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
+  const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
+  const project = { projectId, subscriberCounter: 'parts' as const };
   const created = userIds.map((userId) => subscription({ userId }));
-  await Promise.all(created.map((one) => store.save(projectId, one, null)));
+  await Promise.all(created.map((one) => store.save(project, one, null)));
   return created;
 }
 
-async function read(pages: AsyncIterable<readonly Recipient[]>): Promise<Recipient[]> {
-  const all: Recipient[] = [];
-  for await (const page of pages) all.push(...page);
-  return all;
+function endpointsOf(recipients: readonly Recipient[]): string[] {
+  return recipients.map(({ origin, path }) => origin + path).sort();
 }
 
-function endpoints(subscriptions: readonly { endpoint: string }[]): string[] {
-  return subscriptions.map(({ endpoint }) => endpoint).sort();
+function hrefs(subscriptions: readonly { endpoint: { href: string } }[]): string[] {
+  return subscriptions.map(({ endpoint }) => endpoint.href).sort();
 }
 
-test('everyone returns each subscriber of the project once, ordered by endpoint hash', async () => {
+function position({ endpointHash }: Recipient): number {
+  return Buffer.from(endpointHash).readUInt32BE();
+}
+
+test('everyone returns each subscriber of the project once', async () => {
   const [projectId, other] = [await database.createProject(), await database.createProject()];
   const created = await subscribe(projectId, Array(1200).fill(undefined));
   await subscribe(other, [undefined]);
-  const everyone = await read(audiences().everyone(projectId).pages());
-  expect(endpoints(everyone)).toEqual(endpoints(created));
-  const hashes = everyone.map((one) => one.endpointHash);
-  expect(hashes).toEqual([...hashes].sort());
+  const { recipients, isCut } = await audiences().everyone(projectId, all, options);
+  expect(endpointsOf(recipients)).toEqual(hrefs(created));
+  expect(isCut).toBe(false);
 });
 
-test('everyone can be read from a given endpoint hash', async () => {
+test('ranges of positions divide the subscribers, each once', async () => {
   const projectId = await database.createProject();
-  await subscribe(projectId, Array(20).fill(undefined));
-  const all = await read(audiences().everyone(projectId).pages());
-  const rest = await read(audiences().everyone(projectId).pages({ from: all[12]!.endpointHash }));
-  expect(rest).toEqual(all.slice(12));
+  const created = await subscribe(projectId, Array(200).fill(undefined));
+  // Not on the bounds of partitions.
+  const bounds = [0, 1_000_000_000, 1_700_000_000, 4_000_000_000, positionCount];
+  const found: Recipient[] = [];
+  for (const [index, to] of bounds.slice(1).entries()) {
+    const from = bounds[index]!;
+    const { recipients } = await audiences().everyone(projectId, { from, to }, options);
+    for (const recipient of recipients) {
+      expect(position(recipient)).toBeGreaterThanOrEqual(from);
+      expect(position(recipient)).toBeLessThan(to);
+    }
+    found.push(...recipients);
+  }
+  expect(endpointsOf(found)).toEqual(hrefs(created));
+});
+
+test('the range of a single position has its subscriber', async () => {
+  const projectId = await database.createProject();
+  const [created] = await subscribe(projectId, [undefined]);
+  const from = Buffer.from(endpointHash(created!.endpoint.href)).readUInt32BE();
+  const read = (range: { from: number; to: number }) =>
+    audiences().everyone(projectId, range, options);
+  expect((await read({ from, to: from + 1 })).recipients).toHaveLength(1);
+  expect((await read({ from: from - 1, to: from })).recipients).toEqual([]);
+});
+
+test('reading stops above the limit, and says so', async () => {
+  const projectId = await database.createProject();
+  await subscribe(projectId, Array(60).fill('u1'));
+  const read = (limit: number) => [
+    audiences().everyone(projectId, all, { ...options, limit }),
+    audiences().users(projectId, ['u1'], { ...options, limit }),
+  ];
+  for (const { recipients, isCut } of await Promise.all(read(59))) {
+    expect(recipients).toHaveLength(59);
+    expect(isCut).toBe(true);
+  }
+  for (const { recipients, isCut } of await Promise.all(read(60))) {
+    expect(recipients).toHaveLength(60);
+    expect(isCut).toBe(false);
+  }
+});
+
+test('a broadcast costs one query for each partition of its range', async () => {
+  const projectId = await database.createProject();
+  await subscribe(projectId, [undefined]);
+  const before = database.calls();
+  await audiences().everyone(projectId, all, options);
+  expect(database.calls()).toBe(before + partCount);
+  await audiences().everyone(projectId, { from: 0, to: positionCount / partCount }, options);
+  expect(database.calls()).toBe(before + partCount + 1);
 });
 
 test('a recipient has only the fields that a push needs', async () => {
   const projectId = await database.createProject();
   const [subscribed] = await subscribe(projectId, ['u1']);
   const { endpoint, keys } = subscribed!;
-  const recipient = { endpoint, endpointHash: endpointHash(endpoint), ...keys };
-  expect(await read(audiences().everyone(projectId).pages())).toEqual([recipient]);
-  expect(await read(audiences().users(projectId, ['u1']).pages())).toEqual([recipient]);
+  const { href, origin, path } = endpoint;
+  const recipient = { endpointHash: new Uint8Array(endpointHash(href)), origin, path, ...keys };
+  const everyone = await audiences().everyone(projectId, all, options);
+  expect(everyone.recipients).toEqual([recipient]);
+  const users = await audiences().users(projectId, ['u1'], options);
+  expect(users.recipients).toEqual([recipient]);
 });
 
 test('users returns all subscribers with the given user ids', async () => {
@@ -67,18 +123,13 @@ test('users returns all subscribers with the given user ids', async () => {
   const ids = Array.from({ length: 60 }, (_, index) => `u${index}`);
   const expected = await subscribe(projectId, [...ids, 'u0', 'u0']);
   await subscribe(projectId, ['someone else', undefined]);
-  const users = audiences().users(projectId, [...ids, 'unknown']);
-  expect(endpoints(await read(users.pages()))).toEqual(endpoints(expected));
+  await subscribe(await database.createProject(), ['u0']);
+  const { recipients } = await audiences().users(projectId, [...ids, 'unknown'], options);
+  expect(endpointsOf(recipients)).toEqual(hrefs(expected));
 });
 
-test('removeGone deletes subscriptions and reduces the counter, except for those already deleted', async () => {
+test('an aborted signal ends the reading', async () => {
   const projectId = await database.createProject();
-  const created = await subscribe(projectId, Array(130).fill(undefined));
-  const store = subscriptionStore(database.dynamo, tables(), () => new Date());
-  for (const { endpoint } of created.slice(0, 3)) await store.remove(projectId, endpoint);
-  const gone = created.slice(0, 120).map(({ endpoint }) => endpointHash(endpoint));
-  await audiences().removeGone(projectId, gone);
-  const remaining = await read(audiences().everyone(projectId).pages());
-  expect(endpoints(remaining)).toEqual(endpoints(created.slice(120)));
-  expect(await database.usage(projectId, 'subscribers')).toBe(10);
+  const signal = AbortSignal.abort();
+  await expect(audiences().everyone(projectId, all, { ...options, signal })).rejects.toThrow();
 });

@@ -1,5 +1,5 @@
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { eventsOf, newNotification, readRecord, sendsOf } from './stored-notifications.ts';
+import { claimFirstShare, newNotification, sendsOf, talliesOf } from './stored-notifications.ts';
 
 let database: Database;
 
@@ -8,24 +8,34 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-test('55 concurrent beacons are counted by type', async () => {
-  const projectId = await database.createProject();
+/** A notification that is being delivered. */
+async function delivering(projectId: string) {
   const begun = newNotification(projectId);
   await sendsOf(database).begin(begun, null);
-  const shown = Array.from({ length: 40 }, () =>
-    eventsOf(database).count(projectId, begun.id, 'shown'),
-  );
-  const clicked = Array.from({ length: 15 }, () =>
-    eventsOf(database).count(projectId, begun.id, 'clicked'),
-  );
+  await claimFirstShare(database, begun, 'invocation');
+  return begun;
+}
+
+test('55 concurrent beacons are counted by type', async () => {
+  const projectId = await database.createProject();
+  const { id } = await delivering(projectId);
+  const tallies = talliesOf(database);
+  const shown = Array.from({ length: 40 }, () => tallies.count(projectId, id, 0, 'shown'));
+  const clicked = Array.from({ length: 15 }, () => tallies.count(projectId, id, 0, 'clicked'));
   await Promise.all([...shown, ...clicked]);
-  expect(await readRecord(database, projectId, begun.id)).toMatchObject({ shown: 40, clicked: 15 });
+  expect(await tallies.find(id, [0])).toMatchObject([{ shown: 40, clicked: 15 }]);
 });
 
 test('a beacon for a notification of another project stores nothing', async () => {
   const [projectId, other] = [await database.createProject(), await database.createProject()];
-  const begun = newNotification(projectId);
-  await sendsOf(database).begin(begun, null);
-  expect(await eventsOf(database).count(other, begun.id, 'shown')).toBe(false);
-  expect(await readRecord(database, other, begun.id)).toBeUndefined();
+  const { id } = await delivering(projectId);
+  expect(await talliesOf(database).count(other, id, 0, 'shown')).toBe(false);
+  expect(await talliesOf(database).find(id, [0])).toMatchObject([{ shown: 0, clicked: 0 }]);
+});
+
+test('a beacon for a cancelled notification is refused', async () => {
+  const projectId = await database.createProject();
+  const begun = await delivering(projectId);
+  await sendsOf(database).cancel(begun, 'invocation');
+  expect(await talliesOf(database).count(projectId, begun.id, 0, 'shown')).toBe(false);
 });

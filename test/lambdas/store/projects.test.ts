@@ -23,6 +23,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     apiKeyHash: 'ab'.repeat(32),
     vapidPublicKey: 'public',
     plan: {},
+    subscriberCounter: 'single',
     createdAt: '2026-11-20T12:00:00.000Z',
     ...overrides,
   };
@@ -30,11 +31,15 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
 }
 
 test('find returns the fields that functions need', async () => {
-  await put('found', { plan: { subscriberCap: null, monthlySendCap: 5 } });
+  await put('found', {
+    plan: { subscriberCap: null, monthlySendCap: 5 },
+    subscriberCounter: 'parts',
+  });
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     apiKeyHash: 'ab'.repeat(32),
     plan: { subscriberCap: null, monthlySendCap: 5 },
+    subscriberCounter: 'parts',
   });
 });
 

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { eventsOf, newNotification, readRecord, sendsOf } from './stored-notifications.ts';
+import {
+  claimFirstShare,
+  newNotification,
+  readRecord,
+  sendsOf,
+  talliesOf,
+} from './stored-notifications.ts';
 
 let database: Database;
 
@@ -21,12 +27,13 @@ test('begin takes a unit of the month and stores the notification', async () => 
   expect(await readRecord(database, projectId, begun.id)).toEqual({
     projectId,
     notificationId: begun.id,
-    title: 'T',
-    url: 'https://example.com/',
+    content: { title: 'T', url: 'https://example.com/' },
+    subscribers: 3,
+    shares: 1,
+    talliesPerShare: 1,
+    respondedAsync: false,
     sentAt: '2126-11-20T12:00:00.000Z',
     expiresAt: Date.parse('2127-02-18T12:00:00Z') / 1000,
-    shown: 0,
-    clicked: 0,
   });
 });
 
@@ -62,42 +69,19 @@ test('each UTC month has its own count', async () => {
   expect(await database.usage(projectId, '2126-12')).toBe(1);
 });
 
-test('release returns the unit, once', async () => {
-  const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  await sends().begin(begun, 1);
-  await sends().release(begun, 'r');
-  await sends().release(begun, 'r');
-  expect(await database.usage(projectId, '2126-11')).toBe(0);
-  expect(await readRecord(database, projectId, begun.id)).toBeUndefined();
-  expect(await sends().begin(newNotification(projectId), 1)).toBe('begun');
-});
-
-test('finish and release store nothing for a project that was deleted', async () => {
-  const projectId = await database.createProject();
-  const [ended, failed] = [newNotification(projectId), newNotification(projectId)];
-  const registry = projectRegistry(
-    database.dynamo,
-    projectTables(database.tables),
-    () => new Date(),
-  );
-  await sends().begin(ended, 10);
-  await sends().begin(failed, 10);
-  await registry.remove(projectId, randomBytes);
-  await sends().finish(projectId, {
-    id: ended.id,
-    attempted: 1,
-    delivered: 1,
-    removed: 0,
-    failed: 0,
-  });
-  await sends().release(failed, 'r');
-  expect(await readRecord(database, projectId, ended.id)).toBeUndefined();
-  expect(await database.usage(projectId, '2126-11')).toBe(0);
-});
-
 describe('cancel', () => {
   const idempotency = { keyHash: 'a1', requestHash: 'b2' };
+
+  test('returns the unit, once', async () => {
+    const projectId = await database.createProject();
+    const begun = newNotification(projectId);
+    await sends().begin(begun, 1);
+    await sends().cancel(begun, 'r');
+    await sends().cancel(begun, 'r');
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+    expect(await readRecord(database, projectId, begun.id)).toMatchObject({ cancelled: true });
+    expect(await sends().begin(newNotification(projectId), 1)).toBe('begun');
+  });
 
   test('undoes begin', async () => {
     const projectId = await database.createProject();
@@ -109,6 +93,52 @@ describe('cancel', () => {
     expect(await sends().begin({ ...newNotification(projectId), idempotency }, 10)).toBe('begun');
   });
 
+  test('undoes begin after the first share was claimed by the same invocation', async () => {
+    const projectId = await database.createProject();
+    const begun = newNotification(projectId);
+    await sends().begin(begun, 10);
+    await claimFirstShare(database, begun, 'r');
+    await sends().cancel(begun, 'r');
+    expect(await readRecord(database, projectId, begun.id)).toBeUndefined();
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+  });
+
+  test('does nothing if another invocation has claimed the first share', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...newNotification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    await claimFirstShare(database, begun, 'other');
+    const record = await readRecord(database, projectId, begun.id);
+    await sends().cancel(begun, 'r');
+    expect(await readRecord(database, projectId, begun.id)).toEqual(record);
+    expect(await database.usage(projectId, '2126-11')).toBe(1);
+    expect(await sends().earlier(projectId, 'a1')).toBeDefined();
+  });
+
+  test('prevents that the first share is claimed later', async () => {
+    const projectId = await database.createProject();
+    const begun = newNotification(projectId);
+    await sends().begin(begun, 10);
+    await sends().cancel(begun, 'r');
+    expect(await claimFirstShare(database, begun, 'late')).toBe(false);
+    // Otherwise an invocation without a deadline would take it over, as that of a dead function.
+    expect(await talliesOf(database).find(begun.id, [0])).toMatchObject([{ ended: 'cancelled' }]);
+  });
+
+  test('either undoes a send or leaves it to the invocation that claims it', async () => {
+    const projectId = await database.createProject();
+    for (let round = 0; round < 10; round += 1) {
+      const begun = newNotification(projectId);
+      await sends().begin(begun, null);
+      const [claimed] = await Promise.all([
+        claimFirstShare(database, begun, 'other'),
+        sends().cancel(begun, 'r'),
+      ]);
+      const record = await readRecord(database, projectId, begun.id);
+      expect(record !== undefined).toBe(claimed);
+    }
+  });
+
   test('makes a later begin of the same notification fail', async () => {
     const projectId = await database.createProject();
     const late = { ...newNotification(projectId), idempotency };
@@ -118,33 +148,25 @@ describe('cancel', () => {
     expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
   });
 
-  test('stores nothing for a project that was deleted', async () => {
+  test('stores nothing for a project that never existed', async () => {
     const orphan = newNotification('no-such-project');
     await sends().cancel(orphan, 'r');
     expect(await readRecord(database, 'no-such-project', orphan.id)).toBeUndefined();
+    expect(await talliesOf(database).find(orphan.id, [0])).toEqual([undefined]);
   });
-});
 
-test('finish stores the counts and keeps the counts of earlier beacons', async () => {
-  const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  await sends().begin(begun, null);
-  expect(await eventsOf(database).count(projectId, begun.id, 'shown')).toBe(true);
-  const counts = { attempted: 5, delivered: 2, removed: 1, failed: 2 };
-  await sends().finish(projectId, { id: begun.id, ...counts, unreached: 3 });
-  expect(await readRecord(database, projectId, begun.id)).toMatchObject({
-    ...counts,
-    unreached: 3,
-    shown: 1,
+  test('stores nothing for a project that was deleted', async () => {
+    const projectId = await database.createProject();
+    const registry = projectRegistry(
+      database.dynamo,
+      projectTables(database.tables),
+      () => new Date(),
+    );
+    const failed = newNotification(projectId);
+    await sends().begin(failed, 10);
+    await registry.remove(projectId, randomBytes);
+    await sends().cancel(failed, 'r');
+    expect(await readRecord(database, projectId, failed.id)).toBeUndefined();
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
   });
-});
-
-test('finish stores unreached only if a subscriber is unreached', async () => {
-  const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  await sends().begin(begun, null);
-  const counts = { attempted: 1, delivered: 1, removed: 0, failed: 0 };
-  await sends().finish(projectId, { id: begun.id, ...counts, unreached: undefined });
-  expect(await readRecord(database, projectId, begun.id)).toMatchObject(counts);
-  expect(await readRecord(database, projectId, begun.id)).not.toHaveProperty('unreached');
 });

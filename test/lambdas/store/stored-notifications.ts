@@ -1,26 +1,27 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { eventStore } from '../../../lambdas/store/events.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
+import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import type { Database } from '../../fixtures/database.ts';
 
 export function sendsOf({ dynamo, tables }: Database) {
-  const { PROJECTS_TABLE, NOTIFICATIONS_TABLE, USAGE_TABLE } = tables;
+  const { PROJECTS_TABLE, NOTIFICATIONS_TABLE, TALLIES_TABLE, USAGE_TABLE } = tables;
   return sendStore(dynamo, {
     projects: PROJECTS_TABLE,
     notifications: NOTIFICATIONS_TABLE,
+    tallies: TALLIES_TABLE,
     usage: USAGE_TABLE,
   });
 }
 
-export function eventsOf({ dynamo, tables }: Database) {
-  return eventStore(dynamo, tables.NOTIFICATIONS_TABLE);
+export function talliesOf({ dynamo, tables }: Database) {
+  return tallyStore(dynamo, tables.TALLIES_TABLE);
 }
 
 let created = 0;
 
 /**
- * Creates a notification with a unique id.
+ * Creates a notification to everyone with a unique id.
  * @param sentAt by default a century ahead: DynamoDB Local deletes expired items within seconds.
  */
 export function newNotification(
@@ -28,8 +29,26 @@ export function newNotification(
   sentAt = '2126-11-20T12:00:00Z',
 ): NewNotification {
   created += 1;
-  const content = { title: 'T', body: undefined, url: 'https://example.com/' };
-  return { projectId, id: `n${created}`, content, sentAt: new Date(sentAt) };
+  return {
+    projectId,
+    id: `n${created}`,
+    content: { title: 'T', body: undefined, url: 'https://example.com/' },
+    plan: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
+    sentAt: new Date(sentAt),
+  };
+}
+
+/** Claims the first share of a notification. @returns whether the invocation has it now. */
+export async function claimFirstShare(
+  database: Database,
+  { projectId, id: notificationId }: NewNotification,
+  by: string,
+): Promise<boolean> {
+  // A century ahead, as the notifications.
+  const key = { projectId, notificationId, firstTally: 0, expiresAt: 5_000_000_000 };
+  const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 };
+  const chunk = { by, step: 1, until: 1000, position: 1, pending: 1, counts };
+  return (await talliesOf(database).startChunk(key, chunk)) === 'started';
 }
 
 /** Reads a notification's item; undefined if it does not exist. */

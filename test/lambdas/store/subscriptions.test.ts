@@ -1,5 +1,14 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { endpointHash, subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import type { SubscriberCounter } from '../../../contract/project.ts';
+import { audienceStore } from '../../../lambdas/store/audience.ts';
+import {
+  endpointHash,
+  positionCount,
+  subscriberPeriods,
+  subscriptionKey,
+} from '../../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
@@ -19,132 +28,194 @@ function store() {
   return subscriptionStore(database.dynamo, { subscriptions, usage }, () => now);
 }
 
-async function itemOf(projectId: string, endpoint: string) {
+async function createProject(subscriberCounter: SubscriberCounter = 'single') {
+  return { projectId: await database.createProject(), subscriberCounter };
+}
+
+async function itemOf(projectId: string, href: string) {
   const { Item } = await database.dynamo.send(
     new GetCommand({
       TableName: database.tables.SUBSCRIPTIONS_TABLE,
-      Key: { projectId, endpointHash: endpointHash(endpoint) },
+      Key: subscriptionKey(projectId, endpointHash(href)),
     }),
   );
   return Item;
 }
 
-/** The subscriber counter, and the number of items. */
-async function countsOf(projectId: string) {
-  const { Item } = await database.dynamo.send(
-    new GetCommand({
-      TableName: database.tables.USAGE_TABLE,
-      Key: { projectId, period: 'subscribers' },
-    }),
+/** The sum of the subscriber counters, and the number of items. */
+async function countsOf({ projectId }: { projectId: string }) {
+  const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
+  const { recipients } = await audiences.everyone(
+    projectId,
+    { from: 0, to: positionCount },
+    { limit: 10_000, consistent: true },
   );
-  const { Count } = await database.dynamo.send(
-    new QueryCommand({
-      TableName: database.tables.SUBSCRIPTIONS_TABLE,
-      KeyConditionExpression: 'projectId = :projectId',
-      ExpressionAttributeValues: { ':projectId': projectId },
-    }),
-  );
-  return { counter: Item?.used, items: Count };
+  const count = subscriberCount(database.dynamo, database.tables.USAGE_TABLE);
+  return { counter: await count(projectId), items: recipients.length };
+}
+
+/** The single counter, then the parts. */
+function countersOf({ projectId }: { projectId: string }) {
+  return Promise.all(subscriberPeriods.map((period) => database.usage(projectId, period)));
+}
+
+function hashesOf(subscriptions: readonly { endpoint: { href: string } }[]) {
+  return subscriptions.map(({ endpoint }) => endpointHash(endpoint.href));
 }
 
 test('a new endpoint is stored and counted', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const { endpoint, keys } = subscription();
-  expect(await store().save(projectId, { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
-  expect(await itemOf(projectId, endpoint)).toEqual({
-    projectId,
-    endpointHash: endpointHash(endpoint),
-    endpoint,
+  expect(await store().save(project, { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
+  expect(await itemOf(project.projectId, endpoint.href)).toEqual({
+    projectPart: expect.stringMatching(new RegExp(`^${project.projectId}#[0-7]$`)),
+    endpointHash: new Uint8Array(endpointHash(endpoint.href)),
+    origin: endpoint.origin,
+    path: endpoint.path,
     ...keys,
-    userId: 'u1',
-    createdAt: '2026-11-20T12:00:00.000Z',
-    updatedAt: '2026-11-20T12:00:00.000Z',
+    projectUser: `${project.projectId}#u1`,
+    createdAt: now.getTime(),
+    updatedAt: now.getTime(),
   });
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a repeated endpoint is updated and not counted again', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const first = subscription({ userId: 'u1' });
-  await store().save(projectId, first, 10);
+  await store().save(project, first, 10);
   now = new Date('2026-11-21T00:00:00Z');
-  const keys = { ...first.keys, auth: Buffer.alloc(16, 7).toString('base64url') };
-  expect(await store().save(projectId, { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
-  expect(await itemOf(projectId, first.endpoint)).toMatchObject({
+  const keys = { ...first.keys, auth: new Uint8Array(16).fill(7) };
+  expect(await store().save(project, { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
+  expect(await itemOf(project.projectId, first.endpoint.href)).toMatchObject({
     auth: keys.auth,
-    userId: 'u2',
-    createdAt: '2026-11-20T12:00:00.000Z',
-    updatedAt: '2026-11-21T00:00:00.000Z',
+    projectUser: `${project.projectId}#u2`,
+    createdAt: Date.parse('2026-11-20T12:00:00Z'),
+    updatedAt: Date.parse('2026-11-21T00:00:00Z'),
   });
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('an update without a user id removes it', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const first = subscription({ userId: 'u1' });
-  await store().save(projectId, first, 10);
-  await store().save(projectId, { endpoint: first.endpoint, keys: first.keys }, 10);
-  expect(await itemOf(projectId, first.endpoint)).not.toHaveProperty('userId');
+  await store().save(project, first, 10);
+  await store().save(project, { endpoint: first.endpoint, keys: first.keys }, 10);
+  expect(await itemOf(project.projectId, first.endpoint.href)).not.toHaveProperty('projectUser');
 });
 
 test('at the cap a new endpoint is refused and an existing one updated', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const existing = subscription();
-  await store().save(projectId, existing, 1);
-  expect(await store().save(projectId, subscription(), 1)).toBe('cap_reached');
-  expect(await store().save(projectId, { ...existing, userId: 'u1' }, 1)).toBe('updated');
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  await store().save(project, existing, 1);
+  expect(await store().save(project, subscription(), 1)).toBe('cap_reached');
+  expect(await store().save(project, { ...existing, userId: 'u1' }, 1)).toBe('updated');
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a cap of null does not limit', async () => {
-  const projectId = await database.createProject();
-  expect(await store().save(projectId, subscription(), null)).toBe('created');
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  const project = await createProject();
+  expect(await store().save(project, subscription(), null)).toBe('created');
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 // A project that is being deleted has no counter.
 test('nothing is stored for a project without a subscriber counter', async () => {
   const target = subscription();
-  expect(await store().save('no-such-project', target, null)).toBe('project_gone');
-  expect(await store().save('no-such-project', target, 10)).toBe('project_gone');
-  expect(await countsOf('no-such-project')).toEqual({ counter: undefined, items: 0 });
+  for (const subscriberCounter of ['single', 'parts'] as const) {
+    const project = { projectId: 'no-such-project', subscriberCounter };
+    expect(await store().save(project, target, null)).toBe('project_gone');
+    expect(await store().save(project, target, 10)).toBe('project_gone');
+    expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
+  }
 });
 
 test('1,000 concurrent subscribers with a cap of 300 become 300 subscribers', async () => {
-  const projectId = await database.createProject();
-  const saves = Array.from({ length: 1000 }, () => store().save(projectId, subscription(), 300));
+  const project = await createProject();
+  const saves = Array.from({ length: 1000 }, () => store().save(project, subscription(), 300));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(300);
   expect(outcomes.filter((outcome) => outcome === 'cap_reached')).toHaveLength(700);
-  expect(await countsOf(projectId)).toEqual({ counter: 300, items: 300 });
+  expect(await countsOf(project)).toEqual({ counter: 300, items: 300 });
 });
 
 test('20 concurrent requests with one endpoint create one subscription', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const target = subscription();
-  const saves = Array.from({ length: 20 }, () => store().save(projectId, target, 10));
+  const saves = Array.from({ length: 20 }, () => store().save(project, target, 10));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === 'updated')).toHaveLength(19);
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('10 concurrent removals reduce the counter once', async () => {
-  const projectId = await database.createProject();
+  const project = await createProject();
   const [stays, goes] = [subscription(), subscription()];
-  await store().save(projectId, stays, 10);
-  await store().save(projectId, goes, 10);
-  const removals = Array.from({ length: 10 }, () => store().remove(projectId, goes.endpoint));
+  await store().save(project, stays, 10);
+  await store().save(project, goes, 10);
+  const removals = Array.from({ length: 10 }, () => store().remove(project, goes.endpoint.href));
   const outcomes = await Promise.all(removals);
   expect(outcomes.filter((outcome) => outcome === 'removed')).toHaveLength(1);
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('removing an endpoint leaves it in other projects', async () => {
-  const [one, other] = [await database.createProject(), await database.createProject()];
+  const [one, other] = [await createProject(), await createProject()];
   const target = subscription();
   await store().save(one, target, 10);
   await store().save(other, target, 10);
-  expect(await store().remove(one, target.endpoint)).toBe('removed');
+  expect(await store().remove(one, target.endpoint.href)).toBe('removed');
   expect(await countsOf(other)).toEqual({ counter: 1, items: 1 });
+});
+
+test('a batch is removed and the counter reduced, except for those already deleted', async () => {
+  const project = await createProject();
+  const created = Array.from({ length: 60 }, () => subscription());
+  await Promise.all(created.map((one) => store().save(project, one, null)));
+  for (const { endpoint } of created.slice(0, 3)) await store().remove(project, endpoint.href);
+  expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
+  expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
+  expect(await itemOf(project.projectId, created[50]!.endpoint.href)).toBeDefined();
+});
+
+test('a batch in which nothing exists changes no counter', async () => {
+  const project = await createProject();
+  const absent = Array.from({ length: 50 }, () => subscription());
+  expect(await store().removeBatch(project, hashesOf(absent))).toBe(0);
+  expect(await store().removeBatch(project, [])).toBe(0);
+  expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
+});
+
+describe('a project that counts in parts', () => {
+  test('counts each subscription in its part', async () => {
+    const project = await createProject('parts');
+    const created = Array.from({ length: 100 }, () => subscription());
+    await Promise.all(created.map((one) => store().save(project, one, null)));
+    const parts = Array<number>(8).fill(0);
+    for (const hash of hashesOf(created)) parts[hash[0]! >> 5]! += 1;
+    expect(await countersOf(project)).toEqual([0, ...parts]);
+    expect(await countsOf(project)).toEqual({ counter: 100, items: 100 });
+  });
+
+  test('removes a batch from all its parts in one transaction', async () => {
+    const project = await createProject('parts');
+    const created = Array.from({ length: 50 }, () => subscription());
+    await Promise.all(created.map((one) => store().save(project, one, null)));
+    const before = database.calls();
+    expect(await store().removeBatch(project, hashesOf(created))).toBe(50);
+    expect(database.calls()).toBe(before + 1);
+    expect(await countersOf(project)).toEqual(Array(9).fill(0));
+  });
+
+  test('may have parts below 0, after it counted in the single counter', async () => {
+    const project = await createProject('parts');
+    const [stays, goes] = [subscription(), subscription()];
+    const single = { ...project, subscriberCounter: 'single' as const };
+    await store().save(single, stays, null);
+    await store().save(single, goes, null);
+    expect(await store().remove(project, goes.endpoint.href)).toBe('removed');
+    expect((await countersOf(project)).toSorted()).toEqual([-1, 0, 0, 0, 0, 0, 0, 0, 2]);
+    expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
+  });
 });

@@ -39,8 +39,8 @@ describe('runDemo', () => {
   }, 60_000);
 
   it.each([
-    [['--subscribers', '9'], 'a whole number from 10 to 20000'],
-    [['--subscribers', 'many'], 'a whole number from 10 to 20000'],
+    [['--subscribers', '9'], 'a whole number from 10 to 100000'],
+    [['--subscribers', 'many'], 'a whole number from 10 to 100000'],
     [['--subscriber', '20'], 'Did you mean --subscribers?'],
     [['now'], 'Too many arguments.'],
   ])('refuses %j with exit code 2', async (args, message) => {

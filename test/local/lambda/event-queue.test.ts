@@ -71,10 +71,10 @@ test('the function’s settings say how many retries there are', async () => {
   expect(invocations).toHaveLength(1);
 });
 
-test('the retries come after one second and two, unless other delays are given', async () => {
+test('the retries come after the delays that are given', async () => {
   const times: number[] = [];
   start(0, {
-    retryDelaysMs: undefined,
+    retryDelaysMs: [100, 200],
     invoke: async () => {
       times.push(performance.now());
       throw new FunctionError('Error', 'failed');
@@ -83,9 +83,8 @@ test('the retries come after one second and two, unless other delays are given',
   queue.add(deliver, '{}', 'request-1');
   await dropped();
   const [first, second, third] = times as [number, number, number];
-  expect(second - first).toBeGreaterThan(990);
-  expect(second - first).toBeLessThan(1900);
-  expect(third - second).toBeGreaterThan(1990);
+  expect(second - first).toBeGreaterThan(99);
+  expect(third - second).toBeGreaterThan(199);
 });
 
 test('an invocation that has become too old is dropped', async () => {

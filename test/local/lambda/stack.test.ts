@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { relative } from 'node:path';
 import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/client-lambda';
+import { sharesOf } from '../../../lambdas/send/divide.ts';
 import type { Stack, StackOptions } from '../../../local/stack.ts';
 import { type Assembly, readAssembly, resourcesOf } from '../../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../../fixtures/assembly.ts';
@@ -39,6 +41,21 @@ function assemblyWith(source: string, { directory, template }: Assembly = assemb
   return writeAssembly(folder, changed, assembly);
 }
 
+/** A share of a project that does not exist: deliver returns an empty object. */
+const [share] = sharesOf(
+  {
+    projectId: 'demo',
+    notificationId: randomUUID(),
+    content: { title: 'T' },
+    eventsUrl: 'https://push.example.com/events',
+    expiresAt: 5_000_000_000,
+    deadline: undefined,
+  },
+  { subscribers: 0 },
+  { shares: 1, talliesPerShare: 1 },
+  1000,
+);
+
 const named = (name: string) => [...stack.functions.keys()].find((id) => id.startsWith(name))!;
 
 /** Invokes deliver as a function does. */
@@ -50,7 +67,7 @@ async function invoke(input: Partial<InvokeCommandInput> = {}, caller = 'Send') 
     maxAttempts: 1,
   });
   try {
-    const Payload = JSON.stringify({ projectId: 'demo' });
+    const Payload = JSON.stringify(share);
     const { Payload: result, ...output } = await client.send(
       new InvokeCommand({ FunctionName: named('Deliver'), Payload, ...input }),
     );

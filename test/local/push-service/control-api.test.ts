@@ -166,7 +166,9 @@ describe('beacons', () => {
       expect(response.status).toBe(404);
       expect(response.headers.get('content-type')).toBe('application/json');
       expect(await response.json()).toEqual({ error: 'unknown' });
-      expect(received).toEqual([['POST', '/events', 'application/json', `{"type":"${type}"}`]]);
+      expect(received).toEqual([
+        ['POST', '/events', 'text/plain;charset=UTF-8', `{"type":"${type}"}`],
+      ]);
     },
   );
 

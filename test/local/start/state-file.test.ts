@@ -20,6 +20,7 @@ const state = (baseUrl: string): LocalState => ({
       SUBSCRIPTIONS_TABLE: 'b',
       USAGE_TABLE: 'c',
       NOTIFICATIONS_TABLE: 'd',
+      TALLIES_TABLE: 'Tallies',
       RATE_LIMITS_TABLE: 'e',
     },
   },

@@ -115,6 +115,7 @@ test('tableNames() collects the table names from the functions’ environments',
   const functions = [
     ...variables({ PROJECTS_TABLE: 'a', SUBSCRIPTIONS_TABLE: 'b', USAGE_TABLE: 'c' }),
     ...variables({ VAPID_KEYS_TABLE: 'f' }),
+    ...variables({ TALLIES_TABLE: 'g' }),
     ...variables({ PROJECTS_TABLE: 'a', NOTIFICATIONS_TABLE: 'd', RATE_LIMITS_TABLE: 'e' }),
   ];
   const names = tableNames(functions);
@@ -125,6 +126,7 @@ test('tableNames() collects the table names from the functions’ environments',
     NOTIFICATIONS_TABLE: 'd',
     RATE_LIMITS_TABLE: 'e',
     VAPID_KEYS_TABLE: 'f',
+    TALLIES_TABLE: 'g',
   });
   expect(projectTables(names)).toEqual({
     projects: 'a',
@@ -132,8 +134,9 @@ test('tableNames() collects the table names from the functions’ environments',
     subscriptions: 'b',
     usage: 'c',
     notifications: 'd',
+    tallies: 'g',
   });
   expect(() => tableNames(functions.slice(0, 2))).toThrow(
-    'No function of the template has NOTIFICATIONS_TABLE, RATE_LIMITS_TABLE.',
+    'No function of the template has NOTIFICATIONS_TABLE, TALLIES_TABLE, RATE_LIMITS_TABLE.',
   );
 });

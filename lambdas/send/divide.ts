@@ -1,0 +1,97 @@
+import { limits } from '../../contract/limits.ts';
+import type { NotificationContent } from '../../contract/schemas.ts';
+import type { Share } from '../../contract/share.ts';
+import { positionCount } from '../store/subscription-keys.ts';
+
+/** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
+export type Audience = { readonly subscribers: number } | { readonly userIds: readonly string[] };
+
+/** How an audience is divided among functions. */
+export interface Division {
+  readonly shares: number;
+  /** Items over which the events of a share's recipients are spread. */
+  readonly talliesPerShare: number;
+}
+
+const { share: bounds } = limits;
+
+/**
+ * Divides an audience among as few functions as can deliver it in time, and no more than the pace needs.
+ * @param pushesPerSecond over all shares.
+ */
+export function divide(
+  audience: Audience,
+  pushesPerSecond: number,
+  respondsAsync: boolean,
+): Division {
+  if ('userIds' in audience) {
+    const users = audience.userIds.length;
+    return { shares: respondsAsync ? Math.ceil(users / bounds.users) : 1, talliesPerShare: 1 };
+  }
+  const { subscribers } = audience;
+  const forPace = Math.max(1, Math.floor(pushesPerSecond / bounds.pushesPerSecond));
+  const most = Math.min(forPace, bounds.shares);
+  const shares =
+    subscribers <= bounds.recipients
+      ? 1
+      : Math.min(most, Math.ceil(subscribers / bounds.expectedRecipients));
+  const tallies = Math.ceil(subscribers / shares / bounds.recipientsPerTally);
+  return { shares, talliesPerShare: Math.min(bounds.tallies, Math.max(1, tallies)) };
+}
+
+export interface Broadcast {
+  readonly projectId: string;
+  readonly notificationId: string;
+  readonly content: NotificationContent;
+  readonly eventsUrl: string;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  readonly deadline: Share['deadline'];
+}
+
+/** The shares of a notification. Together they cover its audience once. */
+export function sharesOf(
+  broadcast: Broadcast,
+  audience: Audience,
+  { shares, talliesPerShare }: Division,
+  pushesPerSecond: number,
+): readonly Share[] {
+  const pace = pushesPerSecond / shares;
+  const positions = 'userIds' in audience ? audience.userIds.length : positionCount;
+  const bound = (share: number) => Math.floor((share * positions) / shares);
+  return Array.from({ length: shares }, (_, index) => {
+    const [from, to] = [bound(index), bound(index + 1)];
+    const common = {
+      ...broadcast,
+      firstTally: index * talliesPerShare,
+      tallies: talliesPerShare,
+      pushesPerSecond: pace,
+    };
+    if ('userIds' in audience) {
+      const userIds = audience.userIds.slice(from, to);
+      const range = { userIds, from: 0, to: to - from, step: to - from };
+      return { ...common, ...range, eventWindow: 0, consistent: false };
+    }
+    const { subscribers } = audience;
+    return {
+      ...common,
+      ...{ from, to, step: stepFor(subscribers, pace) },
+      eventWindow: eventWindow(subscribers),
+      consistent: subscribers <= bounds.recipients,
+    };
+  });
+}
+
+/** Positions that hold a chunk: as many recipients as fit in memory and are pushed in time. */
+function stepFor(subscribers: number, pace: number): number {
+  const inTime = Math.ceil(pace * bounds.chunkSeconds);
+  if (subscribers <= Math.min(bounds.recipients, inTime)) return positionCount;
+  const chunk = Math.min(bounds.expectedRecipients, inTime);
+  return Math.max(1, Math.floor((positionCount * chunk) / subscribers));
+}
+
+/** Seconds over which browsers spread their `shown` events, so that the tallies take them. */
+export function eventWindow(subscribers: number): number {
+  if (subscribers <= bounds.recipientsPerTally) return 0;
+  return Math.min(bounds.eventWindow, Math.ceil(subscribers / bounds.shownPerSecond));
+}

@@ -1,0 +1,168 @@
+import type { SigningProject } from '../../contract/project.ts';
+import type { Share, ShareResult } from '../../contract/share.ts';
+import {
+  deliverShare,
+  type Invocation,
+  type ShareOutcome,
+  type ShareParts,
+} from '../shares/deliver-share.ts';
+import { storedResult } from '../shares/results.ts';
+import type { Tally } from '../store/tallies.ts';
+
+/** How an invocation of deliver ended. */
+export type InvocationOutcome =
+  | { readonly kind: 'result'; readonly result: ShareResult }
+  /** An asynchronous invocation is queued. */
+  | { readonly kind: 'accepted' }
+  /** Lambda runs as many functions as it may. */
+  | { readonly kind: 'refused' }
+  /** The function ended without a response. */
+  | { readonly kind: 'died' }
+  /** The response was lost, or another invocation has the share: it may still be in progress. */
+  | { readonly kind: 'unknown' };
+
+export interface ShareInvoker {
+  invoke(share: Share, type: 'sync' | 'async', signal: AbortSignal): Promise<InvocationOutcome>;
+}
+
+export interface RunParts extends ShareParts {
+  readonly invoker: ShareInvoker;
+  readonly random: () => number;
+}
+
+/** Ms for which a refused invocation is repeated, and the longest wait before the first repetition. */
+const refusalMs = 3000;
+const firstWaitMs = 100;
+/** Ms between two looks at a share that another function may still be delivering. */
+const pollMs = 500;
+/** Ms that are left at the end, so that what other functions stored can be read. */
+const lastReadsMs = 1000;
+
+/** The results of shares, and the first error that ended one of them. */
+export interface SharesOutcome {
+  readonly results: readonly ShareResult[];
+  readonly error?: unknown;
+  /** Whether the counts of a share could not be read, so that it may have been delivered. */
+  readonly isUnknown: boolean;
+}
+
+interface RecoveredOutcome extends ShareOutcome {
+  readonly isUnknown?: boolean;
+}
+
+/**
+ * Delivers all shares: the first one here, the others in functions that run at the same time. What
+ * these did not take is delivered here, as far as time allows.
+ * @returns undefined if another request delivers the notification.
+ */
+export async function runShares(
+  parts: RunParts,
+  project: SigningProject,
+  shares: readonly Share[],
+  invocation: Invocation,
+): Promise<SharesOutcome | undefined> {
+  const [firstShare, ...others] = shares;
+  const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
+  const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', delivering));
+  const first = await deliverShare(parts, project, firstShare!, delivering);
+  if (first === undefined) return undefined;
+  const outcomes: RecoveredOutcome[] = [first];
+  for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
+    if (outcome.kind === 'result') outcomes.push(outcome);
+    else outcomes.push(await recover(parts, project, others[index]!, invocation, outcome.kind));
+  }
+  return {
+    results: outcomes.map(({ result }) => result),
+    error: outcomes.find(({ error }) => error !== undefined)?.error,
+    isUnknown: outcomes.some(({ isUnknown }) => isUnknown),
+  };
+}
+
+/**
+ * Hands all shares to functions that run when this one has returned. What Lambda refuses is delivered
+ * here until the deadline.
+ * @returns whether any share is in progress or delivered, as far as known.
+ */
+export async function startShares(
+  parts: RunParts,
+  project: SigningProject,
+  shares: readonly Share[],
+  deadline: NonNullable<Share['deadline']>,
+  invocation: Invocation,
+): Promise<boolean> {
+  const invoked = shares.map((share) => invokeUntilAccepted(parts, share, 'async', invocation));
+  let isStarted = false;
+  for (const [index, { kind }] of (await Promise.all(invoked)).entries()) {
+    if (kind !== 'refused') isStarted = true;
+    if (kind === 'accepted') continue;
+    const share = { ...shares[index]!, deadline };
+    const outcome = await deliverShare(parts, project, share, invocation);
+    // Without an outcome another invocation has the share.
+    if (outcome === undefined || outcome.result.isComplete || outcome.result.attempted > 0) {
+      isStarted = true;
+    }
+  }
+  return isStarted;
+}
+
+/** Delivers a share whose invocation gave no result, or reads what that invocation has stored. */
+async function recover(
+  parts: RunParts,
+  project: SigningProject,
+  share: Share,
+  invocation: Invocation,
+  kind: InvocationOutcome['kind'],
+): Promise<RecoveredOutcome> {
+  const { tallies, clock, sleep, abortAfter, observe } = parts;
+  const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
+  // The share's claim prevents that a subscriber is pushed to twice.
+  const outcome = await deliverShare(parts, project, share, delivering);
+  if (outcome !== undefined && (outcome.result.isComplete || outcome.result.attempted > 0)) {
+    return outcome;
+  }
+  // Another invocation may have the share.
+  const msLeft = () => invocation.endsAt - clock().getTime();
+  let tally: Tally | undefined;
+  let isRead = false;
+  for (;;) {
+    const signal = abortAfter(Math.max(0, msLeft()));
+    try {
+      [tally] = await tallies.find(share.notificationId, [share.firstTally], signal);
+      isRead = true;
+    } catch (error) {
+      // The counts are those that were read before.
+      if (msLeft() < 2 * pollMs) observe.recordFailed(share, error);
+    }
+    const isOver = isRead && (tally?.ended !== undefined || kind !== 'unknown');
+    if (isOver || msLeft() < 2 * pollMs) {
+      return { result: storedResult(tally), error: outcome?.error, isUnknown: !isRead };
+    }
+    await sleep(pollMs);
+  }
+}
+
+async function invokeUntilAccepted(
+  { invoker, clock, sleep, abortAfter, random, observe }: RunParts,
+  share: Share,
+  type: 'sync' | 'async',
+  { endsAt }: Invocation,
+): Promise<InvocationOutcome> {
+  const startedAt = clock().getTime();
+  const signal = abortAfter(Math.max(0, endsAt - startedAt));
+  let mayBeQueued = false;
+  for (let longest = firstWaitMs; ; longest *= 2) {
+    const outcome = await invoker.invoke(share, type, signal);
+    if (outcome.kind === 'unknown') mayBeQueued = true;
+    // An asynchronous share that is invoked twice is still delivered once.
+    const isRepeated =
+      outcome.kind === 'refused' || (type === 'async' && outcome.kind === 'unknown');
+    if (!isRepeated) return outcome;
+    const wait = longest * (0.5 + random() / 2);
+    const now = clock().getTime();
+    if (now + wait > Math.min(startedAt + refusalMs, endsAt)) {
+      observe.refused(share);
+      return mayBeQueued ? { kind: 'unknown' } : outcome;
+    }
+    await sleep(wait);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { pushMetrics } from '../../contract/metrics.ts';
+import type { ShareObserver } from './deliver-share.ts';
+
+type MetricValues = Partial<Record<keyof typeof pushMetrics, number>>;
+
+/** The notification that a log line or a metric is about. */
+export interface Subject {
+  readonly projectId: string;
+  readonly notificationId: string;
+}
+
+export type Publish = (subject: Subject, values: MetricValues) => void;
+
+/**
+ * Reports to CloudWatch in embedded metric format. The project is a property of the log line, not a
+ * dimension: every dimension value would be another metric to pay for.
+ */
+export function metricPublisher(metrics: Metrics): Publish {
+  return ({ projectId, notificationId }, values) => {
+    metrics.addMetadata('project_id', projectId);
+    metrics.addMetadata('notification_id', notificationId);
+    for (const [name, value = 0] of Object.entries(values)) {
+      metrics.addMetric(pushMetrics[name as keyof MetricValues], MetricUnit.Count, value);
+    }
+    metrics.publishStoredMetrics();
+  };
+}
+
+/** The properties of log lines about a notification. */
+export function logged({ projectId, notificationId }: Subject) {
+  return { project_id: projectId, notification_id: notificationId };
+}
+
+/** Logs shares, and reports them as metrics. */
+export function shareObserver(logger: Logger, publish: Publish): ShareObserver {
+  return {
+    delivered(share, { result, error }) {
+      const { attempted, delivered, removed, failed, failures } = result;
+      const vapidRefused = failures.vapid_refused ?? 0;
+      const interrupted = failures.interrupted ?? 0;
+      publish(share, { attempted, delivered, removed, failed, vapidRefused, interrupted });
+      const line = { ...logged(share), first_tally: share.firstTally, ...result };
+      if (error instanceof Error) logger.error('delivery', { ...line, error });
+      else logger.info('delivery', line);
+    },
+
+    refused(share) {
+      publish(share, { invocationsRefused: 1 });
+      logger.warn('invocation refused', { ...logged(share), first_tally: share.firstTally });
+    },
+
+    recordFailed(share, error) {
+      publish(share, { resultsNotStored: 1 });
+      logger.error('record failed', { ...logged(share), error: error as Error });
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { limits } from '../../contract/limits.ts';
+import type { NotificationStatus } from '../../contract/schemas.ts';
+import type { StoredNotification } from '../store/notifications.ts';
+import type { Tally } from '../store/tallies.ts';
+
+/** The numbers of the tallies that have a notification's counts: the first one of each share. */
+export function firstTallies({ plan }: Pick<StoredNotification, 'plan'>): readonly number[] {
+  return Array.from({ length: plan.shares }, (_, share) => share * plan.talliesPerShare);
+}
+
+/**
+ * Whether a notification's shares have all ended. It is `interrupted` if one of them has not, and no
+ * function works on it any more.
+ * @param tallies the first tally of each share.
+ */
+export function statusOf(
+  notification: Pick<StoredNotification, 'plan' | 'sentAt'>,
+  tallies: readonly (Tally | undefined)[],
+  now: Date,
+): NotificationStatus {
+  const open = tallies.filter((tally) => tally?.ended === undefined);
+  if (open.length === 0) return 'sent';
+  const isOver = open.every((tally) => overAt(notification, tally) < now.getTime());
+  return isOver ? 'interrupted' : 'sending';
+}
+
+/** Epoch ms after which nobody works on a share. */
+export function overAt(
+  { plan: { respondedAsync }, sentAt }: Pick<StoredNotification, 'plan' | 'sentAt'>,
+  tally: Tally | undefined,
+): number {
+  const { startWithinMs, retryWithinMs } = limits.share;
+  const claimedUntil = tally?.claim?.until;
+  if (!respondedAsync) return claimedUntil ?? sentAt.getTime() + limits.send.timeoutMs;
+  return (claimedUntil ?? sentAt.getTime() + startWithinMs) + retryWithinMs;
+}

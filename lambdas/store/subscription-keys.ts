@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { SubscriberCounter } from '../../contract/project.ts';
+
+/**
+ * Partitions per project: a power of 2. One partition key takes 3,000 read and 1,000 write units per
+ * second; each further one costs a broadcast one Query.
+ */
+export const partCount = 8;
+
+/** Every first part of a position: the first 32 bits of an endpoint hash. */
+export const positionCount = 2 ** 32;
+const positionsPerPart = positionCount / partCount;
+
+/** SHA-256 of an endpoint: its key. */
+export function endpointHash(href: string): Uint8Array {
+  return createHash('sha256').update(href).digest();
+}
+
+/** The part of its project that a subscription lies in: the first bits of its endpoint's hash. */
+export function partOf(endpointHash: Uint8Array): number {
+  return Math.floor((endpointHash[0]! * partCount) / 256);
+}
+
+export function subscriptionKey(projectId: string, endpointHash: Uint8Array) {
+  return { projectPart: projectPart(projectId, partOf(endpointHash)), endpointHash };
+}
+
+export function projectPart(projectId: string, part: number): string {
+  return `${projectId}#${part}`;
+}
+
+/** Unambiguous: a project id has no `#`. */
+export function projectUser(projectId: string, userId: string): string {
+  return `${projectId}#${userId}`;
+}
+
+/** The endpoint hashes from one position to another, part by part. */
+export function hashRanges(
+  from: number,
+  to: number,
+): readonly { readonly part: number; readonly first: Uint8Array; readonly last: Uint8Array }[] {
+  const ranges = [];
+  const firstPart = Math.floor(from / positionsPerPart);
+  for (let part = firstPart; part * positionsPerPart < to; part += 1) {
+    const first = Math.max(from, part * positionsPerPart);
+    const last = Math.min(to, (part + 1) * positionsPerPart) - 1;
+    ranges.push({ part, first: prefix(first, 0), last: prefix(last, 0xff) });
+  }
+  return ranges;
+}
+
+/** A hash of 32 bytes that starts with the position. */
+function prefix(position: number, filler: number): Uint8Array {
+  const hash = Buffer.alloc(32, filler);
+  hash.writeUInt32BE(position);
+  return hash;
+}
+
+const subscribers = 'subscribers';
+
+/** All subscriber counters of a project start with this. */
+export const subscriberCounterPrefix = subscribers;
+
+/** The period in Usage that counts a subscription of this part. */
+export function subscriberPeriod(counter: SubscriberCounter, part: number): string {
+  return counter === 'single' ? subscribers : `${subscribers}#${part}`;
+}
+
+/** The periods of all subscriber counters: the single one first, then the parts. */
+export const subscriberPeriods: readonly string[] = [
+  subscribers,
+  ...Array.from({ length: partCount }, (_, part) => subscriberPeriod('parts', part)),
+];

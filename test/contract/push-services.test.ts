@@ -1,0 +1,40 @@
+import { pushServiceOf } from '../../contract/push-services.ts';
+
+const extra = ['https://push.example.com', 'http://127.0.0.1:8080'];
+
+test.each([
+  ['https://fcm.googleapis.com', 'fcm'],
+  ['https://jmt17.google.com', 'jmt17'],
+  ['https://updates.push.services.mozilla.com', 'mozilla'],
+  ['https://wns2-by3p.notify.windows.com', 'wns'],
+  ['https://x1.push.apple.com', 'apple'],
+  ['https://x2.push.apple.com', 'apple'],
+  ['https://a.b.push.apple.com', 'apple'],
+  ['https://push.example.com', 'https://push.example.com'],
+  ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+])('%s is %s', (origin, name) => {
+  expect(pushServiceOf(origin, extra)).toBe(name);
+});
+
+test.each([
+  ['', 'https://', 'fcm.googleapis.com', 'http://fcm.googleapis.com'],
+  ['https://fcm.googleapis.com:443', 'https://fcm.googleapis.com:8443'],
+  ['https://fcm.googleapis.com/', 'https://fcm.googleapis.com/path', 'https://fcm.googleapis.com.'],
+  ['HTTPS://fcm.googleapis.com', 'https://FCM.googleapis.com', ' https://fcm.googleapis.com'],
+  ['https://fcm.googleapis.com@127.0.0.1', 'https://user@fcm.googleapis.com'],
+  ['https://push.apple.com', 'https://.push.apple.com', 'https://a..push.apple.com'],
+  [
+    'https://evil@x.push.apple.com',
+    'https://127.0.0.1/x.push.apple.com',
+    'https://a\\x.push.apple.com',
+  ],
+  ['https://xn--a.push.apple.com', 'https://a_b.push.apple.com', 'https://A.push.apple.com'],
+  [
+    'https://a.push.apple.com\n',
+    'https://a\n.push.apple.com',
+    'https://x.push.apple.com.example.org',
+  ],
+  ['https://other.example.com', 'https://push.example.com:8443', 'https://push.example.com@evil'],
+])('another origin or spelling is not accepted: %s, %s', (...origins) => {
+  for (const origin of origins) expect(pushServiceOf(origin, extra)).toBeUndefined();
+});

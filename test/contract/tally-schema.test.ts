@@ -1,0 +1,14 @@
+import { tallySchema } from '../../contract/schemas.ts';
+
+test.each([
+  [undefined, 0],
+  ['0', 0],
+  ['3', 3],
+  ['9999', 9999],
+])('the query tally=%s names tally %i', (query, tally) => {
+  expect(tallySchema.parse(query)).toBe(tally);
+});
+
+test.each(['', '-1', '1.5', '1e3', ' 1', '10000', 'x', null])('tally=%j is invalid', (query) => {
+  expect(tallySchema.safeParse(query).success).toBe(false);
+});

@@ -1,0 +1,110 @@
+import { notificationSchema } from '../../../contract/schemas.ts';
+import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
+import type { StoredNotification } from '../../../lambdas/store/notifications.ts';
+import type { Tally } from '../../../lambdas/store/tallies.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { project } from '../shares/recorded-share-parts.ts';
+
+const id = '01890a5d-ac96-774b-bcce-b302099a8057';
+const sentAt = new Date('2026-11-20T12:00:00Z');
+const stored: StoredNotification = {
+  id,
+  content: { title: 'T', url: 'https://example.com/' },
+  plan: { subscribers: 10, shares: 2, talliesPerShare: 2, respondedAsync: false },
+  sentAt,
+};
+
+function tally(change: Partial<Tally> = {}): Tally {
+  const claim = { by: 'a', until: sentAt.getTime() + 27_000 };
+  return { claim, position: 1, pending: 0, counts: noCounts, shown: 0, clicked: 0, ...change };
+}
+
+const delivered = (count: number) => ({ ...noCounts, attempted: count, delivered: count });
+
+/** Gets the notification after this many seconds, with these tallies. */
+async function get(
+  tallies: readonly (Tally | undefined)[],
+  seconds = 10,
+  notification: StoredNotification | undefined = stored,
+) {
+  const parts = {
+    notifications: {
+      find: async (projectId: string, wanted: string) =>
+        projectId === 'shop' && wanted === id ? notification : undefined,
+    },
+    tallies: {
+      find: async (_: string, numbers: readonly number[]) => numbers.map((n) => tallies[n]),
+    },
+    clock: () => new Date(sentAt.getTime() + seconds * 1000),
+  };
+  const result = await getNotification(parts, project, id);
+  expect(notificationSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
+  return result;
+}
+
+test('a notification that was sent has the sums of its shares and of all its tallies', async () => {
+  const failed = { attempted: 2, failed: 2, failures: { refused: 1, throttled: 1 } };
+  const result = await get([
+    tally({ ended: 'complete', counts: delivered(5), shown: 3, clicked: 1 }),
+    tally({ claim: undefined, shown: 2 }),
+    tally({ ended: 'complete', counts: { ...noCounts, ...failed }, shown: 1 }),
+    tally({ claim: undefined, shown: 4, clicked: 1 }),
+  ]);
+  expect(result).toEqual({
+    id,
+    title: 'T',
+    url: 'https://example.com/',
+    audience: 'everyone',
+    status: 'sent',
+    sentAt: '2026-11-20T12:00:00.000Z',
+    ...{ attempted: 7, delivered: 5, removed: 0, failed: 2 },
+    failures: { refused: 1, throttled: 1 },
+    shown: 10,
+    clicked: 2,
+  });
+});
+
+test('a notification that is being sent has the counts so far, and no unreached yet', async () => {
+  const result = await get([tally({ counts: delivered(3), pending: 2 })]);
+  expect(result).toMatchObject({ status: 'sending', attempted: 3, delivered: 3, failed: 0 });
+  expect(result).not.toHaveProperty('unreached');
+  expect(result).not.toHaveProperty('failures');
+});
+
+test('in an interrupted one, pending pushes have failed and all others are unreached', async () => {
+  const result = await get([tally({ counts: delivered(3), pending: 2 })], 30);
+  expect(result).toMatchObject({
+    status: 'interrupted',
+    ...{ attempted: 5, delivered: 3, failed: 2, unreached: 5 },
+    failures: { interrupted: 2 },
+  });
+});
+
+test('a notification that was not delivered in time has unreached subscribers', async () => {
+  const result = await get([
+    tally({ ended: 'complete', counts: delivered(5) }),
+    undefined,
+    tally({ ended: 'incomplete', counts: delivered(2) }),
+  ]);
+  expect(result).toMatchObject({ status: 'sent', attempted: 7, unreached: 3 });
+});
+
+test('the audience of a targeted notification is the number of its user ids', async () => {
+  const plan = { users: 3, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  const result = await get([tally({ ended: 'complete' })], 10, { ...stored, plan });
+  expect(result.audience).toEqual({ users: 3 });
+});
+
+test.each([
+  ['an unknown id', '01890a5d-ac96-774b-bcce-b302099a8058'],
+  ['an invalid id', undefined],
+])('%s is not found', async (_, wanted) => {
+  const parts = {
+    notifications: { find: async () => undefined },
+    tallies: { find: async () => [] },
+    clock: () => sentAt,
+  };
+  await expect(getNotification(parts, project, wanted)).rejects.toMatchObject({
+    code: 'notification_not_found',
+  });
+});

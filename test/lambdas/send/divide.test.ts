@@ -1,0 +1,89 @@
+import { shareSchema } from '../../../contract/share.ts';
+import { type Audience, divide, eventWindow, sharesOf } from '../../../lambdas/send/divide.ts';
+
+const broadcast = {
+  projectId: 'shop',
+  notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
+  content: { title: 'T' },
+  eventsUrl: 'https://push.example.com/events',
+  expiresAt: 1_900_000_000,
+  deadline: undefined,
+};
+const pace = 20_000;
+
+function shares(audience: Audience, pushesPerSecond = pace, respondsAsync = false) {
+  const division = divide(audience, pushesPerSecond, respondsAsync);
+  return sharesOf(broadcast, audience, division, pushesPerSecond);
+}
+
+test.each([
+  [0, 1],
+  [1, 1],
+  [30_000, 1],
+  [30_001, 2],
+  [100_000, 4],
+  [300_000, 11],
+  [1_000_000, 16],
+  [5_000_000, 16],
+])('%i subscribers make %i shares', (subscribers, count) => {
+  expect(shares({ subscribers })).toHaveLength(count);
+});
+
+test('a slower pace makes fewer shares, and each gets an equal part of it', () => {
+  expect(shares({ subscribers: 1_000_000 }, 5000)).toHaveLength(4);
+  expect(shares({ subscribers: 1_000_000 }, 5000)[0]).toMatchObject({ pushesPerSecond: 1250 });
+  expect(shares({ subscribers: 1_000_000 }, 10)).toHaveLength(1);
+});
+
+test('shares cover all positions once', () => {
+  const all = shares({ subscribers: 1_000_000 });
+  expect(all[0]!.from).toBe(0);
+  expect(all.at(-1)!.to).toBe(2 ** 32);
+  for (const [index, share] of all.slice(1).entries()) expect(share.from).toBe(all[index]!.to);
+});
+
+test('a chunk is as many recipients as fit in memory and are pushed within 20 s', () => {
+  const recipients = (subscribers: number, pushesPerSecond = pace) =>
+    (shares({ subscribers }, pushesPerSecond)[0]!.step * subscribers) / 2 ** 32;
+  expect(recipients(30_000)).toBe(30_000);
+  expect(recipients(1_000_000)).toBeCloseTo(25_000, 0);
+  expect(recipients(100_000)).toBeCloseTo(28_000, 0);
+  expect(recipients(10_000, 100)).toBeCloseTo(2000, 0);
+});
+
+test('user ids are one share, or shares of 250 if the caller does not wait', () => {
+  const userIds = Array.from({ length: 600 }, (_, index) => `u${index}`);
+  expect(shares({ userIds })).toMatchObject([{ from: 0, to: 600, userIds }]);
+  const divided = shares({ userIds }, pace, true);
+  expect(divided).toMatchObject([{ to: 200 }, { to: 200 }, { to: 200 }]);
+  expect(divided.flatMap((share) => share.userIds)).toEqual(userIds);
+});
+
+test('each share has its own tallies', () => {
+  const all = shares({ subscribers: 1_000_000 });
+  expect(all.map(({ firstTally }) => firstTally)).toEqual(all.map((_, index) => index * 7));
+  expect(new Set(all.map(({ tallies }) => tallies))).toEqual(new Set([7]));
+  expect(shares({ subscribers: 10_000 })[0]).toMatchObject({ firstTally: 0, tallies: 1 });
+  expect(shares({ subscribers: 9_000_000 })[0]).toMatchObject({ tallies: 8 });
+});
+
+test('recipients are read consistently up to 30,000', () => {
+  expect(shares({ subscribers: 30_000 })[0]).toMatchObject({ consistent: true });
+  expect(shares({ subscribers: 30_001 })[0]).toMatchObject({ consistent: false });
+});
+
+test.each([
+  [0, 0],
+  [10_000, 0],
+  [10_001, 3],
+  [50_000, 10],
+  [1_000_000, 20],
+])('browsers of %i subscribers spread their shown events over %i s', (subscribers, seconds) => {
+  expect(eventWindow(subscribers)).toBe(seconds);
+});
+
+test('a share passes the schema that deliver checks it with', () => {
+  for (const share of shares({ subscribers: 100_000 })) {
+    expect(shareSchema.parse(JSON.parse(JSON.stringify(share)))).toEqual(share);
+  }
+});

@@ -1,0 +1,162 @@
+import type { Recipient } from '../../../contract/audience.ts';
+import type { SigningProject } from '../../../contract/project.ts';
+import type { Share } from '../../../contract/share.ts';
+import type {
+  Chunk,
+  ChunkDelivery,
+  ChunkReport,
+} from '../../../lambdas/push/delivery/deliver-chunk.ts';
+import type { Invocation, ShareParts } from '../../../lambdas/shares/deliver-share.ts';
+import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { VirtualTime } from '../../reliability/fixtures/virtual-time.ts';
+import { memoryTallies } from './memory-tallies.ts';
+
+export const startMs = Date.parse('2026-11-20T12:00:00Z');
+
+export const project: SigningProject = {
+  projectId: 'shop',
+  apiKeyHash: '',
+  vapid: { publicKey: 'public', privateKey: 'private' },
+  plan: {},
+  subscriberCounter: 'single',
+};
+
+/** A share of everyone, for a caller who waits. Its audience is one chunk. */
+export function share(change: Partial<Share> = {}): Share {
+  return {
+    projectId: 'shop',
+    notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
+    content: { title: 'T' },
+    eventsUrl: 'https://push.example.com/events',
+    eventWindow: 0,
+    firstTally: 0,
+    tallies: 1,
+    from: 0,
+    to: positionCount,
+    step: positionCount,
+    consistent: true,
+    expiresAt: 1_900_000_000,
+    pushesPerSecond: 20_000,
+    deadline: { lastPushAt: startMs + 22_000, endAt: startMs + 25_000 },
+    ...change,
+  };
+}
+
+/** An invocation of 27 s, or that of a function that may run for 15 minutes. */
+export const invocation: Invocation = { id: 'invocation', endsAt: startMs + 27_000 };
+export const longInvocation: Invocation = { id: 'long', endsAt: startMs + 15 * 60_000 - 2000 };
+
+/** As many recipients, at the same distance from each other. Their paths are `/0`, `/1` and so on. */
+export function recipients(count: number): readonly Recipient[] {
+  return Array.from({ length: count }, (_, index) => {
+    const endpointHash = Buffer.alloc(32);
+    endpointHash.writeUInt32BE(Math.floor(((index + 0.5) * positionCount) / count));
+    return recipient(`/${index}`, endpointHash);
+  });
+}
+
+function recipient(path: string, endpointHash: Uint8Array): Recipient {
+  const [p256dh, auth] = [new Uint8Array(65), new Uint8Array(16)];
+  return { endpointHash, origin: 'https://web.push.apple.com', path, p256dh, auth };
+}
+
+/** How a chunk ends if all its pushes are accepted. */
+export function allDelivered({ recipients: { length } }: Pick<Chunk, 'recipients'>): ChunkReport {
+  return { ...noCounts, attempted: length, delivered: length };
+}
+
+/** A delivery that never ends, because its function dies. */
+export function dying(soFar: ChunkReport = noCounts): ChunkDelivery {
+  return { done: new Promise(() => {}), soFar: () => soFar };
+}
+
+export interface Recorded {
+  /** What the stores and `deliver` were called for, in order. */
+  readonly calls: string[];
+  readonly chunks: Chunk[];
+  readonly time: VirtualTime;
+  /** Paths of the recipients that were pushed to, in order. */
+  pushed(): readonly string[];
+}
+
+/**
+ * Parts in virtual time, which record their calls. A chunk takes 1 s, and all its pushes are accepted.
+ * A user id has one subscription, with that path.
+ * @param limit recipients that are read at most.
+ */
+export function recordedShareParts(
+  audience: readonly Recipient[] = [],
+  overrides: Partial<ShareParts> = {},
+  limit = 30_000,
+): Recorded & { readonly parts: ShareParts } {
+  const time = new VirtualTime();
+  const calls: string[] = [];
+  const chunks: Chunk[] = [];
+  const read = (found: readonly Recipient[]) => ({
+    recipients: found.slice(0, limit),
+    isCut: found.length > limit,
+  });
+  const tallies = overrides.tallies ?? memoryTallies();
+  const parts: ShareParts = {
+    audiences: {
+      async everyone(_, { from, to }) {
+        calls.push(`everyone ${from}-${to}`);
+        const position = (hash: Uint8Array) => Buffer.from(hash).readUInt32BE();
+        return read(
+          audience.filter(
+            ({ endpointHash }) => from <= position(endpointHash) && position(endpointHash) < to,
+          ),
+        );
+      },
+      async users(_, userIds) {
+        calls.push(`users ${userIds}`);
+        return read(userIds.map((userId) => recipient(userId, new Uint8Array(32))));
+      },
+    },
+    subscriptions: {
+      removeBatch: async ({ projectId }, hashes) => {
+        calls.push(`remove ${hashes.length} of ${projectId}`);
+        return hashes.length;
+      },
+    },
+    deliver(chunk) {
+      calls.push(`deliver ${chunk.recipients.length}`);
+      chunks.push(chunk);
+      const done = time.sleep(1000).then(() => allDelivered(chunk));
+      return { done, soFar: () => noCounts };
+    },
+    clock: () => new Date(startMs + time.now()),
+    sleep: time.sleep,
+    abortAfter: (ms) => {
+      const controller = new AbortController();
+      time.at(time.now() + ms, () => controller.abort());
+      return controller.signal;
+    },
+    observe: {
+      delivered: () => calls.push('observe'),
+      refused: ({ firstTally }) => calls.push(`refused ${firstTally}`),
+      recordFailed: (_, error) => calls.push(`not recorded: ${(error as Error).message}`),
+    },
+    ...overrides,
+    tallies: {
+      ...tallies,
+      startChunk: async (key, chunk, signal) => {
+        const started = await tallies.startChunk(key, chunk, signal);
+        calls.push(started === 'started' ? `start ${key.firstTally}` : `not ${key.firstTally}`);
+        return started;
+      },
+      save: async (key, by, progress, signal) => {
+        const { pending, counts, ended = 'not ended' } = progress;
+        calls.push(`save ${counts.attempted} attempted, ${pending} pending, ${ended}`);
+        return tallies.save(key, by, progress, signal);
+      },
+      open: async (key, tally, signal) => {
+        calls.push(`open ${tally}`);
+        return tallies.open(key, tally, signal);
+      },
+    },
+  };
+  const pushed = () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path));
+  return { parts, calls, chunks, time, pushed };
+}

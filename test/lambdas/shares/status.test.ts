@@ -1,0 +1,46 @@
+import { firstTallies, overAt, statusOf } from '../../../lambdas/shares/status.ts';
+import type { Tally } from '../../../lambdas/store/tallies.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+
+const sentAt = new Date('2026-11-20T12:00:00Z');
+const after = (ms: number) => new Date(sentAt.getTime() + ms);
+
+function notification(respondedAsync = false) {
+  const plan = { subscribers: 90_000, shares: 2, talliesPerShare: 3, respondedAsync };
+  return { plan, sentAt };
+}
+
+/** A share that is claimed for 27 s. */
+function tally(ended?: Tally['ended']): Tally {
+  const claim = { by: 'a', until: after(27_000).getTime() };
+  return { claim, position: 1, pending: 0, counts: noCounts, ended, shown: 0, clicked: 0 };
+}
+
+test('the first tally of each share has its counts', () => {
+  expect(firstTallies(notification())).toEqual([0, 3]);
+});
+
+test('a notification is sent when all its shares have ended, complete or not', () => {
+  expect(statusOf(notification(), [tally('complete'), tally('incomplete')], after(0))).toBe('sent');
+});
+
+const minute = 60_000;
+
+test.each([
+  ['a share that is claimed', false, tally(), 27_000],
+  ['a share that nobody has claimed', false, undefined, 29_000],
+  // Lambda repeats an asynchronous invocation after its function's end.
+  ['an asynchronous share that is claimed', true, tally(), 27_000 + 5 * minute],
+  ['an asynchronous share that waits in the queue', true, undefined, 65 * minute],
+])('%s may be worked on until then, and is interrupted later', (_, respondedAsync, open, ms) => {
+  const status = (now: Date) =>
+    statusOf(notification(respondedAsync), [tally('complete'), open], now);
+  expect(overAt(notification(respondedAsync), open)).toBe(after(ms).getTime());
+  expect(status(after(ms))).toBe('sending');
+  expect(status(after(ms + 1))).toBe('interrupted');
+});
+
+test('a notification is not interrupted while one of its shares may be worked on', () => {
+  expect(statusOf(notification(), [tally(), undefined], after(28_000))).toBe('sending');
+  expect(statusOf(notification(), [tally(), undefined], after(29_001))).toBe('interrupted');
+});

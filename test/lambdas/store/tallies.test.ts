@@ -1,0 +1,205 @@
+import {
+  type ChunkStart,
+  type ShareKey,
+  type TallyStore,
+  tallyStore,
+  type Writer,
+} from '../../../lambdas/store/tallies.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { memoryTallies } from '../shares/memory-tallies.ts';
+
+let database: Database;
+let made = 0;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+const noCounts = {
+  attempted: 0,
+  delivered: 0,
+  removed: 0,
+  failed: 0,
+  failures: {},
+  unreached: 0,
+};
+const counts = { ...noCounts, attempted: 3, delivered: 2, failed: 1, failures: { refused: 1 } };
+
+function newShare(): ShareKey {
+  made += 1;
+  return {
+    projectId: 'shop',
+    notificationId: `n${made}`,
+    firstTally: 0,
+    // Far ahead: DynamoDB Local deletes within seconds what has expired.
+    expiresAt: 5_000_000_000,
+  };
+}
+
+const chunk = (by: string, change: Partial<ChunkStart> = {}): ChunkStart => ({
+  by,
+  step: 1,
+  until: 1000,
+  position: 10,
+  pending: 5,
+  counts: noCounts,
+  ...change,
+});
+
+const writer = (by: string, step = 2): Writer => ({ by, previous: by, step });
+
+// The tests of the use cases use the tallies in memory.
+describe.each([
+  ['the table', () => tallyStore(database.dynamo, database.tables.TALLIES_TABLE)],
+  ['memory', memoryTallies],
+])('in %s', (_, createStore) => {
+  let store: TallyStore;
+
+  beforeAll(() => {
+    store = createStore();
+  });
+
+  const tallies = () => store;
+
+  async function first(key: ShareKey) {
+    return (await tallies().find(key.notificationId, [key.firstTally]))[0];
+  }
+
+  describe('a share', () => {
+    test('is claimed by one of many invocations', async () => {
+      const key = newShare();
+      const ids = Array.from({ length: 20 }, (_, index) => `invocation ${index}`);
+      const started = await Promise.all(ids.map((id) => tallies().startChunk(key, chunk(id))));
+      const winners = ids.filter((_, index) => started[index] === 'started');
+      expect(winners).toHaveLength(1);
+      expect((await first(key))?.claim?.by).toBe(winners[0]);
+    });
+
+    test('stays claimed when the call is repeated', async () => {
+      const key = newShare();
+      expect(await tallies().startChunk(key, chunk('a'))).toBe('started');
+      expect(await tallies().startChunk(key, chunk('a'))).toBe('started');
+    });
+
+    test('is described to an invocation that does not get it', async () => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a', { until: 77, position: 8, pending: 4, counts }));
+      expect(await tallies().startChunk(key, chunk('b'))).toEqual({
+        claim: { by: 'a', until: 77 },
+        position: 8,
+        pending: 4,
+        counts,
+        ended: undefined,
+        shown: 0,
+        clicked: 0,
+      });
+    });
+
+    test('is taken over from the invocation that had it, by one', async () => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a'));
+      const takeover = { previous: 'a', position: 20, counts };
+      const started = await Promise.all(
+        ['b', 'c', 'd'].map((by) => tallies().startChunk(key, chunk(by, takeover))),
+      );
+      expect(started.filter((one) => one === 'started')).toHaveLength(1);
+      expect(await first(key)).toMatchObject({ position: 20, counts });
+      expect(await tallies().startChunk(key, chunk('a', { previous: 'a' }))).not.toBe('started');
+    });
+
+    test('keeps the counts of its own invocation only', async () => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a'));
+      await tallies().save(key, writer('b'), {
+        position: 10,
+        pending: 0,
+        counts,
+        ended: 'complete',
+      });
+      expect(await first(key)).toMatchObject({ pending: 5, counts: noCounts, ended: undefined });
+      await tallies().save(key, writer('a'), {
+        position: 10,
+        pending: 2,
+        counts,
+        ended: undefined,
+      });
+      expect(await first(key)).toMatchObject({ pending: 2, counts, ended: undefined });
+      await tallies().save(key, writer('a'), {
+        position: 10,
+        pending: 0,
+        counts,
+        ended: 'complete',
+      });
+      expect(await first(key)).toMatchObject({ pending: 0, counts, ended: 'complete' });
+    });
+  });
+
+  test('a write that arrives late does nothing', async () => {
+    const key = newShare();
+    await tallies().startChunk(key, chunk('a'));
+    const progress = { position: 10, counts, ended: undefined };
+    const save = (step: number, pending: number) =>
+      tallies().save(key, writer('a', step), { ...progress, pending });
+    expect(await save(3, 0)).toBe(true);
+    expect(await save(2, 4)).toBe(false);
+    expect(await first(key)).toMatchObject({ pending: 0 });
+  });
+
+  describe('events', () => {
+    test('are counted in the tally that they name, each once', async () => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a'));
+      await tallies().open(key, 1);
+      const count = (tally: number, type: 'shown' | 'clicked') =>
+        tallies().count('shop', key.notificationId, tally, type);
+      const counted = await Promise.all([
+        ...Array.from({ length: 30 }, () => count(0, 'shown')),
+        ...Array.from({ length: 20 }, () => count(1, 'shown')),
+        count(1, 'clicked'),
+      ]);
+      expect(counted.every(Boolean)).toBe(true);
+      expect(await tallies().find(key.notificationId, [0, 1])).toMatchObject([
+        { shown: 30, clicked: 0 },
+        { shown: 20, clicked: 1 },
+      ]);
+    });
+
+    test('survive the progress of their share', async () => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a'));
+      await tallies().count('shop', key.notificationId, 0, 'shown');
+      await tallies().open(key, 0);
+      await tallies().startChunk(key, chunk('a', { previous: 'a', step: 2, position: 20 }));
+      await tallies().save(key, writer('a', 3), {
+        position: 10,
+        pending: 0,
+        counts,
+        ended: 'complete',
+      });
+      expect(await first(key)).toMatchObject({ shown: 1 });
+    });
+
+    test.each([
+      ['another project', 'blog', 0],
+      ['an unknown tally', 'shop', 1],
+    ])('of %s are refused and leave nothing', async (_, projectId, tally) => {
+      const key = newShare();
+      await tallies().startChunk(key, chunk('a'));
+      expect(await tallies().count(projectId, key.notificationId, tally, 'shown')).toBe(false);
+      expect(await tallies().find(key.notificationId, [0, 1])).toMatchObject([
+        { shown: 0 },
+        undefined,
+      ]);
+    });
+  });
+
+  test('more than 100 tallies are found, in order', async () => {
+    const key = newShare();
+    const numbers = Array.from({ length: 130 }, (_, number) => number);
+    await Promise.all(numbers.map((number) => tallies().open(key, number)));
+    await tallies().count('shop', key.notificationId, 129, 'clicked');
+    const found = await tallies().find(key.notificationId, [...numbers, 130]);
+    expect(found.map((tally) => tally?.clicked)).toEqual([...Array(129).fill(0), 1, undefined]);
+  });
+});
