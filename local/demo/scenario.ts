@@ -28,12 +28,17 @@ export interface ScenarioStack {
   readonly baseUrl: string;
   readonly pushService: PushService;
   readonly dynamo: DynamoDBDocumentClient;
-  readonly tables: ProjectTables;
+  readonly tables: ProjectTables & { readonly tallies: string };
 }
 
 export interface ScenarioResult {
   readonly notifications: readonly NotificationReconciliation[];
   readonly totals: readonly TotalReconciliation[];
+}
+
+export interface ScenarioOptions {
+  /** Whether the owner does not wait for the delivery, and reads the counts of the notification. */
+  readonly respondAsync?: boolean;
 }
 
 /** Requests in flight at a time. */
@@ -49,6 +54,7 @@ export async function runScenario(
   stack: ScenarioStack,
   subscribers: number,
   startProgress: StartProgress,
+  { respondAsync = false }: ScenarioOptions = {},
 ): Promise<ScenarioResult> {
   const { pushService } = stack;
   const registry = projectRegistry(stack.dynamo, stack.tables, () => new Date());
@@ -81,11 +87,17 @@ export async function runScenario(
     // Retries are requests, too, but not further subscribers attempted.
     const pushed = () =>
       Math.min(expected.attempted, pushService.stats().requests - before.requests);
-    const { id, unreached, ...sendResponse } = await withPolledProgress(
-      startProgress(name, expected.attempted),
-      pushed,
-      () => api.send(request),
-    );
+    const progress = startProgress(name, expected.attempted);
+    const {
+      id,
+      attempted,
+      delivered: accepted,
+      removed: deleted,
+      failed: failures,
+    } = respondAsync
+      ? await withProgress(progress, () => api.sendAsync(request, progress.update))
+      : await withPolledProgress(progress, pushed, () => api.send(request));
+    const sendResponse = { attempted, delivered: accepted, removed: deleted, failed: failures };
     const after = pushService.stats();
     const responses = (status: number) =>
       (after.responses[status] ?? 0) - (before.responses[status] ?? 0);
@@ -160,14 +172,15 @@ export async function runScenario(
 }
 
 async function storedCounts(reader: TableReader, id: string): Promise<NotificationCounts> {
-  const item = await reader.notification(id);
-  const {
-    attempted = 0,
-    delivered = 0,
-    removed = 0,
-    failed = 0,
-    shown = 0,
-    clicked = 0,
-  } = item ?? {};
-  return { attempted, delivered, removed, failed, shown, clicked };
+  const tallies = await reader.tallies(id);
+  const sum = (name: keyof NotificationCounts) =>
+    tallies.reduce((total, tally) => total + (tally[name] ?? 0), 0);
+  return {
+    attempted: sum('attempted'),
+    delivered: sum('delivered'),
+    removed: sum('removed'),
+    failed: sum('failed'),
+    shown: sum('shown'),
+    clicked: sum('clicked'),
+  };
 }

@@ -1,5 +1,5 @@
 import type { PushMessage } from '../../contract/message.ts';
-import type { EventType, Subscription } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import type { SimulatedBrowser } from '../push-service/simulated-browser.ts';
 import { inParallel } from './in-parallel.ts';
@@ -52,7 +52,7 @@ export function applyFaults(users: readonly SimulatedUser[]): void {
 }
 
 /** The body of subscribe that this user's page posts. */
-export function subscriptionOf({ browser, userId }: SimulatedUser): Subscription {
+export function subscriptionOf({ browser, userId }: SimulatedUser) {
   return { ...browser.toJSON(), ...(userId !== undefined && { userId }) };
 }
 

@@ -1,48 +1,61 @@
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables } from '../../admin/project-tables.ts';
-import type { NotificationItem } from '../../lambdas/store/items.ts';
+import { type NotificationItem, type TallyItem, tallyKey } from '../../lambdas/store/items.ts';
+import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
 
 /** Reads one project's items directly from the tables, not through the service. */
 export interface TableReader {
-  notification(id: string): Promise<NotificationItem | undefined>;
+  /** All tallies of a notification. */
+  tallies(id: string): Promise<readonly TallyItem[]>;
   countSubscriptions(): Promise<number>;
 }
 
 export function tableReader(
   dynamo: DynamoDBDocumentClient,
-  tables: ProjectTables,
+  tables: ProjectTables & { readonly tallies: string },
   projectId: string,
 ): TableReader {
+  const get = async (TableName: string, Key: Record<string, string>) => {
+    const { Item } = await dynamo.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+    if (Item === undefined) throw new Error(`The tables have no ${JSON.stringify(Key)}.`);
+    return Item;
+  };
+
   return {
-    async notification(id) {
-      const { Item } = await dynamo.send(
-        new GetCommand({
-          TableName: tables.notifications,
-          Key: { projectId, notificationId: id },
-          ConsistentRead: true,
-        }),
-      );
-      return Item as NotificationItem | undefined;
+    async tallies(id) {
+      const key = { projectId, notificationId: id };
+      const { shares, talliesPerShare } = (await get(
+        tables.notifications,
+        key,
+      )) as NotificationItem;
+      const numbers = Array.from({ length: shares * talliesPerShare }, (_, number) => number);
+      const items = numbers.map((number) => get(tables.tallies, { tally: tallyKey(id, number) }));
+      return (await Promise.all(items)) as TallyItem[];
     },
 
     async countSubscriptions() {
-      let count = 0;
-      let startKey: Record<string, unknown> | undefined;
-      do {
-        const page = await dynamo.send(
-          new QueryCommand({
-            TableName: tables.subscriptions,
-            KeyConditionExpression: 'projectId = :projectId',
-            ExpressionAttributeValues: { ':projectId': projectId },
-            Select: 'COUNT',
-            ConsistentRead: true,
-            ...(startKey && { ExclusiveStartKey: startKey }),
-          }),
-        );
-        count += page.Count ?? 0;
-        startKey = page.LastEvaluatedKey;
-      } while (startKey);
-      return count;
+      const parts = Array.from({ length: partCount }, (_, part) => countPart(part));
+      return (await Promise.all(parts)).reduce((sum, count) => sum + count, 0);
     },
   };
+
+  async function countPart(part: number): Promise<number> {
+    let count = 0;
+    let startKey: Record<string, unknown> | undefined;
+    do {
+      const page = await dynamo.send(
+        new QueryCommand({
+          TableName: tables.subscriptions,
+          KeyConditionExpression: 'projectPart = :part',
+          ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
+          Select: 'COUNT',
+          ConsistentRead: true,
+          ...(startKey && { ExclusiveStartKey: startKey }),
+        }),
+      );
+      count += page.Count ?? 0;
+      startKey = page.LastEvaluatedKey;
+    } while (startKey);
+    return count;
+  }
 }

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { notificationIdSchema, projectIdSchema } from '../../contract/schemas.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { notificationStore } from '../../lambdas/store/notifications.ts';
+import { type Tally, tallyStore } from '../../lambdas/store/tallies.ts';
 import type { GatewayResponse } from '../gateway/response.ts';
 import type { LocalState } from '../start/state-file.ts';
 import { localRegion } from '../template/references.ts';
@@ -14,9 +15,6 @@ export interface Playground {
 }
 
 const notFound = json(404, { message: 'Not Found' });
-
-/** Attributes of a notification's item. */
-const countAttributes = ['attempted', 'delivered', 'removed', 'failed', 'shown', 'clicked'];
 
 /**
  * Opens the playground on the API's origin. It serves its page and two routes that only the local
@@ -54,6 +52,9 @@ export async function openPlayground(
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
 
+  const notifications = notificationStore(dynamo, dynamodb.tables.NOTIFICATIONS_TABLE);
+  const tallies = tallyStore(dynamo, dynamodb.tables.TALLIES_TABLE);
+
   async function respondLocal(path: string): Promise<GatewayResponse | undefined> {
     if (path === '/local/project') return json(200, project);
     const [, projectId, notificationId] =
@@ -63,14 +64,11 @@ export async function openPlayground(
       projectIdSchema.safeParse(projectId).success &&
       notificationIdSchema.safeParse(notificationId).success;
     if (!areValid) return notFound;
-    const { Item: item } = await dynamo.send(
-      new GetCommand({
-        TableName: dynamodb.tables.NOTIFICATIONS_TABLE,
-        Key: { projectId, notificationId },
-      }),
-    );
-    if (item === undefined) return notFound;
-    return json(200, Object.fromEntries(countAttributes.map((name) => [name, item[name]])));
+    const notification = await notifications.find(projectId, notificationId!);
+    if (notification === undefined) return notFound;
+    const { shares, talliesPerShare } = notification.plan;
+    const numbers = Array.from({ length: shares * talliesPerShare }, (_, number) => number);
+    return json(200, sumOf(await tallies.find(notification.id, numbers)));
   }
 
   return {
@@ -83,6 +81,20 @@ export async function openPlayground(
       return isAllowed(request.headers) ? respondLocal(path) : json(403, { message: 'Forbidden' });
     },
     stop: () => dynamo.destroy(),
+  };
+}
+
+/** The counts of a notification so far. */
+function sumOf(tallies: readonly (Tally | undefined)[]) {
+  const sum = (count: (tally: Tally) => number) =>
+    tallies.reduce((total, tally) => total + (tally === undefined ? 0 : count(tally)), 0);
+  return {
+    attempted: sum(({ counts }) => counts.attempted),
+    delivered: sum(({ counts }) => counts.delivered),
+    removed: sum(({ counts }) => counts.removed),
+    failed: sum(({ counts }) => counts.failed),
+    shown: sum(({ shown }) => shown),
+    clicked: sum(({ clicked }) => clicked),
   };
 }
 
