@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { routes } from '../../contract/routes.ts';
+import { subscribeSchema } from '../../contract/schemas.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
   holding = await startHoldingPushService();
   service = await startService({
     concurrency: 4,
-    environment: { EXTRA_PUSH_ORIGINS: `${other.origin},${holding.origin}` },
+    environment: { EXTRA_PUSH_ORIGINS: `${secondPushService.origin},${holding.origin}` },
   });
 });
 afterAll(async () => {
@@ -43,8 +44,16 @@ async function store({ projectId }: ProjectCredentials, subscriptions: readonly 
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
   const waiting = subscriptions.values();
+  const counted = { projectId, subscriberCounter: 'parts' } as const;
+  const { parse } = subscribeSchema([
+    secondPushService.origin,
+    holding.origin,
+    service.stack.pushService.origin,
+  ]);
   const worker = async () => {
-    for (const subscription of waiting) await save(projectId, subscription.toJSON(), null);
+    for (const subscription of waiting) {
+      await save(counted, parse(subscription.toJSON()), null);
+    }
   };
   await Promise.all(Array.from({ length: concurrentCalls }, worker));
 }
@@ -67,7 +76,7 @@ async function storedEndpoints({ projectId }: ProjectCredentials): Promise<Set<s
   const { tables } = service.stack.dynamodb;
   const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, projectId);
   expect(subscribers).toBe(subscriptions.size);
-  return new Set([...subscriptions.values()].map(({ endpoint }) => endpoint));
+  return new Set([...subscriptions.values()].map(({ origin, path }) => origin + path));
 }
 
 /** Stores subscriptions of the holding push service. @returns their endpoints. */
@@ -160,7 +169,7 @@ test('a broadcast sends exactly one push to each subscriber of a push service th
   const project = await service.createProject(unlimited);
   const { pushService } = service.stack;
   const healthy = await subscribe(project, pushService, 900);
-  // More than the queue of one push service holds, so that the delivery reads on without it.
+  // More than may be in flight to one push service, so that most wait in its queue.
   const held = await subscribeHeld(project, 700);
   const newcomers: SimulatedBrowser[] = [];
   const acceptedByThen = pushService.stats().accepted + healthy.length;
@@ -178,8 +187,6 @@ test('a broadcast sends exactly one push to each subscriber of a push service th
   for (const { messages } of newcomers) expect(messages.length).toBeLessThanOrEqual(1);
   expect(report.failed).toBe(0);
   expect((await storedEndpoints(project)).size).toBe(900 + 700 + 40);
-  // The audience has two pages: a third query belongs to a second read of the audience.
-  expect(queries - queriesBefore).toBeGreaterThan(2);
 });
 
 test('concurrent requests to send are accepted up to the monthly cap exactly', async () => {

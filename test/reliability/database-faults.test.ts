@@ -1,11 +1,18 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
+import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
-import { always, conflict, exceeded, once, throttled } from './fixtures/database-faults.ts';
+import {
+  always,
+  conflict,
+  exceeded,
+  once,
+  readsAudience,
+  throttled,
+} from './fixtures/database-faults.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 
 /** The faults of the current test; undefined for none. */
@@ -29,13 +36,15 @@ function call(name: RouteName, browser: SimulatedBrowser, notificationId = 'none
     subscribe: browser.toJSON(),
     unsubscribe: undefined,
     send: { title: 'T' },
+    getNotification: undefined,
     track: { type: 'shown' },
   };
   const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
   return service.call(routes[name], {
     parameters,
     headers: { authorization: `Bearer ${secretKey}` },
-    ...(name === 'unsubscribe' ? { query } : { body: bodies[name] }),
+    ...(name === 'unsubscribe' && { query }),
+    ...(bodies[name] && { body: bodies[name] }),
   });
 }
 
@@ -46,7 +55,7 @@ async function isStored({ endpoint }: SimulatedBrowser): Promise<boolean> {
   const { Item } = await service.dynamo.send(
     new GetCommand({
       TableName: service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-      Key: { projectId: project.projectId, endpointHash: endpointHash(endpoint) },
+      Key: subscriptionKey(project.projectId, endpointHash(endpoint)),
     }),
   );
   return Item !== undefined;
@@ -148,7 +157,14 @@ describe('a lasting database fault returns 503 with Retry-After and changes noth
     ['unsubscribe: throttled', 'unsubscribe', always('TransactWriteItems', throttled)],
     ['send: throttled read of the project', 'send', always('TransactGetItems', throttled)],
     ['send: throttled count of the unit', 'send', always('TransactWriteItems', exceeded)],
-    ['send: throttled read of the audience', 'send', always('Query', throttled)],
+    ['send: throttled count of the subscribers', 'send', always('Query', throttled)],
+    [
+      'send: throttled read of the audience',
+      'send',
+      (call) => (readsAudience(call) ? throttled : undefined),
+    ],
+    ['send: throttled claim', 'send', always('UpdateItem', throttled)],
+    ['getNotification: throttled', 'getNotification', always('GetItem', throttled)],
     ['track: throttled', 'track', always('UpdateItem', throttled)],
   ];
 

@@ -44,6 +44,7 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiRespon
     subscribe: { body: service.stack.pushService.subscribe().toJSON() },
     unsubscribe: { query: '?endpoint=https%3A%2F%2Ffcm.googleapis.com%2Fx' },
     send: { body: { title: 'T' }, headers: { authorization: `Bearer ${project.secretKey}` } },
+    getNotification: { headers: { authorization: `Bearer ${project.secretKey}` } },
     track: { body: { type: 'shown' } },
   } satisfies Record<RouteName, Partial<CallOptions>>;
   return service.call(routes[name], {
@@ -73,7 +74,7 @@ async function hitsOf(bucket: string): Promise<number[]> {
   return items.filter((item) => item.bucket.includes(bucket)).map(({ hits }) => hits);
 }
 
-const everyRoute: RouteName[] = ['subscribe', 'unsubscribe', 'send', 'track'];
+const everyRoute: RouteName[] = ['subscribe', 'unsubscribe', 'send', 'getNotification', 'track'];
 
 describe('a flood from one address writes nothing beyond the limit, except one refused write per instance', () => {
   test.each(everyRoute)('%s', async (name) => {
@@ -169,13 +170,13 @@ describe('an event for a notification of no or another project costs at most one
     const parameters = { projectId: project.projectId, notificationId: await id() };
     // Now each instance has cached the project.
     await flood(2 * concurrency, () => call('track', { parameters }));
-    const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
-    const before = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
+    const { TALLIES_TABLE } = service.stack.dynamodb.tables;
+    const before = await readTable(service.dynamo, TALLIES_TABLE);
     calls.length = 0;
     const statuses = await flood(20, () => call('track', { parameters }));
     const made = calls.filter((operation) => operation !== 'GetItem');
     expect([...statuses]).toEqual([[404, 20]]);
     expect(made).toEqual(Array(20 * (1 + conditional)).fill('UpdateItem'));
-    expect(await readTable(service.dynamo, NOTIFICATIONS_TABLE)).toEqual(before);
+    expect(await readTable(service.dynamo, TALLIES_TABLE)).toEqual(before);
   });
 });

@@ -61,8 +61,17 @@ test('generated requests never return 5xx and change tables only as the API refe
 
   // No request wrote to another project.
   const ids = new Set(models.map(({ owner }) => owner.projectId));
-  for (const table of ['SUBSCRIPTIONS_TABLE', 'NOTIFICATIONS_TABLE', 'USAGE_TABLE'] as const) {
-    const foreign = (await read(table)).filter(({ projectId }) => !ids.has(String(projectId)));
+  const owned = [
+    'SUBSCRIPTIONS_TABLE',
+    'NOTIFICATIONS_TABLE',
+    'TALLIES_TABLE',
+    'USAGE_TABLE',
+  ] as const;
+  for (const table of owned) {
+    const foreign = (await read(table)).filter(({ projectId, projectPart }) => {
+      const [owner] = String(projectId ?? projectPart).split('#');
+      return !ids.has(owner!);
+    });
     expect(foreign).toEqual([]);
   }
   const projects = await read('PROJECTS_TABLE');
@@ -127,10 +136,12 @@ function validRequest(
     subscribe: { ...browser.toJSON(), userId },
     unsubscribe: undefined,
     send: { title, ...(userId !== undefined && { userIds: [userId, 'u1'] }) },
+    getNotification: undefined,
     track: { type: pick % 2 === 0 ? 'shown' : 'clicked' },
   };
-  // An event needs a notification.
-  const name = route === 'track' && sent.length === 0 ? 'send' : route;
+  // Both need a notification.
+  const needsNotification = route === 'track' || route === 'getNotification';
+  const name = needsNotification && sent.length === 0 ? 'send' : route;
   const body = bodies[name];
   const query = name === 'unsubscribe' ? `?endpoint=${encodeURIComponent(browser.endpoint)}` : '';
   return {
@@ -139,7 +150,9 @@ function validRequest(
     headers: {
       'x-forwarded-for': nextAddress(),
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(name === 'send' && { authorization: `Bearer ${secretKey}` }),
+      ...((name === 'send' || name === 'getNotification') && {
+        authorization: `Bearer ${secretKey}`,
+      }),
       ...(name === 'send' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     },
     body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
@@ -172,6 +185,7 @@ test('malformed HTTP never returns 5xx and changes no table', async () => {
     'VAPID_KEYS_TABLE',
     'SUBSCRIPTIONS_TABLE',
     'NOTIFICATIONS_TABLE',
+    'TALLIES_TABLE',
     'USAGE_TABLE',
   ] as const;
   const readAll = () => Promise.all(checkedTables.map(read));
@@ -202,6 +216,7 @@ function harmlessRequests(projectId: string): string[] {
     ['POST', path, invalid],
     ['DELETE', `${path}?endpoint=${encodeURIComponent('https://push.example.com/x')}`],
     ['POST', `${path}/notifications`, { title: 'T' }],
+    ['GET', `${path}/notifications/${randomUUID()}`],
     ['POST', `${path}/notifications/${randomUUID()}/events`, { type: 'shown' }],
     ['OPTIONS', path],
   ].map(([method, target, body]) => {

@@ -77,7 +77,7 @@ describe('a line break in a request reaches no header of a response or a push', 
     ]),
     ['userIds', 'send', () => ({ body: { title: 'T', userIds: [injection] } })],
     ['type', 'track', () => ({ body: { type: injection } })],
-    ...(['subscribe', 'unsubscribe', 'send', 'track'] as const).flatMap((name): typeof cases => [
+    ...Object.values(routes).flatMap(({ name }): typeof cases => [
       ['projectId', name, () => ({ parameters: { projectId: injection, notificationId } })],
       ['query', name, () => ({ query: `?${encoded}=${encoded}` })],
       ['content type', name, () => ({ headers: { 'content-type': 'injected/x' } })],
@@ -95,17 +95,19 @@ describe('a line break in a request reaches no header of a response or a push', 
       ],
       ['request id', name, () => ({ headers: { 'x-amzn-trace-id': 'injected' } })],
     ]),
-    [
+    ...(['getNotification', 'track'] as const).map((name): (typeof cases)[number] => [
       'notificationId',
-      'track',
+      name,
       () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
-    ],
+    ]),
+    ['tally', 'track', () => ({ query: `?tally=${encoded}` })],
     ['idempotency key', 'send', () => ({ headers: { 'idempotency-key': 'injected' } })],
   ];
 
   test.each(cases)('%s at %s', async (_, name, request) => {
     const browser = await service.subscribe(project, 'u');
-    const body = name === 'unsubscribe' ? undefined : validBody(service, name);
+    const hasBody = name !== 'unsubscribe' && name !== 'getNotification';
+    const body = hasBody ? validBody(service, name) : undefined;
     const { status, headers } = await call(name, { ...(body && { body }), ...request() });
     expect(status).toBeLessThan(500);
     for (const [header, value] of headers) {

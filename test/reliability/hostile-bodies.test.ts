@@ -40,12 +40,16 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiRespon
 async function comparableItems(projectId: string) {
   const { tables } = service.stack.dynamodb;
   const all = await readProjectItems(service.dynamo, tables, projectId);
-  const ignored = 'projectId notificationId sentAt createdAt updatedAt expiresAt'.split(' ');
+  const ignored =
+    'projectId projectPart notificationId tally claimedBy claimedUntil sentAt createdAt updatedAt expiresAt'.split(
+      ' ',
+    );
   const plain = (items: Iterable<object>) =>
     [...items].map((item) => Object.entries(item).filter(([key]) => !ignored.includes(key)));
   return {
     subscriptions: plain(all.subscriptions.values()).map((one) => one.sort()),
     notifications: plain(all.notifications.values()).map((one) => one.sort()),
+    tallies: plain(all.tallies.values()).map((one) => one.sort()),
     subscribers: all.subscribers,
     sendsByMonth: all.sendsByMonth,
   };
@@ -117,7 +121,7 @@ test('no body changes a prototype in a function', async () => {
     service.stack.dynamodb.tables,
     projectId,
   );
-  expect([...subscriptions.values()].map(({ userId }) => userId)).toEqual([undefined]);
+  expect([...subscriptions.values()].map(({ projectUser }) => projectUser)).toEqual([undefined]);
   const headers = { authorization: `Bearer ${secretKey}` };
   const { status } = await call('send', { parameters: { projectId }, headers, body: {} });
   expect(status).toBe(400);

@@ -6,7 +6,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { recipient } from '../../bench/recipient.ts';
 import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
+import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { deliver, skipWaits } from '../fixtures/delivery.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
@@ -89,10 +89,11 @@ describe('a stored endpoint that is not of an accepted push service is never con
     const endpoints = hostileUrls(trapPort()).map(({ url }) => url);
     expect(new Set(endpoints).size).toBe(endpoints.length);
     for (const endpoint of endpoints) {
-      const now = new Date().toISOString();
+      const now = Date.now();
+      const stored = recipient({ endpoint, keys });
       const item: SubscriptionItem = {
-        projectId: owner.projectId,
-        ...recipient({ endpoint, keys }),
+        ...stored,
+        ...subscriptionKey(owner.projectId, stored.endpointHash),
         createdAt: now,
         updatedAt: now,
       };

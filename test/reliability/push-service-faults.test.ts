@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
+import { recipient } from '../../bench/recipient.ts';
+import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';
@@ -40,7 +42,8 @@ async function store(endpoint: string): Promise<void> {
   const { keys } = subscription();
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const { projectId } = project;
-  const Item = { projectId, endpointHash: endpointHash(endpoint), endpoint, ...keys };
+  const stored = recipient({ endpoint, keys });
+  const Item = { ...stored, ...subscriptionKey(projectId, stored.endpointHash) };
   await service.dynamo.send(new PutCommand({ TableName: SUBSCRIPTIONS_TABLE, Item }));
   await service.dynamo.send(
     new UpdateCommand({
@@ -151,7 +154,7 @@ function sendEndlessHead(socket: Socket): void {
 }
 
 describe('a send whose function is killed notifies nobody twice', () => {
-  test('it returns 500 and keeps its unit, and its repetition returns 409', async () => {
+  test('it returns 500 and keeps its unit, and its repetition returns the counts when its time is over', async () => {
     const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
     slow.behave({ stall: true });
     const idempotent = { 'idempotency-key': 'order-1' };
@@ -163,6 +166,12 @@ describe('a send whose function is killed notifies nobody twice', () => {
     expect(await service.usage(project.projectId)).toMatchObject({ sends: 1, subscribers: 2 });
     const repetition = await service.send(project, { title: 'T' }, idempotent);
     expect(repetition.status).toBe(409);
+    expect(repetition.body).toMatchObject({ error: { code: 'request_in_progress' } });
+    await sleep(1000 * Number(repetition.headers.get('retry-after')));
+    const later = await service.send(project, { title: 'T' }, idempotent);
+    expect(later.status).toBe(201);
+    expect(later.body).toMatchObject({ attempted: 2, removed: 0 });
+    expect(later.body.delivered + later.body.failed).toBe(2);
     slow.behave({});
     const next = await service.send(project, { title: 'U' });
     expect(next.body).toMatchObject({ attempted: 2, delivered: 2 });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { noCounts } from '../../lambdas/shares/results.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { tallyKey } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
+import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
@@ -10,6 +13,7 @@ import { clientsOfSends, RecordedSends } from './fixtures/recorded-sends.ts';
 import { cases } from './fixtures/seed.ts';
 
 const interleavings = 200;
+const cancellations = 40;
 const races = 40;
 
 let database: Database;
@@ -58,7 +62,7 @@ test('the monthly counter equals the accepted sends, an idempotency key is deliv
       },
     );
     expect(recorded.writeErrors).toEqual([]);
-    const { notifications, idempotencyItems, sendsByMonth } = before;
+    const { notifications, idempotencyItems, sendsByMonth, tallies } = before;
     if (recorded.deleted) {
       expect({ notifications, idempotencyItems, sendsByMonth }).toEqual({
         notifications: new Map(),
@@ -68,26 +72,79 @@ test('the monthly counter equals the accepted sends, an idempotency key is deliv
     } else {
       expect(new Set(notifications.keys())).toEqual(recorded.accepted);
       const counted = { shown: 0, clicked: 0 };
-      for (const { attempted, shown, clicked } of notifications.values()) {
-        expect(attempted).toBe(3);
+      for (const { shown = 0, clicked = 0 } of tallies.values()) {
         counted.shown += shown;
         counted.clicked += clicked;
       }
       expect(counted).toEqual(recorded.events);
+      for (const [id, { shares, talliesPerShare }] of notifications) {
+        for (let share = 0; share < shares; share += 1) {
+          const first = tallies.get(tallyKey(id, share * talliesPerShare));
+          expect(first).toMatchObject({ attempted: 3, pending: 0, ended: 'complete' });
+        }
+      }
       for (const [, times] of recorded.deliveries) expect(times).toBe(1);
     }
   });
   await fc.assert(property, cases(interleavings));
 });
 
+test('a send is either cancelled or delivered, however the claims of its shares and the cancellation interleave', async () => {
+  const shares = 3;
+  const property = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+    const projectId = await database.createProject();
+    const tables = { ...projectTables(database.tables), tallies: database.tables.TALLIES_TABLE };
+    const sends = sendStore(scheduled, tables);
+    const tallies = tallyStore(scheduled, tables.tallies);
+    const plan = { subscribers: 60_000, shares, talliesPerShare: 2, respondedAsync: false };
+    const sentAt = new Date('2126-11-20T12:00:00Z');
+    const notification = { projectId, id: randomUUID(), content: { title: 'T' }, plan, sentAt };
+    expect(await sends.begin(notification, null)).toBe('begun');
+    let started = 0;
+    await interleaving.run(
+      scheduler,
+      [
+        () => sends.cancel(notification, 'first request'),
+        ...Array.from({ length: shares }, (_, share) => async () => {
+          const firstTally = share * plan.talliesPerShare;
+          const key = {
+            projectId,
+            notificationId: notification.id,
+            firstTally,
+            expiresAt: 2 ** 33,
+          };
+          const until = sentAt.getTime() + 1000;
+          const chunk = {
+            by: `repetition ${share}`,
+            step: 1,
+            until,
+            position: 1,
+            pending: 3,
+            counts: noCounts,
+          };
+          if ((await tallies.startChunk(key, chunk)) === 'started') started += 1;
+        }),
+      ],
+      async () => {},
+    );
+    const { notifications, sendsByMonth } = await read(projectId);
+    const isCancelled = notifications.size === 0;
+    expect(started).toBe(isCancelled ? 0 : shares);
+    expect(sendsByMonth.get('2126-11')).toBe(isCancelled ? 0 : 1);
+  });
+  await fc.assert(property, cases(cancellations));
+});
+
 test('concurrent sends are accepted up to the monthly cap exactly', async () => {
   const number = fc.integer({ min: 1, max: 40 });
   const property = fc.asyncProperty(number, number, number, async (earlier, cap, later) => {
     const projectId = await database.createProject();
-    const sends = sendStore(database.dynamo, projectTables(database.tables));
+    const tables = { ...projectTables(database.tables), tallies: database.tables.TALLIES_TABLE };
+    const sends = sendStore(database.dynamo, tables);
     const sentAt = new Date('2126-11-20T12:00:00Z');
     const begin = async () => {
-      const notification = { projectId, id: randomUUID(), content: { title: 'T' }, sentAt };
+      const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
+      const notification = { projectId, id: randomUUID(), content: { title: 'T' }, plan, sentAt };
       return { notification, outcome: await sends.begin(notification, cap) };
     };
     const beginConcurrently = async (count: number) => {
@@ -99,14 +156,14 @@ test('concurrent sends are accepted up to the monthly cap exactly', async () => 
 
     const begun = await beginConcurrently(earlier);
     expect(begun).toHaveLength(Math.min(earlier, cap));
-    // Each second send is released, twice: the second release must not return another unit.
-    const released = begun.filter((_, index) => index % 2 === 0);
-    await Promise.all([...released, ...released].map((one) => sends.release(one, 'r')));
-    const remaining = cap - (begun.length - released.length);
+    // Each second send is cancelled, twice: the second time must not return another unit.
+    const cancelled = begun.filter((_, index) => index % 2 === 0);
+    await Promise.all([...cancelled, ...cancelled].map((one) => sends.cancel(one, 'r')));
+    const remaining = cap - (begun.length - cancelled.length);
     expect(await beginConcurrently(later)).toHaveLength(Math.min(later, remaining));
 
     const { sendsByMonth, notifications } = await read(projectId);
-    const expected = begun.length - released.length + Math.min(later, remaining);
+    const expected = begun.length - cancelled.length + Math.min(later, remaining);
     expect([sendsByMonth.get('2126-11'), notifications.size]).toEqual([expected, expected]);
   });
   await fc.assert(property, cases(races, { endOnFailure: true }));

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { Plan } from '../../contract/project.ts';
+import { subscriberPeriods } from '../../lambdas/store/subscription-keys.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
@@ -12,6 +14,7 @@ import {
   endpoints,
   perform,
   subscriptionOperation,
+  subscriptionRequest,
   subscriptionStores,
 } from './fixtures/subscription-operations.ts';
 
@@ -32,6 +35,7 @@ afterAll(async () => {
 const interleavings = 200;
 const concurrentMixes = 40;
 const races = 40;
+const firstCaps = 60;
 
 /** Expects the counter, unless the project is deleted, to equal the number of items. */
 function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void {
@@ -39,14 +43,18 @@ function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void 
 }
 
 /** Creates a project with these endpoints subscribed. */
-async function createProjectWith(indices: readonly number[]): Promise<string> {
-  const projectId = await database.createProject();
-  const { subscriptions } = subscriptionStores(database.dynamo, database.tables);
+async function createProjectWith(indices: readonly number[], plan: Plan): Promise<string> {
+  const projectId = await database.createProject(plan);
+  const { subscriptions, projects } = subscriptionStores(database.dynamo, database.tables);
+  const project = (await projects.find(projectId))!;
   for (const index of indices) {
-    await subscriptions.save(projectId, subscription({ endpoint: endpoints[index]! }), null);
+    await subscriptions.save(project, subscription({ endpoint: endpoints[index]! }), null);
   }
   return projectId;
 }
+
+/** The first counts in one counter, the second in parts. */
+const plan: fc.Arbitrary<Plan> = fc.constantFrom({}, { subscriberCap: null });
 
 const subscribedIndices = fc.uniqueArray(endpointIndex);
 const read = (projectId: string) => readProjectItems(database.dynamo, database.tables, projectId);
@@ -55,9 +63,10 @@ test('the subscriber counter equals the number of subscriptions after every call
   const property = fc.asyncProperty(
     fc.scheduler(),
     subscribedIndices,
+    plan,
     clientsOfSubscriptions,
-    async (scheduler, subscribed, clients) => {
-      const projectId = await createProjectWith(subscribed);
+    async (scheduler, subscribed, plan, clients) => {
+      const projectId = await createProjectWith(subscribed, plan);
       const stores = subscriptionStores(scheduled, database.tables);
       const creations: Creations = new Map();
       const checks: Check[] = [];
@@ -83,12 +92,17 @@ test('the subscriber counter equals the number of subscriptions after every call
 
 test('the subscriber counter equals the number of subscriptions after any concurrent mix of subscribe, update, unsubscribe, removal at send, cap change and project deletion', async () => {
   const mixes = fc.array(subscriptionOperation, { minLength: 20, maxLength: 60 });
-  const property = fc.asyncProperty(subscribedIndices, mixes, async (subscribed, operations) => {
-    const projectId = await createProjectWith(subscribed);
-    const stores = subscriptionStores(database.dynamo, database.tables);
-    await Promise.all(operations.map((one) => perform(stores, projectId, one, new Map())));
-    expectExactCounter(await read(projectId));
-  });
+  const property = fc.asyncProperty(
+    subscribedIndices,
+    plan,
+    mixes,
+    async (subscribed, plan, operations) => {
+      const projectId = await createProjectWith(subscribed, plan);
+      const stores = subscriptionStores(database.dynamo, database.tables);
+      await Promise.all(operations.map((one) => perform(stores, projectId, one, new Map())));
+      expectExactCounter(await read(projectId));
+    },
+  );
   // No shrinking: a failure depends on timing and may not repeat.
   await fc.assert(property, cases(concurrentMixes, { endOnFailure: true }));
 });
@@ -102,7 +116,8 @@ test('concurrent subscribes are accepted up to the subscriber cap exactly', asyn
     async (earlier, limit, newcomers) => {
       const projectId = await database.createProject();
       const { subscriptions } = subscriptionStores(database.dynamo, database.tables);
-      const save = () => subscriptions.save(projectId, subscription(), limit);
+      const project = { projectId, subscriberCounter: 'single' } as const;
+      const save = () => subscriptions.save(project, subscription(), limit);
       const first = Math.min(earlier, limit);
       await Promise.all(Array.from({ length: first }, save));
       const outcomes = await Promise.all(Array.from({ length: newcomers }, save));
@@ -119,4 +134,38 @@ test('concurrent subscribes are accepted up to the subscriber cap exactly', asyn
     },
   );
   await fc.assert(property, cases(races, { endOnFailure: true }));
+});
+
+test('a first cap counts every subscriber, however requests and the change interleave', async () => {
+  const requests = fc.array(fc.array(subscriptionRequest, { minLength: 1, maxLength: 4 }), {
+    minLength: 2,
+    maxLength: 5,
+  });
+  const property = fc.asyncProperty(
+    fc.scheduler(),
+    subscribedIndices,
+    fc.integer({ min: 1, max: endpoints.length }),
+    requests,
+    async (scheduler, subscribed, subscriberCap, clients) => {
+      const projectId = await createProjectWith(subscribed, { subscriberCap: null });
+      const stores = subscriptionStores(scheduled, database.tables);
+      await interleaving.run(
+        scheduler,
+        [
+          async () =>
+            void (await stores.registry.setPlan(projectId, { subscriberCap }, stores.waiting)),
+          ...clients.map((operations) => async () => {
+            for (const operation of operations) {
+              await perform(stores, projectId, operation, new Map());
+            }
+          }),
+        ],
+        async () => expectExactCounter(await read(projectId)),
+      );
+      const { counters, subscriptions } = await read(projectId);
+      const [single, ...parts] = subscriberPeriods.map((period) => counters.get(period));
+      expect({ single, parts }).toEqual({ single: subscriptions.size, parts: parts.map(() => 0) });
+    },
+  );
+  await fc.assert(property, cases(firstCaps));
 });

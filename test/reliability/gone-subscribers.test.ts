@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../contract/limits.ts';
+import type { SendResult } from '../../contract/schemas.ts';
+import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { readSubscribers, storeSubscribers } from './fixtures/stored-subscribers.ts';
+
+let service: Service;
+/** Time that DynamoDB takes for a transaction with deletions, in ms. */
+let removalMs = 0;
+
+beforeAll(async () => {
+  service = await startService({
+    async onDynamoDbCall({ operation, parameters }) {
+      const isRemoval =
+        operation === 'TransactWriteItems' && JSON.stringify(parameters).includes('"Delete"');
+      if (isRemoval && removalMs > 0) await sleep(removalMs);
+      return undefined;
+    },
+  });
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  removalMs = 0;
+});
+
+const keys = createBrowserKeys();
+const counters = [
+  ['in one counter', 'single', 10_000],
+  ['in parts', 'parts', null],
+] as const;
+type Counter = (typeof counters)[number];
+
+/** Creates a project with subscribers, some of them gone. */
+async function projectWith(
+  [, subscriberCounter, subscriberCap]: Counter,
+  size: number,
+  gone: number,
+): Promise<ProjectCredentials> {
+  const project = await service.createProject({ subscriberCap });
+  const { applicationServerKey, projectId } = project;
+  const browsers = Array.from({ length: size }, () =>
+    service.stack.pushService.subscribe({ applicationServerKey, keys }),
+  );
+  const { tables } = service.stack.dynamodb;
+  await storeSubscribers(service.dynamo, tables, { projectId, subscriberCounter }, browsers);
+  for (const browser of browsers.slice(0, gone)) browser.unsubscribe();
+  return project;
+}
+
+async function send(project: ProjectCredentials): Promise<SendResult> {
+  const start = performance.now();
+  const { status, body } = await service.send(project, { title: 'T' });
+  expect(status).toBe(201);
+  expect(performance.now() - start).toBeLessThan(limits.send.timeoutMs);
+  expect(body.attempted).toBe(body.delivered + body.removed + body.failed);
+  return body;
+}
+
+/** Expects that these subscribers are left, and counted. */
+async function expectLeft({ projectId }: ProjectCredentials, left: number): Promise<void> {
+  const { tables } = service.stack.dynamodb;
+  const { stored, single, parts } = await readSubscribers(service.dynamo, tables, projectId);
+  expect({ stored, counted: single + parts }).toEqual({ stored: left, counted: left });
+}
+
+describe('a list with many gone subscribers is sent to in time, and they are removed', () => {
+  const lists = [1000, 5000].flatMap((size) => [0.3, 1].map((ratio) => [size, size * ratio]));
+  const cases = counters.flatMap((counter) =>
+    lists.map(([size = 0, gone = 0]) => ({ size, gone, counter, counted: counter[0] })),
+  );
+
+  test.each(cases)('$gone of $size, counted $counted', async ({ size, gone, counter }) => {
+    const project = await projectWith(counter, size, gone);
+    const { unreached = 0, ...first } = await send(project);
+    // A slow machine may not reach everyone; the next send does.
+    expect(first.attempted + unreached).toBeGreaterThanOrEqual(size);
+    await expectLeft(project, size - first.removed);
+    const second = await send(project);
+    expect(first.removed + second.removed).toBe(gone);
+    expect(second).toMatchObject({ attempted: size - first.removed, failed: 0 });
+    await expectLeft(project, size - gone);
+  });
+});
+
+test('subscribers that a slow database does not remove in time count as failed, and the next send removes them', async () => {
+  const [inOneCounter] = counters;
+  const project = await projectWith(inOneCounter, 5000, 5000);
+  // One transaction after another: 100 take more time than a send has.
+  removalMs = 400;
+  const first = await send(project);
+  expect(first.failed).toBeGreaterThan(0);
+  expect(first.removed).toBeGreaterThan(0);
+  expect(first).toMatchObject({ attempted: 5000, delivered: 0 });
+  removalMs = 0;
+  const second = await send(project);
+  expect(second).toMatchObject({ delivered: 0, failed: 0 });
+  await expectLeft(project, 0);
+});
+
+test('the same slow database removes them in time where they are counted in parts', async () => {
+  const [, inParts] = counters;
+  const project = await projectWith(inParts, 5000, 5000);
+  removalMs = 400;
+  expect(await send(project)).toMatchObject({ attempted: 5000, removed: 5000, failed: 0 });
+  await expectLeft(project, 0);
+});

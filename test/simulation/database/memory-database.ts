@@ -1,0 +1,318 @@
+import {
+  BatchGetCommand,
+  GetCommand,
+  QueryCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { byUserIndex } from '../../../lambdas/store/items.ts';
+import { type Item, matches, type Names, update } from './expressions.ts';
+
+/** Names of the tables, and of the attributes in their keys: the partition key first. */
+export const tables = {
+  projects: 'Projects',
+  vapidKeys: 'VapidKeys',
+  subscriptions: 'Subscriptions',
+  usage: 'Usage',
+  notifications: 'Notifications',
+  tallies: 'Tallies',
+} as const;
+
+const keyAttributes: Readonly<Record<string, readonly string[]>> = {
+  Projects: ['projectId'],
+  VapidKeys: ['projectId'],
+  Subscriptions: ['projectPart', 'endpointHash'],
+  Usage: ['projectId', 'period'],
+  Notifications: ['projectId', 'notificationId'],
+  Tallies: ['tally'],
+};
+
+const indexAttributes: Readonly<Record<string, string>> = { [byUserIndex]: 'projectUser' };
+
+/** A command of the SDK's document client. */
+export interface DatabaseCommand {
+  readonly input: object;
+}
+
+/** What a call used of a partition's throughput. */
+export interface Usage {
+  readonly table: string;
+  /** The partition key. */
+  readonly partition: string;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+export interface MemoryDatabaseSettings {
+  readonly now: () => number;
+  /** Ms by which an eventually consistent read may be behind: the lag of this read. */
+  readonly lagMs?: () => number;
+  /** Subscriptions in a page of a query. */
+  readonly pageSizeItems?: number;
+  readonly onUse?: (usage: Usage) => void;
+}
+
+/** One version of an item; undefined where there is none. */
+interface Version {
+  readonly at: number;
+  readonly item: Item | undefined;
+}
+
+/** Longer than any lag. */
+const historyMs = 2000;
+
+interface Write {
+  readonly TableName: string;
+  readonly Key?: Item;
+  readonly Item?: Item;
+  readonly UpdateExpression?: string;
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Record<string, string>;
+  readonly ExpressionAttributeValues?: Record<string, unknown>;
+  readonly ReturnValuesOnConditionCheckFailure?: string;
+}
+
+/**
+ * DynamoDB in memory, as far as the stores use it: conditions, transactions, pages and eventually
+ * consistent reads. Each command is executed at once, so all faults and delays are the caller's.
+ */
+export class MemoryDatabase {
+  readonly #settings: MemoryDatabaseSettings;
+  /** The versions of each item by table, partition and key, oldest version first. */
+  readonly #tables = new Map<string, Map<string, Map<string, Version[]>>>();
+
+  constructor(settings: MemoryDatabaseSettings) {
+    this.#settings = settings;
+  }
+
+  /** @throws errors as the SDK does. */
+  execute(command: DatabaseCommand): object {
+    const { input } = command;
+    if (command instanceof GetCommand) return { Item: this.#get(input as Get) };
+    if (command instanceof QueryCommand) return this.#query(input as Query);
+    if (command instanceof BatchGetCommand) return this.#batchGet(input as BatchGet);
+    if (command instanceof UpdateCommand) return this.#update(input as Write);
+    if (command instanceof TransactWriteCommand) return this.#transactWrite(input as Transaction);
+    if (command instanceof TransactGetCommand) {
+      const { TransactItems } = input as { TransactItems: { Get: Get }[] };
+      return { Responses: TransactItems.map(({ Get }) => ({ Item: this.#get(Get) })) };
+    }
+    throw new Error(`Not simulated: ${command.constructor.name}`);
+  }
+
+  /** All items of a table, in no particular order. */
+  items(table: string): Item[] {
+    const found = [];
+    for (const partition of this.#tables.get(table)?.values() ?? []) {
+      for (const versions of partition.values()) {
+        const item = versions.at(-1)?.item;
+        if (item !== undefined) found.push(item);
+      }
+    }
+    return found;
+  }
+
+  /** Stores an item that has been there long before. */
+  put(table: string, item: Item): void {
+    this.#store(table, item, item, Number.NEGATIVE_INFINITY);
+  }
+
+  #get({ TableName, Key }: Get): Item | undefined {
+    const item = this.#read(TableName, Key);
+    this.#used(TableName, Key, { readUnits: 1 });
+    return item && { ...item };
+  }
+
+  #batchGet({ RequestItems }: BatchGet): object {
+    const Responses: Record<string, Item[]> = {};
+    for (const [table, { Keys }] of Object.entries(RequestItems)) {
+      const found = Keys.map((Key) => this.#get({ TableName: table, Key }));
+      Responses[table] = found.filter((item) => item !== undefined);
+    }
+    return { Responses };
+  }
+
+  #query(query: Query): object {
+    const { TableName, IndexName, KeyConditionExpression, ConsistentRead } = query;
+    const lag = ConsistentRead ? 0 : (this.#settings.lagMs?.() ?? 0);
+    const names = namesOf(query);
+    const at = this.#settings.now() - lag;
+    const partitionKey = keyAttributes[TableName]![0]!;
+    const partition = IndexName === undefined ? partitionIn(query, partitionKey) : undefined;
+    const found: { readonly key: string; readonly item: Item }[] = [];
+    const partitions = this.#tables.get(TableName) ?? new Map<string, Map<string, Version[]>>();
+    const read =
+      partition === undefined
+        ? partitions.values()
+        : [partitions.get(partition) ?? new Map<string, Version[]>()];
+    for (const items of read) {
+      for (const [key, versions] of items) {
+        const item = versions.findLast((version) => version.at <= at)?.item;
+        if (item === undefined) continue;
+        // An index has only the items with its attribute.
+        if (IndexName !== undefined && item[indexAttributes[IndexName]!] === undefined) continue;
+        if (matches(KeyConditionExpression, item, names)) found.push({ key, item });
+      }
+    }
+    found.sort((one, other) => (one.key < other.key ? -1 : 1));
+    const start = query.ExclusiveStartKey?.key as string | undefined;
+    const rest = start === undefined ? found : found.filter(({ key }) => key > start);
+    const size = Math.min(
+      query.Limit ?? Number.POSITIVE_INFINITY,
+      TableName === tables.subscriptions ? (this.#settings.pageSizeItems ?? Infinity) : Infinity,
+    );
+    const page = rest.slice(0, size);
+    const readUnits = Math.max(1, page.length / 8) * (ConsistentRead ? 1 : 0.5);
+    if (partition !== undefined) {
+      this.#settings.onUse?.({ table: TableName, partition, readUnits, writeUnits: 0 });
+    }
+    return {
+      Items: page.map(({ item }) => ({ ...item })),
+      LastEvaluatedKey: rest.length > size ? { key: page.at(-1)!.key } : undefined,
+    };
+  }
+
+  #update(write: Write): object {
+    this.#used(write.TableName, write.Key!, { writeUnits: 1 });
+    if (!this.#holds(write)) {
+      throw failure('ConditionalCheckFailedException', 'The conditional request failed');
+    }
+    this.#apply(write);
+    return {};
+  }
+
+  #transactWrite({ TransactItems }: Transaction): object {
+    const writes = TransactItems.map((entry) => Object.entries(entry)[0]!);
+    const keys = writes.map(([, write]) => this.#locate(write.TableName, write.Key ?? write.Item!));
+    const distinct = new Set(
+      keys.map(({ table, partition, key }) => `${table} ${partition} ${key}`),
+    );
+    if (distinct.size < writes.length || writes.length > 100) {
+      throw failure('ValidationException', 'Transaction with a repeated item, or more than 100.');
+    }
+    for (const [, write] of writes) {
+      this.#used(write.TableName, write.Key ?? write.Item!, { writeUnits: 2 });
+    }
+    const reasons = writes.map(([, write]) => {
+      if (this.#holds(write)) return { Code: 'None' };
+      const wantsItem = write.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
+      const Item = wantsItem ? this.#read(write.TableName, write.Key ?? write.Item!) : undefined;
+      return { Code: 'ConditionalCheckFailed', Item };
+    });
+    if (reasons.some(({ Code }) => Code !== 'None')) {
+      const error = failure('TransactionCanceledException', 'Transaction cancelled');
+      throw Object.assign(error, { CancellationReasons: reasons });
+    }
+    for (const [kind, write] of writes) {
+      if (kind === 'Delete') this.#store(write.TableName, write.Key!, undefined);
+      else if (kind !== 'ConditionCheck') this.#apply(write);
+    }
+    return {};
+  }
+
+  #holds(write: Write): boolean {
+    const { TableName, Key, Item: item, ConditionExpression } = write;
+    if (ConditionExpression === undefined) return true;
+    return matches(ConditionExpression, this.#read(TableName, Key ?? item!) ?? {}, namesOf(write));
+  }
+
+  #apply(write: Write): void {
+    const { TableName, Key, Item: item, UpdateExpression } = write;
+    if (item !== undefined) {
+      this.#store(TableName, item, withoutUndefined(item));
+      return;
+    }
+    const changed = { ...Key!, ...this.#read(TableName, Key!) };
+    update(UpdateExpression!, changed, namesOf(write));
+    this.#store(TableName, Key!, changed);
+  }
+
+  #read(table: string, key: Item): Item | undefined {
+    const at = this.#locate(table, key);
+    return this.#tables.get(table)?.get(at.partition)?.get(at.key)?.at(-1)?.item;
+  }
+
+  #store(table: string, itemOrKey: Item, item: Item | undefined, at = this.#settings.now()): void {
+    const { partition, key } = this.#locate(table, itemOrKey);
+    const partitions = entry(this.#tables, table, () => new Map<string, Map<string, Version[]>>());
+    const items = entry(partitions, partition, () => new Map<string, Version[]>());
+    const versions = entry(items, key, (): Version[] => []);
+    while (versions.length > 1 && versions[1]!.at < at - historyMs) versions.shift();
+    versions.push({ at, item });
+  }
+
+  #locate(table: string, item: Item) {
+    const [partitionKey, sortKey] = keyAttributes[table]!;
+    const partition = String(item[partitionKey!]);
+    const sort = sortKey === undefined ? '' : item[sortKey];
+    const key = sort instanceof Uint8Array ? Buffer.from(sort).toString('latin1') : String(sort);
+    return { table, partition, key };
+  }
+
+  #used(table: string, key: Item, units: Partial<Usage>): void {
+    if (this.#settings.onUse === undefined) return;
+    // An item that is written often is alone in its partition: count it by its whole key.
+    const { partition, key: sort } = this.#locate(table, key);
+    const counted = table === tables.subscriptions ? partition : `${partition} ${sort}`;
+    this.#settings.onUse({ table, partition: counted, readUnits: 0, writeUnits: 0, ...units });
+  }
+}
+
+interface Get {
+  readonly TableName: string;
+  readonly Key: Item;
+}
+
+interface BatchGet {
+  readonly RequestItems: Record<string, { readonly Keys: Item[] }>;
+}
+
+interface Query extends Omit<Write, 'Key' | 'Item'> {
+  readonly IndexName?: string;
+  readonly KeyConditionExpression: string;
+  readonly ConsistentRead?: boolean;
+  readonly ExclusiveStartKey?: Item;
+  readonly Limit?: number;
+}
+
+interface Transaction {
+  readonly TransactItems: Record<string, Write>[];
+}
+
+function namesOf({ ExpressionAttributeNames, ExpressionAttributeValues }: Partial<Write>): Names {
+  return { names: ExpressionAttributeNames, values: ExpressionAttributeValues };
+}
+
+/** The value that a key condition asks of the partition key: its first comparison. */
+function partitionIn(query: Query, partitionKey: string): string {
+  const [name, , value] = query.KeyConditionExpression.split(' ');
+  const attribute = name!.startsWith('#') ? query.ExpressionAttributeNames?.[name!] : name;
+  if (attribute !== partitionKey) throw new Error(`Not a key: ${query.KeyConditionExpression}`);
+  return String(query.ExpressionAttributeValues![value!]);
+}
+
+/** As the document client does, at every depth. */
+function withoutUndefined(item: Item): Item {
+  return Object.fromEntries(
+    Object.entries(item)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [
+        name,
+        value?.constructor === Object ? withoutUndefined(value as Item) : value,
+      ]),
+  );
+}
+
+function failure(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
+function entry<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}

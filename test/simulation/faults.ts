@@ -1,0 +1,85 @@
+import type { Random } from './time/random.ts';
+
+/** What may go wrong or come unexpectedly, with the highest probability wherever it may occur. */
+export const highestRates = {
+  /** The environment of a function starts first. */
+  'cold start': 0.5,
+  'slow call': 0.2,
+  /** DynamoDB refuses a call. */
+  throttled: 0.3,
+  /** Another transaction is writing the same item. */
+  conflict: 0.3,
+  /** Neither a write nor its response arrives. */
+  'lost call': 0.1,
+  /** The write happened; its response does not arrive. */
+  'lost response': 0.2,
+  /** The write happens after the caller has given up waiting for its response. */
+  'late write': 0.1,
+  /** DynamoDB refuses all calls for a while. */
+  outage: 0.5,
+  'crash before a call': 0.02,
+  'crash after a call': 0.02,
+  /** The function ends at a random time. */
+  'crash while pushing': 0.1,
+  /** Send starts so late that no time is left for it. */
+  'late start': 0.5,
+  'refused invocation': 0.7,
+  'lost invocation': 0.3,
+  'lost invocation response': 0.5,
+  'duplicated invocation': 0.5,
+  /** An asynchronous invocation waits for minutes. */
+  'late invocation': 0.3,
+  'push throttled': 0.2,
+  'push throttled with Retry-After': 0.2,
+  'push refused with an error': 0.2,
+  /** The push service accepts a push, and its response does not arrive. */
+  'push without response': 0.1,
+  /** No connection. */
+  'push not sent': 0.2,
+  'slow push': 0.5,
+  'subscription gone': 0.3,
+  'project deleted': 0.3,
+  'subscriber added': 0.6,
+  'subscriber removed': 0.6,
+  'request repeated at the same time': 0.4,
+  'request repeated later': 0.7,
+  'gateway gave up': 0,
+} as const;
+
+export type Fault = keyof typeof highestRates;
+
+export const faultNames = Object.keys(highestRates) as Fault[];
+
+/** Decides what goes wrong in a run, and counts it. */
+export class Faults {
+  readonly counts = new Map<Fault, number>();
+  readonly #rates = new Map<Fault, number>();
+  readonly #random: Random;
+
+  /** Each run has other faults, so that some runs have much of a few and others little of many. */
+  constructor(random: Random) {
+    this.#random = random;
+    const share = random.pick([0, 0.2, 0.4, 0.7]);
+    for (const fault of faultNames) {
+      if (random.chance(share)) {
+        this.#rates.set(fault, highestRates[fault] * random.pick([0.1, 0.3, 1]));
+      }
+    }
+  }
+
+  occurs(fault: Fault): boolean {
+    const rate = this.#rates.get(fault);
+    if (rate === undefined || !this.#random.chance(rate)) return false;
+    this.count(fault);
+    return true;
+  }
+
+  count(fault: Fault): void {
+    this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
+  }
+
+  /** From now on nothing goes wrong. */
+  stop(): void {
+    this.#rates.clear();
+  }
+}

@@ -1,0 +1,224 @@
+import { setMaxListeners } from 'node:events';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/errors.ts';
+import type { DatabaseCommand } from './database/memory-database.ts';
+import type { World } from './world.ts';
+
+/** How a function ended. */
+export type RunOutcome<Result> =
+  | { readonly kind: 'returned'; readonly value: Result }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'died' };
+
+/** As in `lambdas/store/dynamo.ts`. */
+const maxAttempts = 3;
+const requestTimeoutMs = 2000;
+const maxConflicts = 9;
+
+/**
+ * One invocation of a function. Once it has ended or died nothing of it happens any more, except for
+ * calls that it has already made.
+ */
+export class FunctionRun {
+  readonly name: string;
+  /** The request that it works for. */
+  readonly requestId: string;
+  readonly #world: World;
+  #isAlive = true;
+  #onDeath = () => {};
+
+  constructor(world: World, kind: string, requestId: string) {
+    this.#world = world;
+    this.name = world.nextRun(kind);
+    this.requestId = requestId;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  readonly clock = (): Date => this.#world.scheduler.clock();
+
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const abort = () => reject(signal!.reason);
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      this.after(ms, () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
+    });
+
+  readonly abortAfter = (ms: number): AbortSignal => {
+    const controller = new AbortController();
+    // Every call that waits listens.
+    setMaxListeners(0, controller.signal);
+    if (ms <= 0) controller.abort();
+    else this.after(ms, () => controller.abort());
+    return controller.signal;
+  };
+
+  /** Does something later, if the function is still there. */
+  after(ms: number, act: () => void): void {
+    this.#world.scheduler.after(ms, () => {
+      if (this.#isAlive) act();
+    });
+  }
+
+  note(text: () => string): void {
+    this.#world.note(this.name, text);
+  }
+
+  die(reason: () => string): void {
+    if (!this.#isAlive) return;
+    this.note(() => `died: ${reason()}`);
+    this.#isAlive = false;
+    this.#onDeath();
+  }
+
+  /** Runs the function's code until it ends, dies, or Lambda ends it. */
+  start<Result>(body: () => Promise<Result>, timeoutMs: number): Promise<RunOutcome<Result>> {
+    const { faults, random } = this.#world;
+    return new Promise((resolve) => {
+      this.#onDeath = () => resolve({ kind: 'died' });
+      const end = (outcome: RunOutcome<Result>) => {
+        if (!this.#isAlive) return;
+        this.#isAlive = false;
+        resolve(outcome);
+      };
+      this.after(timeoutMs, () => {
+        this.#world.timeOuts.push(this.name);
+        this.die(() => 'its time is over');
+      });
+      if (faults.occurs('crash while pushing')) {
+        this.after(random.latency(20), () => this.die(() => 'crash'));
+      }
+      body().then(
+        (value) => end({ kind: 'returned', value }),
+        (error: unknown) => end({ kind: 'threw', error }),
+      );
+    });
+  }
+
+  /** A crash of the function at this await. @returns whether it has died. */
+  crashes(fault: 'crash before a call' | 'crash after a call', what: () => string): boolean {
+    if (!this.#world.faults.occurs(fault)) return false;
+    this.die(() => `${fault}, ${what()}`);
+    return true;
+  }
+
+  /** A client of the database. */
+  dynamo(): DynamoDBDocumentClient {
+    const send = (command: DatabaseCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
+      this.#call(command, abortSignal);
+    return { send } as unknown as DynamoDBDocumentClient;
+  }
+
+  #call(command: DatabaseCommand, signal: AbortSignal | undefined): Promise<object> {
+    const { scheduler, faults, random, database } = this.#world;
+    const isTransaction = command instanceof TransactWriteCommand;
+    const what = () => described(command);
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      /** DynamoDB recognises the repetition of a transaction that succeeded. */
+      let earlier: object | undefined;
+      const settle = (outcome: CallOutcome) => {
+        if (isSettled || !this.#isAlive) return;
+        isSettled = true;
+        signal?.removeEventListener('abort', giveUp);
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      };
+      const giveUp = () => {
+        if (!isSettled) this.note(() => `gave up: ${what()}`);
+        settle({ error: new ServiceError('unavailable', 'Simulated.', { retryAfter: 1 }) });
+      };
+      const execute = (): CallOutcome => {
+        try {
+          earlier ??= database.execute(command);
+          const value = earlier;
+          if (!isTransaction) earlier = undefined;
+          return { value };
+        } catch (error) {
+          return { error };
+        }
+      };
+      const attempt = (number: number, conflicts: number): void => {
+        if (isSettled || !this.#isAlive) return;
+        if (this.crashes('crash before a call', what)) return;
+        const retry = (ms: number) =>
+          this.after(ms, () =>
+            number === maxAttempts ? giveUp() : attempt(number + 1, conflicts),
+          );
+        const there = faults.occurs('slow call') ? random.latency(50, 1500) : random.latency(1, 30);
+        const back = random.between(1, 5);
+        if (this.#world.isInOutage() || faults.occurs('throttled')) {
+          this.note(() => `throttled: ${what()}`);
+          retry(there + back + random.between(0, 50 * 2 ** number));
+        } else if (isTransaction && conflicts < maxConflicts && faults.occurs('conflict')) {
+          this.note(() => `conflict: ${what()}`);
+          this.after(there + back + random.between(0, 20 * 2 ** conflicts), () =>
+            attempt(number, conflicts + 1),
+          );
+        } else if (faults.occurs('lost call')) {
+          this.note(() => `lost call: ${what()}`);
+          retry(requestTimeoutMs);
+        } else if (faults.occurs('lost response')) {
+          scheduler.after(there, () => {
+            execute();
+            this.note(() => `lost response: ${what()}`);
+          });
+          retry(requestTimeoutMs);
+        } else if (faults.occurs('late write')) {
+          scheduler.after(requestTimeoutMs + random.latency(10, 10_000), () => {
+            execute();
+            this.note(() => `late: ${what()}`);
+          });
+          retry(requestTimeoutMs);
+        } else {
+          scheduler.after(there, () => {
+            const outcome = execute();
+            this.note(() => `${what()}${'error' in outcome ? `: ${nameOf(outcome.error)}` : ''}`);
+            if (this.#isAlive && this.crashes('crash after a call', what)) return;
+            scheduler.after(back, () => settle(outcome));
+          });
+        }
+      };
+      if (signal?.aborted) return giveUp();
+      signal?.addEventListener('abort', giveUp);
+      attempt(1, 0);
+    });
+  }
+}
+
+type CallOutcome = { readonly value: object } | { readonly error: unknown };
+
+/** A command in a line of the trace. */
+function described(command: DatabaseCommand): string {
+  const input = command.input as {
+    readonly TableName?: string;
+    readonly Key?: object;
+    readonly TransactItems?: Record<string, { TableName: string; Key?: object; Item?: object }>[];
+    readonly ExpressionAttributeValues?: object;
+  };
+  const name = command.constructor.name.replace('Command', '');
+  if (input.TransactItems !== undefined) {
+    const writes = input.TransactItems.map((item) => Object.entries(item)[0]!);
+    return `${name} ${writes.map(([kind, { TableName }]) => `${kind} ${TableName}`).join(', ')}`;
+  }
+  const values = text(input.ExpressionAttributeValues);
+  return [name, input.TableName, text(input.Key), values].filter(Boolean).join(' ');
+}
+
+function text(value: object | undefined): string {
+  if (value === undefined) return '';
+  return JSON.stringify(value, (_, inner) =>
+    inner?.type === 'Buffer' ? Buffer.from(inner.data).toString('hex', 0, 4) : inner,
+  );
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : String(error);
+}

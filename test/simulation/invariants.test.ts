@@ -1,0 +1,182 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { ChunkReport, Deliver } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import type { ShareParts } from '../../lambdas/shares/deliver-share.ts';
+import { noCounts } from '../../lambdas/shares/results.ts';
+import type { TallyStore } from '../../lambdas/store/tallies.ts';
+import { type InvariantName, invariants, violations } from './invariants.ts';
+import { type Breakage, simulate } from './simulation.ts';
+import { useSmallLimits } from './small-limits.ts';
+import type { World } from './world.ts';
+
+/** Seeds that are tried. */
+const mostSeeds = 2000;
+
+beforeAll(useSmallLimits);
+
+/** For each invariant, code that breaks it. */
+const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]>> = {
+  pushedOnce: [
+    'every invocation gets the share',
+    tallies(({ startChunk }) => ({
+      startChunk: async (...call) => {
+        await startChunk(...call);
+        return 'started';
+      },
+    })),
+  ],
+  noPushAfterItsTime: [
+    'pushes start 5 s longer',
+    deliver((original) => (chunk) => original({ ...chunk, lastPushAt: chunk.lastPushAt + 5000 })),
+  ],
+  asyncReachesEveryone: [
+    'the end of a share is not stored',
+    tallies(({ save }) => ({
+      save: (key, writer, progress, signal) =>
+        save(key, writer, { ...progress, ended: undefined }, signal),
+    })),
+  ],
+  everyoneIsCounted: ['one recipient of a chunk is not read', { parts: withoutOneRecipient }],
+  attemptedMeansPushed: [
+    'one recipient counts as delivered without a push',
+    deliver((original) => (chunk) => {
+      const recipients = chunk.recipients.slice(1);
+      const left = chunk.recipients.length - recipients.length;
+      return reporting(original({ ...chunk, recipients }), (report) => ({
+        ...report,
+        attempted: report.attempted + left,
+        delivered: report.delivered + left,
+      }));
+    }),
+  ],
+  countsAddUp: [
+    'one more counts as attempted',
+    reports((report) => ({ ...report, attempted: report.attempted + 1 })),
+  ],
+  talliesAddUpToResponse: [
+    'counts are not stored',
+    tallies(({ save }) => ({
+      save: (key, writer, progress, signal) =>
+        save(key, writer, { ...progress, counts: noCounts }, signal),
+    })),
+  ],
+  monthCounterIsExact: [
+    'a cancelled send does not return its unit',
+    { database: (world) => dropUpdates(world, 'ADD used :minusOne') },
+  ],
+  subscriberCountersAreExact: [
+    'a removal does not change the counter',
+    { database: (world) => dropUpdates(world, 'SET used = used - :removed') },
+  ],
+  acceptedIsStored: [
+    'a send begins without being stored',
+    {
+      parts: (parts) =>
+        parts.sends === undefined
+          ? parts
+          : { ...parts, sends: { ...parts.sends, begin: async () => 'begun' } },
+    },
+  ],
+  errorMeansNothingWasSent: [
+    'attempted recipients count as unreached',
+    reports((report) => ({
+      ...noCounts,
+      unreached: report.attempted + report.unreached,
+    })),
+  ],
+  countsAreTrue: [
+    'failed recipients count as delivered',
+    reports((report) => ({
+      ...report,
+      delivered: report.delivered + report.failed,
+      failed: 0,
+      failures: {},
+    })),
+  ],
+  repeatedIsSentOnce: [
+    'idempotency keys are ignored',
+    {
+      parts: (parts) => {
+        const { sends } = parts;
+        if (sends === undefined) return parts;
+        const begin: typeof sends.begin = (notification, ...rest) =>
+          sends.begin({ ...notification, idempotency: undefined }, ...rest);
+        return { ...parts, sends: { ...sends, begin } };
+      },
+    },
+  ],
+  respondsInTime: [
+    'a delivery may take 10 s longer',
+    deliver((original) => (chunk) => {
+      const [lastPushAt, endAt] = [chunk.lastPushAt + 10_000, chunk.endAt + 10_000];
+      return original({ ...chunk, lastPushAt, endAt });
+    }),
+  ],
+  everyNotificationEnds: [
+    'a claim lasts for days',
+    tallies(({ startChunk }) => ({
+      startChunk: (key, chunk, signal) =>
+        startChunk(key, { ...chunk, until: chunk.until + 1e9 }, signal),
+    })),
+  ],
+};
+
+test('each invariant has a breakage', () => {
+  expect(Object.keys(breakages).sort()).toEqual(Object.keys(invariants).sort());
+});
+
+test.each(Object.entries(breakages).map(([name, [how, breakage]]) => ({ name, how, breakage })))(
+  '$name finds that $how',
+  async ({ name, breakage }) => {
+    for (let seed = 1; seed <= mostSeeds; seed += 1) {
+      const broken = violations(await simulate(seed, { breakage }));
+      if (broken.some(({ invariant }) => invariant === name)) return;
+      if (seed % 100 === 0) await turn();
+    }
+    throw new Error(`No violation of ${name} in ${mostSeeds} runs.`);
+  },
+  120_000,
+);
+
+function tallies(change: (store: TallyStore) => Partial<TallyStore>): Breakage {
+  return {
+    parts: (parts) => ({ ...parts, tallies: { ...parts.tallies, ...change(parts.tallies) } }),
+  };
+}
+
+function deliver(change: (original: Deliver) => Deliver): Breakage {
+  return { parts: (parts) => ({ ...parts, deliver: change(parts.deliver) }) };
+}
+
+function reports(change: (report: ChunkReport) => ChunkReport): Breakage {
+  return deliver((original) => (chunk) => reporting(original(chunk), change));
+}
+
+function reporting(
+  delivery: ReturnType<Deliver>,
+  change: (report: ChunkReport) => ChunkReport,
+): ReturnType<Deliver> {
+  return { ...delivery, done: delivery.done.then(change) };
+}
+
+function withoutOneRecipient<Parts extends ShareParts>(parts: Parts): Parts {
+  const { audiences } = parts;
+  const everyone: typeof audiences.everyone = async (...call) => {
+    const read = await audiences.everyone(...call);
+    return { ...read, recipients: read.recipients.slice(1) };
+  };
+  return { ...parts, audiences: { ...audiences, everyone } };
+}
+
+/** Leaves out an update of transactions. */
+function dropUpdates({ database }: World, expression: string): void {
+  const execute = database.execute.bind(database);
+  database.execute = (command) => {
+    const { TransactItems } = command.input as {
+      TransactItems?: { Update?: { UpdateExpression: string } }[];
+    };
+    if (TransactItems === undefined || command instanceof UpdateCommand) return execute(command);
+    const kept = TransactItems.filter(({ Update }) => Update?.UpdateExpression !== expression);
+    return execute(Object.assign(Object.create(command), { input: { TransactItems: kept } }));
+  };
+}

@@ -1,0 +1,359 @@
+import { limits } from '../../contract/limits.ts';
+import type { NotificationResult, SendResult } from '../../contract/schemas.ts';
+import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { partOf, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
+import { tables } from './database/memory-database.ts';
+import type { Browser, Call } from './scenario.ts';
+import type { Report } from './simulation.ts';
+import type { PushAttempt } from './world.ts';
+
+/** Says what is wrong, or undefined. */
+export type Invariant = (report: Report) => string | undefined;
+
+const maxAttempts = 3;
+
+/**
+ * A recipient is pushed to by one invocation in one chunk, and again only after an attempt whose outcome
+ * was transient.
+ */
+function pushedOnce({ world }: Report): string | undefined {
+  // A slow push may arrive after its retry.
+  const inOrder = world.attempts.toSorted((one, other) => one.startedAt - other.startedAt);
+  const byRecipient = grouped(inOrder, (at) => `${at.path} of ${at.notificationId}`);
+  for (const [recipient, attempts] of byRecipient) {
+    const [first] = attempts;
+    for (const [index, { run, chunk }] of attempts.entries()) {
+      if (run !== first!.run || chunk !== first!.chunk) {
+        return `${recipient} is pushed to by ${first!.run} and by ${run}`;
+      }
+      if (index > 0 && !attempts[index - 1]!.isTransient) {
+        return `${recipient} is pushed to after its outcome was final`;
+      }
+    }
+    if (attempts.length > maxAttempts) return `${recipient} has ${attempts.length} attempts`;
+  }
+  return undefined;
+}
+
+/** With a response to wait for, no push starts after the last moment for it. */
+function noPushAfterItsTime({ world, scenario, requestOf }: Report): string | undefined {
+  const calls = byId(scenario.calls);
+  for (const { notificationId, requestId, path, startedAt } of world.attempts) {
+    if (calls.get(requestOf.get(notificationId)!)!.respondAsync) continue;
+    const afterMs = startedAt - world.startsAt - calls.get(requestId)!.at;
+    if (afterMs > limits.send.lastPushMs + 1) return `push ${path} starts after ${afterMs} ms`;
+  }
+  return undefined;
+}
+
+/** An asynchronous notification whose functions could be invoked reaches everyone. */
+function asyncReachesEveryone(report: Report): string | undefined {
+  const { responses, world, notifications, asyncGivenUp, scenario } = report;
+  if (asyncGivenUp > 0 || scenario.projectDeletedAt !== undefined) return undefined;
+  for (const { outcome, call } of responses) {
+    if (outcome.kind !== 'accepted' || world.notInvoked.has(call.requestId)) continue;
+    // A repeated request: the functions of the first one may have failed.
+    if (report.requestOf.get(outcome.id) !== call.requestId) continue;
+    const notification = notifications.find(({ id }) => id === outcome.id);
+    if (notification === undefined) return `${outcome.id} was accepted and is not stored`;
+    if (notification.status !== 'sent') return `${outcome.id} is ${notification.status}`;
+    const { unreached, id } = notification;
+    if (unreached !== undefined) return `${id} has not reached ${unreached}`;
+  }
+  return undefined;
+}
+
+/** Whoever is in the audience from before the request to the end is counted, and attempted if counted so. */
+function everyoneIsCounted(report: Report): string | undefined {
+  const { notifications, responses, scenario } = report;
+  if (scenario.projectDeletedAt !== undefined) return undefined;
+  const results: readonly Result[] = [
+    ...notifications.filter(({ id, status }) => status === 'sent' && !report.notRecorded.has(id)),
+    ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
+  ];
+  for (const result of results) {
+    const call = callOf(report, result.id);
+    const expected = untouched(report, call).length;
+    const counted = result.attempted + (result.unreached ?? 0);
+    // For user ids, `unreached` is a lower bound.
+    const isBound = call.request.userIds !== undefined && result.unreached !== undefined;
+    if (!isBound && counted < expected) {
+      return `${result.id}: ${counted} of at least ${expected} are attempted or unreached`;
+    }
+  }
+  return undefined;
+}
+
+/** Who counts as attempted was pushed to, unless the reason of the failure says otherwise. */
+function attemptedMeansPushed(report: Report): string | undefined {
+  for (const notification of report.notifications) {
+    const { id, status, failures = {}, unreached } = notification;
+    if (status !== 'sent' || unreached !== undefined || report.notRecorded.has(id)) continue;
+    if (report.scenario.projectDeletedAt !== undefined) continue;
+    const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
+    const missing = untouched(report, callOf(report, id)).filter(({ path }) => !pushed.has(path));
+    const { interrupted = 0, throttled = 0, no_response = 0, unsendable = 0 } = failures;
+    const excused = interrupted + throttled + no_response + unsendable;
+    if (missing.length > excused) {
+      return `${id}: ${missing.map(({ path }) => path)} were not pushed to; ${excused} excused`;
+    }
+  }
+  return undefined;
+}
+
+function countsAddUp({ responses, notifications }: Report): string | undefined {
+  const sent = responses.flatMap(({ outcome }) =>
+    outcome.kind === 'sent' ? [outcome.result] : [],
+  );
+  for (const { id, attempted, delivered, removed, failed } of [...sent, ...notifications]) {
+    if (attempted !== delivered + removed + failed) {
+      return `${id}: ${attempted} attempted, but ${delivered} + ${removed} + ${failed}`;
+    }
+  }
+  for (const { id, failed, failures = {} } of notifications) {
+    const sum = Object.values(failures).reduce((total, number) => total + number, 0);
+    if (sum !== failed) return `${id}: ${failed} failed, but the reasons add up to ${sum}`;
+  }
+  return undefined;
+}
+
+/**
+ * What the caller was told is what is stored. A function may still store outcomes of pushes that were
+ * pending when the response left, and counted as failed there.
+ */
+function talliesAddUpToResponse(report: Report): string | undefined {
+  for (const { outcome } of report.responses) {
+    if (outcome.kind !== 'sent' || report.notRecorded.has(outcome.result.id)) continue;
+    const returned = outcome.result;
+    const stored = report.notifications.find(({ id }) => id === returned.id);
+    if (stored === undefined || countsText(stored) === countsText(returned)) continue;
+    const isBetterKnown =
+      stored.attempted === returned.attempted && stored.failed < returned.failed;
+    if (isBetterKnown) continue;
+    return `${stored.id}: stored ${countsText(stored)}, returned ${countsText(returned)}`;
+  }
+  return undefined;
+}
+
+function monthCounterIsExact({ world, scenario }: Report): string | undefined {
+  if (scenario.projectDeletedAt !== undefined) return undefined;
+  const stored = new Map<string, number>();
+  for (const { content, sentAt } of world.database.items(tables.notifications)) {
+    if (content === undefined) continue;
+    const month = utcMonth(new Date(sentAt as string));
+    stored.set(month, (stored.get(month) ?? 0) + 1);
+  }
+  for (const { period, used } of world.database.items(tables.usage)) {
+    if (String(period).startsWith('subscribers')) continue;
+    const expected = stored.get(String(period)) ?? 0;
+    if (used !== expected) return `${period}: counted ${used}, stored ${expected} notifications`;
+    if (scenario.monthlyCap !== null && expected > scenario.monthlyCap) {
+      return `${period}: ${expected} notifications, above the cap of ${scenario.monthlyCap}`;
+    }
+  }
+  return undefined;
+}
+
+function subscriberCountersAreExact({ world, scenario }: Report): string | undefined {
+  const counted = new Map<string, number>();
+  for (const { endpointHash: hash } of world.database.items(tables.subscriptions)) {
+    const period = subscriberPeriod(scenario.subscriberCounter, partOf(hash as Uint8Array));
+    counted.set(period, (counted.get(period) ?? 0) + 1);
+  }
+  for (const { period, used } of world.database.items(tables.usage)) {
+    if (!String(period).startsWith('subscribers') || used === undefined) continue;
+    const expected = counted.get(String(period)) ?? 0;
+    if (used !== expected) return `${period}: counted ${used}, stored ${expected}`;
+  }
+  return undefined;
+}
+
+/** 201 and 202 have a stored notification. */
+function acceptedIsStored({ responses, notifications, scenario }: Report): string | undefined {
+  if (scenario.projectDeletedAt !== undefined) return undefined;
+  for (const { outcome } of responses) {
+    const id =
+      outcome.kind === 'sent'
+        ? outcome.result.id
+        : outcome.kind === 'accepted'
+          ? outcome.id
+          : undefined;
+    if (id !== undefined && notifications.every((notification) => notification.id !== id)) {
+      return `${id} was accepted and is not stored`;
+    }
+  }
+  return undefined;
+}
+
+/** An error means that the request pushed nothing, and took no unit. */
+function errorMeansNothingWasSent(report: Report): string | undefined {
+  for (const { call, outcome } of report.responses) {
+    if (outcome.kind !== 'error') continue;
+    if (outcome.code === 'internal_error') return `${call.requestId}: internal error`;
+    const pushed = report.world.attempts.filter(({ requestId }) => requestId === call.requestId);
+    // Its functions may deliver shares of the first request, whose response has their counts.
+    if (outcome.code === 'request_in_progress') continue;
+    if (pushed.length > 0) {
+      return `${call.requestId}: ${outcome.code}, and it made ${pushed.length} pushes`;
+    }
+    for (const { id } of report.notifications) {
+      const isOwn = report.requestOf.get(id) === call.requestId;
+      if (!isOwn || report.notCancelled.has(id)) continue;
+      if (attemptsOf(report, id).length > 0 || isAnsweredByAnother(report, id, call)) continue;
+      return `${call.requestId}: ${outcome.code}, and its unit is not returned`;
+    }
+  }
+  return undefined;
+}
+
+/** The counts of a response are what the push services saw. */
+function countsAreTrue(report: Report): string | undefined {
+  for (const result of resultsOf(report)) {
+    const attempts = attemptsOf(report, result.id);
+    const pushed = new Set(attempts.map(({ path }) => path)).size;
+    const accepted = attempts.filter(({ isAccepted }) => isAccepted);
+    const acceptedPaths = new Set(accepted.map(({ path }) => path)).size;
+    const heard = accepted.filter(({ isTransient }) => !isTransient).length;
+    const { id, attempted, delivered, failed } = result;
+    // What another function did could not be read.
+    if (report.notRecorded.has(id)) continue;
+    if (pushed > attempted) return `${id}: ${pushed} were pushed to, ${attempted} attempted`;
+    if (delivered > acceptedPaths) {
+      return `${id}: ${acceptedPaths} were accepted, ${delivered} delivered`;
+    }
+    if (heard > delivered + failed) return `${id}: ${heard} were accepted, ${delivered} delivered`;
+  }
+  return undefined;
+}
+
+/** Requests with one key and one body make at most one notification, and get the same response. */
+function repeatedIsSentOnce(report: Report): string | undefined {
+  const keyed = report.scenario.calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  for (const [key, calls] of grouped(keyed, ({ idempotencyKey }) => idempotencyKey!)) {
+    const requests = new Set(calls.map(({ requestId }) => requestId));
+    const ids = report.notifications
+      .map(({ id }) => id)
+      .filter((id) => requests.has(report.requestOf.get(id)!));
+    const pushed = new Set(
+      report.world.attempts
+        .filter(({ notificationId }) => requests.has(report.requestOf.get(notificationId)!))
+        .map(({ notificationId }) => notificationId),
+    );
+    if (pushed.size > 1) return `${key}: ${[...pushed]} were pushed`;
+    if (ids.length > 1) return `${key}: ${ids} are stored`;
+    const results = report.responses.flatMap(({ call, outcome }) =>
+      requests.has(call.requestId) && outcome.kind === 'sent' ? [outcome.result] : [],
+    );
+    const texts = new Set(results.map((result) => `${result.id} ${countsText(result)}`));
+    const isLost = calls.some(({ requestId }) => report.world.notInvoked.has(requestId));
+    const isRecorded = !isLost && results.every(({ id }) => !report.notRecorded.has(id));
+    if (texts.size > 1 && isRecorded) return `${key}: responses ${[...texts].join(' and ')}`;
+  }
+  return undefined;
+}
+
+function respondsInTime({ responses, world }: Report): string | undefined {
+  for (const { call, outcome, afterMs, startedAfterMs } of responses) {
+    const isLate = startedAfterMs > limits.send.endMs;
+    if (outcome.kind !== 'gateway_error' && !isLate && afterMs > limits.send.timeoutMs) {
+      return `${call.requestId} takes ${afterMs} ms`;
+    }
+  }
+  if (world.timeOuts.length > 0) return `${world.timeOuts[0]} does not end in time`;
+  return undefined;
+}
+
+function everyNotificationEnds({ notifications }: Report): string | undefined {
+  const open = notifications.find(({ status }) => status === 'sending');
+  return open && `${open.id} is ${open.status} for ever`;
+}
+
+export const invariants = {
+  pushedOnce,
+  noPushAfterItsTime,
+  asyncReachesEveryone,
+  everyoneIsCounted,
+  attemptedMeansPushed,
+  countsAddUp,
+  talliesAddUpToResponse,
+  monthCounterIsExact,
+  subscriberCountersAreExact,
+  acceptedIsStored,
+  errorMeansNothingWasSent,
+  countsAreTrue,
+  repeatedIsSentOnce,
+  respondsInTime,
+  everyNotificationEnds,
+} as const satisfies Record<string, Invariant>;
+
+export type InvariantName = keyof typeof invariants;
+
+export interface Violation {
+  readonly invariant: InvariantName;
+  readonly message: string;
+}
+
+export function violations(report: Report): Violation[] {
+  return Object.entries(invariants).flatMap(([name, invariant]) => {
+    const message = invariant(report);
+    return message === undefined ? [] : [{ invariant: name as InvariantName, message }];
+  });
+}
+
+type Result = SendResult | NotificationResult;
+
+function resultsOf({ responses, notifications, notRecorded }: Report): Result[] {
+  return [
+    ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
+    ...notifications.filter(({ id }) => !notRecorded.has(id)),
+  ];
+}
+
+function attemptsOf({ world }: Report, notificationId: string): PushAttempt[] {
+  return world.attempts.filter((attempt) => attempt.notificationId === notificationId);
+}
+
+function callOf({ scenario, requestOf }: Report, notificationId: string): Call {
+  return byId(scenario.calls).get(requestOf.get(notificationId)!)!;
+}
+
+/** Whether another request got a response for this notification. */
+function isAnsweredByAnother({ responses }: Report, id: string, call: Call): boolean {
+  return responses.some(
+    ({ call: other, outcome }) =>
+      other !== call &&
+      ((outcome.kind === 'sent' && outcome.result.id === id) ||
+        (outcome.kind === 'accepted' && outcome.id === id) ||
+        outcome.kind === 'gateway_error'),
+  );
+}
+
+/** The browsers in the audience that subscribed before the request and never unsubscribe. */
+function untouched({ scenario }: Report, { request }: Call): Browser[] {
+  return scenario.browsers.filter(
+    ({ userId, subscribesAt, unsubscribesAt, isGone }) =>
+      !isGone &&
+      unsubscribesAt === undefined &&
+      subscribesAt === 0 &&
+      (request.userIds === undefined || (userId !== undefined && request.userIds.includes(userId))),
+  );
+}
+
+function byId(calls: readonly Call[]): Map<string, Call> {
+  return new Map(calls.map((call) => [call.requestId, call]));
+}
+
+function countsText({ attempted, delivered, removed, failed, unreached = 0 }: Result): string {
+  return [attempted, delivered, removed, failed, unreached].join('/');
+}
+
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,260 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Recipient } from '../../../contract/audience.ts';
+import { limits } from '../../../contract/limits.ts';
+import type { SigningProject } from '../../../contract/project.ts';
+import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
+import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
+import { send } from '../../../lambdas/send/send.ts';
+import { uuidV7 } from '../../../lambdas/send/uuid-v7.ts';
+import { deliverShare, type ShareParts } from '../../../lambdas/shares/deliver-share.ts';
+import type { AudienceStore } from '../../../lambdas/store/audience.ts';
+import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { sendStore } from '../../../lambdas/store/sends.ts';
+import {
+  hashRanges,
+  partCount,
+  partOf,
+  positionCount,
+} from '../../../lambdas/store/subscription-keys.ts';
+import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { tallyStore } from '../../../lambdas/store/tallies.ts';
+import { subscriberCount } from '../../../lambdas/store/usage.ts';
+import { type DatabaseCommand, MemoryDatabase, tables } from '../database/memory-database.ts';
+import { Random } from '../time/random.ts';
+import { Scheduler } from '../time/scheduler.ts';
+import { aggregateDelivery } from './aggregate-delivery.ts';
+import { model } from './model.ts';
+import { PartitionLoad } from './partition-load.ts';
+
+export interface LargeSend {
+  readonly subscribers: number;
+  readonly respondAsync: boolean;
+  readonly pushesPerSecond: number;
+  readonly seed: number;
+  /** Functions of the account that may run at once. */
+  readonly concurrency: number;
+}
+
+export interface LargeReport {
+  readonly functions: number;
+  /** From the request to the end of the last function. */
+  readonly seconds: number;
+  readonly attempted: number;
+  readonly unreached: number;
+  /** The most units per second that one partition executed. */
+  readonly busiest: { readonly reads: number; readonly writes: number };
+  readonly dollars: number;
+}
+
+const projectId = 'shop';
+const project: SigningProject = {
+  projectId,
+  apiKeyHash: '',
+  plan: { monthlySendCap: null },
+  subscriberCounter: 'parts',
+  vapid: { publicKey: '', privateKey: '' },
+};
+
+/** One recipient stands for all of its part: only the part of its hash matters here. */
+const recipients = Array.from({ length: partCount }, (_, part): Recipient => {
+  const endpointHash = new Uint8Array(32).fill((part * 256) / partCount);
+  const [p256dh, auth] = [new Uint8Array(65), new Uint8Array(16)];
+  return { endpointHash, origin: 'https://fcm.googleapis.com', path: '/', p256dh, auth };
+});
+
+/** Sends to a large audience: the real code of send and deliver on a model of the rest. */
+export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
+  const { subscribers, respondAsync, pushesPerSecond, seed, concurrency } = settings;
+  const random = new Random(seed);
+  const startsAt = Date.parse('2026-11-20T12:00:00Z');
+  const scheduler = new Scheduler(random, startsAt);
+  const load = new PartitionLoad();
+  let wait = 0;
+  const database = new MemoryDatabase({
+    now: () => scheduler.now,
+    onUse: ({ table, partition, readUnits, writeUnits }) => {
+      const key = `${table} ${partition}`;
+      wait = Math.max(wait, load.use(key, scheduler.now, readUnits, writeUnits));
+    },
+  });
+  database.put(tables.projects, { projectId });
+  const period = 'subscribers#0';
+  database.put(tables.usage, { projectId, period, used: subscribers });
+
+  let running = 1;
+  let started = 0;
+  let functions = 1;
+  let functionMs = 0;
+  let endedAt = startsAt;
+
+  const passed = (ms: number) => new Promise<void>((resolve) => scheduler.after(ms, resolve));
+  const abortAfter = (ms: number) => {
+    const controller = new AbortController();
+    scheduler.after(ms, () => controller.abort());
+    return controller.signal;
+  };
+  const dynamo = {
+    async send(command: DatabaseCommand) {
+      await passed(random.latency(model.callLatency.value / 1.6, 100));
+      wait = 0;
+      const result = database.execute(command);
+      await passed(wait);
+      return result;
+    },
+  } as unknown as DynamoDBDocumentClient;
+
+  const shareParts = (): ShareParts => ({
+    audiences: largeAudience(),
+    subscriptions: { removeBatch },
+    tallies: tallyStore(dynamo, tables.tallies),
+    deliver: aggregateDelivery(scheduler, random),
+    clock: scheduler.clock,
+    sleep: passed,
+    abortAfter,
+    observe: { delivered() {}, refused() {}, recordFailed() {} },
+  });
+
+  const invoker: ShareInvoker = {
+    async invoke(share, type) {
+      await passed(random.latency(model.invokeLatency.value / 1.6, 300));
+      if (type === 'sync' && running >= concurrency) return { kind: 'refused' };
+      const outcome = run(async (endsAt, id) =>
+        deliverShare(shareParts(), project, share, { id, endsAt }),
+      );
+      if (type === 'async') return { kind: 'accepted' };
+      const { result } = (await outcome)!;
+      return { kind: 'result', result };
+    },
+  };
+
+  const sending = run(async (_, id) =>
+    send(
+      {
+        ...shareParts(),
+        sends: sendStore(dynamo, tables),
+        countSubscribers: subscriberCount(dynamo, tables.usage),
+        invoker,
+        random: () => random.next(),
+        newId: (time) =>
+          uuidV7(time, (length) => Uint8Array.from({ length }, () => random.integer(0, 255))),
+        monthlyCap: 10_000,
+        pushesPerSecond,
+        observeSend: {
+          sent() {},
+          cancelFailed(_, id, error) {
+            throw new Error(`Not cancelled: ${id}`, { cause: error });
+          },
+        },
+      },
+      project,
+      {
+        request: { title: 'A notification' },
+        respondAsync,
+        baseUrl: 'https://api.example',
+        requestId: id,
+        startedAt: new Date(startsAt),
+      },
+    ),
+  );
+  await scheduler.run();
+  const outcome = await sending;
+  const id = outcome.kind === 'sent' ? outcome.result.id : outcome.id;
+  const reading = getNotification(
+    {
+      notifications: notificationStore(dynamo, tables.notifications),
+      tallies: tallyStore(dynamo, tables.tallies),
+      clock: scheduler.clock,
+    },
+    project,
+    id,
+  );
+  await scheduler.run();
+  const { attempted, unreached = 0 } = await reading;
+  const computing = (functionMs / 1000) * model.memory.value * model.gigabyteSecond.value;
+  return {
+    functions,
+    seconds: (endedAt - startsAt) / 1000,
+    attempted,
+    unreached,
+    busiest: load.busiest(),
+    dollars:
+      computing + load.readUnits * model.readUnit.value + load.writeUnits * model.writeUnit.value,
+  };
+
+  /** Runs a function, once Lambda has an environment for it. */
+  async function run<Result>(
+    body: (endsAt: number, id: string) => Promise<Result>,
+  ): Promise<Result> {
+    started += 1;
+    functions = started;
+    const id = `function ${started}`;
+    // Environments beyond the first thousand become available evenly.
+    const perMs = model.newEnvironments.value / 10_000;
+    const environmentAt = startsAt + Math.max(0, started - model.newEnvironments.value) / perMs;
+    await passed(Math.max(0, environmentAt - scheduler.now));
+    while (running >= concurrency && started > 1) await passed(100);
+    running += 1;
+    const startedAt = scheduler.now;
+    await passed(random.latency(model.coldStart.value / 1.6, 5000));
+    const { lastWritesMs, timeoutMs } = limits.share;
+    try {
+      return await body(startedAt + timeoutMs - lastWritesMs, id);
+    } finally {
+      running -= 1;
+      functionMs += scheduler.now - startedAt;
+      endedAt = Math.max(endedAt, scheduler.now);
+    }
+  }
+
+  /** Reads as many recipients as are to be expected, page by page, and uses the processor for them. */
+  function largeAudience(): AudienceStore {
+    return {
+      async everyone(_, { from, to }, { limit, consistent }) {
+        const found: Recipient[][] = [];
+        let cpuMs = 0;
+        await Promise.all(
+          hashRanges(from, to).map(async ({ part, first, last }) => {
+            const positions = positionOf(last) - positionOf(first) + 1;
+            const expected = (subscribers * positions) / positionCount;
+            const deviation = random.next() + random.next() + random.next() - 1.5;
+            const number = Math.max(0, Math.round(expected + 2 * deviation * Math.sqrt(expected)));
+            found.push(new Array<Recipient>(number).fill(recipients[part]!));
+            let bytes = number * model.itemBytes.value;
+            do {
+              const page = Math.min(bytes, model.pageBytes.value);
+              const units = Math.ceil(Math.max(1, page / 4096)) * (consistent ? 1 : 0.5);
+              const wait = load.use(`Subscriptions ${part}`, scheduler.now, units, 0);
+              await passed(wait + random.latency(model.pageLatency.value / 1.6, 500));
+              cpuMs += model.cpuPerQuery.value / 1000;
+              bytes -= page;
+            } while (bytes > 0);
+            cpuMs += (number * model.cpuPerRecipientRead.value) / 1000;
+          }),
+        );
+        await passed(cpuMs);
+        const all = found.flat();
+        return { recipients: all.slice(0, limit), isCut: all.length > limit };
+      },
+      users() {
+        throw new Error('Not simulated.');
+      },
+    };
+  }
+
+  /** A transaction of the deletions and of the counter of their part. */
+  async function removeBatch(
+    ...[, hashes]: Parameters<SubscriptionStore['removeBatch']>
+  ): Promise<number> {
+    const part = partOf(hashes[0]!);
+    const wait = Math.max(
+      load.use(`Subscriptions ${part}`, scheduler.now, 0, 2 * hashes.length),
+      load.use(`Usage subscribers#${part}`, scheduler.now, 0, 2),
+    );
+    await passed(wait + random.latency(model.callLatency.value, 200));
+    return hashes.length;
+  }
+}
+
+function positionOf(hash: Uint8Array): number {
+  return Buffer.from(hash).readUInt32BE();
+}

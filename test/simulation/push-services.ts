@@ -1,0 +1,65 @@
+import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
+import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
+import type { FunctionRun } from './function-run.ts';
+import type { PushAttempt, World } from './world.ts';
+
+/** Origins of three push services, one of which has several. */
+export const origins = [
+  'https://fcm.googleapis.com',
+  'https://updates.push.services.mozilla.com',
+  'https://a.push.apple.com',
+  'https://b.push.apple.com',
+] as const;
+
+/** Paths of subscriptions that no longer exist at their push service. */
+export type Gone = ReadonlySet<string>;
+
+/** The push services, as one chunk of a function sees them. */
+export function simulatedTransport(
+  world: World,
+  run: FunctionRun,
+  gone: Gone,
+  { notificationId, chunk }: { readonly notificationId: string; readonly chunk: number },
+): Transport {
+  const { random, faults, scheduler } = world;
+  return ({ path, timeoutMs }: PushRequest) =>
+    new Promise((resolve, reject) => {
+      run.after(timeoutMs, () => reject(new Error('time-out')));
+      if (run.crashes('crash before a call', () => `push ${path}`)) return;
+      if (faults.occurs('push not sent')) {
+        run.note(() => `no connection: ${path}`);
+        run.after(random.between(1, 3000), () => reject(new Error('connection refused')));
+        return;
+      }
+      const startedAt = scheduler.now;
+      const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
+      scheduler.after(took / 2, () => {
+        const attempt: PushAttempt = {
+          ...{ notificationId, path, run: run.name, chunk, requestId: run.requestId },
+          ...{ startedAt, isAccepted: false, isTransient: false },
+        };
+        world.attempts.push(attempt);
+        const isLost = faults.occurs('push without response') || took > timeoutMs;
+        const response = respond(gone.has(path));
+        attempt.isAccepted = response.status === 201;
+        attempt.isTransient = isLost || response.status === 429 || response.status >= 500;
+        run.note(() => `push ${path}: ${response.status}${isLost ? ', response lost' : ''}`);
+        if (isLost || (run.isAlive && run.crashes('crash after a call', () => `push ${path}`)))
+          return;
+        run.after(took / 2, () => resolve(response));
+      });
+    });
+
+  function respond(isGone: boolean): PushResponse {
+    if (faults.occurs('push throttled')) return { status: 429, headers: {}, body: '' };
+    if (faults.occurs('push throttled with Retry-After')) {
+      const seconds = random.pick([1, 5, 60]);
+      return { status: 429, headers: { 'retry-after': String(seconds) }, body: '' };
+    }
+    if (faults.occurs('push refused with an error')) {
+      return { status: random.pick([500, 503, 403, 400]), headers: {}, body: '' };
+    }
+    if (isGone) return { status: random.pick([404, 410]), headers: {}, body: '' };
+    return { status: 201, headers: {}, body: '' };
+  }
+}

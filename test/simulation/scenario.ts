@@ -1,0 +1,119 @@
+import { createECDH } from 'node:crypto';
+import type { SubscriberCounter } from '../../contract/project.ts';
+import type { SendRequest } from '../../contract/schemas.ts';
+import { origins } from './push-services.ts';
+import type { World } from './world.ts';
+
+/** A browser that may subscribe. */
+export interface Browser {
+  readonly origin: string;
+  readonly path: string;
+  readonly userId: string | undefined;
+  /** Ms after the start at which it subscribes; 0 if it has subscribed long before. */
+  readonly subscribesAt: number;
+  /** Ms after the start at which it unsubscribes. */
+  readonly unsubscribesAt: number | undefined;
+  /** Whether its subscription no longer exists at the push service. */
+  readonly isGone: boolean;
+}
+
+/** A request to send. */
+export interface Call {
+  readonly requestId: string;
+  /** Ms after the start. */
+  readonly at: number;
+  readonly request: SendRequest;
+  readonly idempotencyKey: string | undefined;
+  readonly respondAsync: boolean;
+}
+
+export interface Scenario {
+  readonly browsers: readonly Browser[];
+  readonly calls: readonly Call[];
+  readonly subscriberCounter: SubscriberCounter;
+  readonly monthlyCap: number | null;
+  readonly pushesPerSecond: number;
+  readonly fewConnections: boolean;
+  /** Ms after the start. */
+  readonly projectDeletedAt: number | undefined;
+}
+
+/** One key pair serves all browsers: nothing in a simulation depends on it. */
+const ecdh = createECDH('prime256v1');
+export const browserKeys = {
+  p256dh: Uint8Array.from(ecdh.generateKeys()),
+  auth: new Uint8Array(16),
+};
+
+const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
+
+export function randomScenario(world: World): Scenario {
+  const { random, faults } = world;
+  const subscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const durationMs = random.pick([100, 5000, 40_000]);
+  const someTime = () => random.between(0, durationMs);
+  const newcomers = faults.occurs('subscriber added') ? random.integer(1, 4) : 0;
+  const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
+    const isNew = index >= subscribers;
+    const subscribesAt = isNew ? someTime() : 0;
+    return {
+      origin: random.pick(origins),
+      path: `/browser/${index}`,
+      userId: random.chance(0.5) ? random.pick(users) : undefined,
+      subscribesAt,
+      unsubscribesAt:
+        index % 4 === 0 && faults.occurs('subscriber removed')
+          ? subscribesAt + someTime()
+          : undefined,
+      isGone: faults.occurs('subscription gone'),
+    };
+  });
+  const outageMs = faults.occurs('outage') ? random.latency(200, 40_000) : 0;
+  const from = world.startsAt + someTime();
+  world.outage = { from, to: from + outageMs };
+  return {
+    browsers,
+    calls: randomCalls(world, someTime),
+    subscriberCounter: random.pick(['single', 'parts']),
+    monthlyCap: random.pick([null, null, 1, 100]),
+    pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
+    fewConnections: random.chance(0.3),
+    projectDeletedAt: faults.occurs('project deleted') ? someTime() : undefined,
+  };
+}
+
+function randomCalls({ random, faults }: World, someTime: () => number): Call[] {
+  const calls: Call[] = [];
+  const add = (call: Omit<Call, 'requestId'>) => {
+    calls.push({ ...call, requestId: `request-${calls.length + 1}` });
+  };
+  const sends = random.pick([1, 1, 2]);
+  for (let send = 1; send <= sends; send += 1) {
+    const someUsers = users.slice(0, random.integer(1, users.length));
+    const request: SendRequest = {
+      title: `Notification ${send}`,
+      ...(random.chance(0.3) ? { userIds: someUsers } : {}),
+    };
+    const first = {
+      at: someTime(),
+      request,
+      idempotencyKey: random.chance(0.7) ? `key-${send}` : undefined,
+      respondAsync: random.chance(0.5),
+    };
+    add(first);
+    if (first.idempotencyKey === undefined) continue;
+    if (faults.occurs('request repeated at the same time')) {
+      add({ ...first, at: first.at + random.between(0, 200) });
+    }
+    while (calls.length < 6 && faults.occurs('request repeated later')) {
+      const isSame = random.chance(0.9);
+      add({
+        ...first,
+        at: first.at + random.latency(1000, 600_000),
+        respondAsync: random.chance(0.5),
+        request: isSame ? request : { ...request, body: 'Another body' },
+      });
+    }
+  }
+  return calls;
+}

@@ -1,0 +1,325 @@
+import { removeProject } from '../../admin/project-removal.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import type { SigningProject } from '../../contract/project.ts';
+import type { NotificationResult } from '../../contract/schemas.ts';
+import type { Share } from '../../contract/share.ts';
+import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
+import { type SendOutcome, type SendParts, send } from '../../lambdas/send/send.ts';
+import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
+import { deliverShare, type ShareParts } from '../../lambdas/shares/deliver-share.ts';
+import { audienceStore } from '../../lambdas/store/audience.ts';
+import { notificationStore } from '../../lambdas/store/notifications.ts';
+import { signingProjectStore } from '../../lambdas/store/projects.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
+import {
+  endpointHash,
+  partOf,
+  subscriberPeriod,
+  subscriberPeriods,
+  subscriptionKey,
+} from '../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { tallyStore } from '../../lambdas/store/tallies.ts';
+import { subscriberCount } from '../../lambdas/store/usage.ts';
+import { tables } from './database/memory-database.ts';
+import { FunctionRun } from './function-run.ts';
+import { described, SimulatedLambda } from './lambda.ts';
+import { simulatedTransport } from './push-services.ts';
+import { type Browser, browserKeys, type Call, randomScenario, type Scenario } from './scenario.ts';
+import { World } from './world.ts';
+
+export const projectId = 'shop';
+
+/** How a request to send ended, as its caller sees it. */
+export type CallOutcome =
+  | SendOutcome
+  | { readonly kind: 'error'; readonly code: ErrorCode | 'internal_error' }
+  /** The function died or took too long: the gateway's own response. */
+  | { readonly kind: 'gateway_error' };
+
+export interface Response {
+  readonly call: Call;
+  readonly outcome: CallOutcome;
+  /** Ms after the request. */
+  readonly afterMs: number;
+  /** Ms after the request at which the function started. */
+  readonly startedAfterMs: number;
+}
+
+/** What a run was and what it left. */
+export interface Report {
+  readonly seed: number;
+  readonly world: World;
+  readonly scenario: Scenario;
+  readonly responses: readonly Response[];
+  /** Notifications whose cancellation failed. */
+  readonly notCancelled: ReadonlySet<string>;
+  /** Notifications with counts that could not be stored. */
+  readonly notRecorded: ReadonlySet<string>;
+  readonly asyncGivenUp: number;
+  /** The request that made each notification, by its id. */
+  readonly requestOf: ReadonlyMap<string, string>;
+  /** Each notification when everything has ended. */
+  readonly notifications: readonly NotificationResult[];
+}
+
+/** Breaks the code, to show that an invariant finds it. */
+export interface Breakage {
+  readonly parts?: <Parts extends ShareParts & Partial<SendParts>>(parts: Parts) => Parts;
+  readonly database?: (world: World) => void;
+  /** Changes what the caller is told. */
+  readonly response?: (response: Response) => Response;
+  readonly notification?: (notification: NotificationResult) => NotificationResult;
+}
+
+/** Seconds after which an API Gateway gives up a request. */
+const gatewayTimeoutMs = 30_000;
+
+/** One run: a pure function of its seed. */
+export async function simulate(
+  seed: number,
+  { isTraced = false, breakage = {} }: { isTraced?: boolean; breakage?: Breakage } = {},
+): Promise<Report> {
+  const world = new World(seed, isTraced);
+  breakage.database?.(world);
+  const { random, scheduler, faults, database } = world;
+  const scenario = randomScenario(world);
+  const gone = new Set(scenario.browsers.filter(({ isGone }) => isGone).map(({ path }) => path));
+  const project: SigningProject = {
+    projectId,
+    apiKeyHash: '',
+    plan: { monthlySendCap: scenario.monthlyCap },
+    subscriberCounter: scenario.subscriberCounter,
+    vapid: { publicKey: '', privateKey: '' },
+  };
+  createProject();
+  const responses: Response[] = [];
+  const notCancelled = new Set<string>();
+  const notRecorded = new Set<string>();
+  const requestOf = new Map<string, string>();
+  const lambda = new SimulatedLambda(world, async (run, share: Share) => {
+    const found = await findProject(run);
+    if (found === undefined) return {};
+    const endsAt = scheduler.now + limits.share.timeoutMs - limits.share.lastWritesMs;
+    const outcome = await deliverShare(shareParts(run), found, share, { id: run.name, endsAt });
+    return outcome === undefined ? {} : { result: outcome.result };
+  });
+
+  for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
+  for (const browser of scenario.browsers) comeAndGo(browser);
+  if (scenario.projectDeletedAt !== undefined) {
+    scheduler.after(scenario.projectDeletedAt, () => void operator());
+  }
+  await scheduler.run();
+
+  faults.stop();
+  world.outage = { from: 0, to: 0 };
+  const notifications = await readNotifications();
+  return {
+    ...{ seed, world, scenario, responses, notCancelled, notRecorded, notifications, requestOf },
+    asyncGivenUp: lambda.givenUp,
+  };
+
+  /** The items as the operator's command creates them, and those of its first subscribers. */
+  function createProject(): void {
+    const { vapid, ...stored } = project;
+    const createdAt = new Date(world.startsAt).toISOString();
+    database.put(tables.projects, {
+      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.publicKey, createdAt },
+    });
+    database.put(tables.vapidKeys, { projectId, privateKey: vapid.privateKey });
+    const counters = new Map(subscriberPeriods.map((period) => [period, 0]));
+    for (const { origin, path, userId, subscribesAt } of scenario.browsers) {
+      if (subscribesAt > 0) continue;
+      const hash = endpointHash(origin + path);
+      const period = subscriberPeriod(project.subscriberCounter, partOf(hash));
+      counters.set(period, counters.get(period)! + 1);
+      database.put(tables.subscriptions, {
+        ...subscriptionKey(projectId, hash),
+        ...{ origin, path, ...browserKeys, createdAt: 0, updatedAt: 0 },
+        ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
+      });
+    }
+    for (const [period, used] of counters) database.put(tables.usage, { projectId, period, used });
+  }
+
+  /** API Gateway: passes a request to send and responds within 30 s. */
+  async function request(call: Call): Promise<void> {
+    const startedAt = new Date(scheduler.now);
+    world.note('gateway', () => `${call.requestId} ${JSON.stringify(call)}`);
+    const isLate = faults.occurs('late start');
+    const startsIn = isLate
+      ? random.between(15_000, 35_000)
+      : faults.occurs('cold start')
+        ? random.latency(300, 10_000)
+        : random.latency(3, 500);
+    const respond = (outcome: CallOutcome) => {
+      const afterMs = scheduler.now - startedAt.getTime();
+      if (responses.some((response) => response.call === call)) return;
+      const response = { call, outcome, afterMs, startedAfterMs: startsIn };
+      responses.push(breakage.response?.(response) ?? response);
+      world.note('gateway', () => `${call.requestId}: ${JSON.stringify(outcome)}`);
+    };
+    scheduler.after(gatewayTimeoutMs, () => {
+      if (responses.every((response) => response.call !== call)) faults.count('gateway gave up');
+      respond({ kind: 'gateway_error' });
+    });
+    await new Promise<void>((resolve) => scheduler.after(startsIn, resolve));
+    const run = new FunctionRun(world, 'send', call.requestId);
+    run.note(() => `started: ${call.requestId}`);
+    const outcome = await run.start(async () => {
+      const found = await findProject(run);
+      if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
+      const { request, idempotencyKey, respondAsync, requestId } = call;
+      return send(sendParts(run), found, {
+        ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
+        baseUrl: 'https://api.example',
+      });
+    }, limits.send.timeoutMs);
+    run.note(() => `ended: ${described(outcome)}`);
+    if (outcome.kind === 'returned') respond(outcome.value);
+    else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });
+    else if (outcome.error instanceof ServiceError) {
+      respond({ kind: 'error', code: outcome.error.code });
+    } else respond({ kind: 'error', code: 'internal_error' });
+  }
+
+  /** A function that is warm knows the project as it was up to 30 s ago. */
+  async function findProject(run: FunctionRun): Promise<SigningProject | undefined> {
+    const { projectDeletedAt = Number.POSITIVE_INFINITY } = scenario;
+    const isRemembered = scheduler.now < world.startsAt + projectDeletedAt + 30_000;
+    if (isRemembered && random.chance(0.7)) return project;
+    return signingProjectStore(run.dynamo(), tables, run.clock).find(projectId);
+  }
+
+  function shareParts(run: FunctionRun): ShareParts {
+    const dynamo = run.dynamo();
+    let chunks = 0;
+    const parts: ShareParts = {
+      audiences: audienceStore(dynamo, tables.subscriptions),
+      subscriptions: subscriptionStore(dynamo, tables, run.clock),
+      tallies: tallyStore(dynamo, tables.tallies),
+      deliver: (chunk) => {
+        chunks += 1;
+        const message = JSON.parse(chunk.messages[0]!.toString());
+        const notificationId = message.notification.data.id as string;
+        run.note(() => `chunk ${chunks}: ${chunk.recipients.length} recipients`);
+        const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
+        return delivery({
+          transport: simulatedTransport(world, run, gone, { notificationId, chunk: chunks }),
+          sign: () => 'vapid',
+          clock: run.clock,
+          sleep: run.sleep,
+          random: () => random.next(),
+          extraOrigins: [],
+          inFlight: scenario.fewConnections ? few : inFlight,
+          ttl: limits.messageTtl,
+        })(chunk);
+      },
+      clock: run.clock,
+      sleep: run.sleep,
+      abortAfter: run.abortAfter,
+      observe: {
+        delivered() {},
+        refused() {},
+        recordFailed(share, error) {
+          run.note(() => `not recorded: share ${share.firstTally}: ${error}`);
+          notRecorded.add(share.notificationId);
+        },
+      },
+    };
+    return breakage.parts?.(parts) ?? parts;
+  }
+
+  function sendParts(run: FunctionRun): SendParts {
+    const dynamo = run.dynamo();
+    const parts: SendParts = {
+      ...shareParts(run),
+      sends: sendStore(dynamo, tables),
+      countSubscribers: subscriberCount(dynamo, tables.usage),
+      invoker: lambda.invoker(run),
+      random: () => random.next(),
+      newId: (time) => {
+        const id = uuidV7(time, (length) =>
+          Uint8Array.from({ length }, () => random.integer(0, 255)),
+        );
+        requestOf.set(id, run.requestId);
+        return id;
+      },
+      monthlyCap: 10_000,
+      pushesPerSecond: scenario.pushesPerSecond,
+      observeSend: {
+        sent() {},
+        cancelFailed(_, id, error) {
+          run.note(() => `not cancelled: ${id}: ${error}`);
+          notCancelled.add(id);
+        },
+      },
+    };
+    return breakage.parts?.(parts) ?? parts;
+  }
+
+  /** Subscribes and unsubscribes a browser. */
+  function comeAndGo(browser: Browser): void {
+    const { origin, path, userId, subscribesAt, unsubscribesAt } = browser;
+    const href = origin + path;
+    const store = (name: string) => {
+      const run = new FunctionRun(world, name, path);
+      run.note(() => path);
+      return { run, subscriptions: subscriptionStore(run.dynamo(), tables, run.clock) };
+    };
+    if (subscribesAt > 0) {
+      scheduler.after(subscribesAt, () => {
+        const { run, subscriptions } = store('subscribe');
+        const subscription = { endpoint: { href, origin, path }, keys: browserKeys, userId };
+        void run.start(() => subscriptions.save(project, subscription, null), 10_000);
+      });
+    }
+    if (unsubscribesAt !== undefined) {
+      scheduler.after(unsubscribesAt, () => {
+        const { run, subscriptions } = store('unsubscribe');
+        void run.start(() => subscriptions.remove(project, href), 10_000);
+      });
+    }
+  }
+
+  /** Deletes the project. The operator repeats the command until it succeeds. */
+  async function operator(): Promise<void> {
+    for (let attempt = 1; attempt <= 20; attempt += 1) {
+      const run = new FunctionRun(world, 'operator', 'operator');
+      const randomBytes = (length: number) =>
+        Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
+      const outcome = await run.start(
+        () => removeProject(run.dynamo(), tables, projectId, randomBytes),
+        3_600_000,
+      );
+      run.note(() => `ended: ${described(outcome)}`);
+      if (outcome.kind === 'returned') return;
+      await new Promise<void>((resolve) => scheduler.after(10_000, resolve));
+    }
+  }
+
+  async function readNotifications(): Promise<NotificationResult[]> {
+    const found: NotificationResult[] = [];
+    for (const item of database.items(tables.notifications)) {
+      if (item.content === undefined) continue;
+      scheduler.after(2 * 60 * 60 * 1000, () => {
+        const run = new FunctionRun(world, 'getNotification', 'get');
+        const parts = {
+          notifications: notificationStore(run.dynamo(), tables.notifications),
+          tallies: tallyStore(run.dynamo(), tables.tallies),
+          clock: run.clock,
+        };
+        void getNotification(parts, project, item.notificationId as string).then((result) => {
+          run.note(() => JSON.stringify(result));
+          found.push(breakage.notification?.(result) ?? result);
+        });
+      });
+    }
+    await scheduler.run();
+    return found;
+  }
+}

@@ -1,0 +1,3 @@
+import { testHalf } from './small-simulations.ts';
+
+testHalf(1);
