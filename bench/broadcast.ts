@@ -17,6 +17,7 @@ const right = 'right' as const;
 interface Options extends BenchmarkOptions {
   readonly subscribers: readonly number[];
   readonly latency: Latency;
+  readonly async?: true;
 }
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
@@ -30,15 +31,15 @@ const command = benchmark('bench:broadcast', 'Measures broadcasts through the lo
     [1000, 10_000, 100_000],
   )
   .addOption(latencyOption('60/400'))
-  .action(run);
-await runBenchmark(command);
+  .option('--async', 'do not wait for the response: read the notification until it is sent');
+await runBenchmark(command, run);
 
-async function run({ subscribers, latency, json }: Options): Promise<void> {
+async function run({ subscribers, latency, async, json }: Options): Promise<void> {
   const { output } = processTerminal;
   const runner = await createBroadcastRunner();
   const runs: BroadcastRun[] = [];
   try {
-    for (const size of subscribers) runs.push(await runner.run(size, latency));
+    for (const size of subscribers) runs.push(await runner.run(size, latency, async === true));
   } finally {
     await runner.remove();
   }
@@ -62,24 +63,28 @@ function runsTable(runs: readonly BroadcastRun[]): string {
     'unreached',
     'seconds',
     'subscribers/s',
+    'received',
     'connections',
     'calls to DynamoDB',
     'process, MB',
     'function’s heap, MB',
   ].map((title) => ({ title, align: right }));
-  const rows = runs.map(({ subscribers, result, seconds, handshakes, calls, ...memory }) => [
-    String(subscribers),
-    String(result.delivered),
-    String(result.removed),
-    String(result.failed),
-    String(result.unreached ?? 0),
-    seconds.toFixed(2),
-    (result.attempted / seconds).toFixed(0),
-    String(handshakes),
-    String(Object.values(calls).reduce((sum, one) => sum + one, 0)),
-    memory.peakMemoryMB.toFixed(0),
-    memory.peakHeapMB.toFixed(0),
-  ]);
+  const rows = runs.map(
+    ({ subscribers, result, received, seconds, handshakes, calls, ...memory }) => [
+      String(subscribers),
+      String(result.delivered),
+      String(result.removed),
+      String(result.failed),
+      String(result.unreached ?? 0),
+      seconds.toFixed(2),
+      (result.attempted / seconds).toFixed(0),
+      String(received),
+      String(handshakes),
+      String(Object.values(calls).reduce((sum, one) => sum + one, 0)),
+      memory.peakMemoryMB.toFixed(0),
+      memory.peakHeapMB.toFixed(0),
+    ],
+  );
   return table(columns, rows, paintFor(processTerminal.output));
 }
 

@@ -25,10 +25,11 @@ interface DeployedBundle {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const command = benchmark('bench:cold', 'Measures how long the deployed bundles take to load.')
-  .option('--runs <N>', 'new processes for each bundle, in turn', wholeNumber, 15)
-  .action(run);
-await runBenchmark(command);
+const command = benchmark(
+  'bench:cold',
+  'Measures how long the deployed bundles take to load.',
+).option('--runs <N>', 'new processes for each bundle, in turn', wholeNumber, 15);
+await runBenchmark(command, run);
 
 async function run({ runs, json }: Options): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));

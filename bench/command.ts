@@ -1,10 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { runCommandLine } from '../admin/terminal/command-line.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
+import { nodeVersion } from '../contract/runtime.ts';
+import { installNode } from '../local/node-binary.ts';
 import { readLatency } from './latency.ts';
 
 /** The options of every benchmark. */
 export interface BenchmarkOptions {
+  /** Major version of Node, or the Node that runs this process. */
+  readonly node: number | 'current';
   readonly json?: true;
 }
 
@@ -12,12 +18,42 @@ export interface BenchmarkOptions {
 export function benchmark(script: string, description: string): Command {
   return new Command(`npm run ${script} --`)
     .description(description)
+    .option(
+      '--node <version>',
+      'major version of Node, installed from npm; or current',
+      (text: string) => (text === 'current' ? text : wholeNumber(text)),
+      nodeVersion,
+    )
     .option('--json', 'print JSON');
 }
 
-/** Runs a benchmark with the arguments of this process, and sets its exit code. */
-export async function runBenchmark(command: Command): Promise<void> {
-  process.exitCode = await runCommandLine(command, process.argv.slice(2), processTerminal);
+/**
+ * Runs a benchmark with the arguments of this process, and sets its exit code. If this is not the
+ * requested Node version, that one runs it, in another process.
+ */
+export async function runBenchmark<Options extends BenchmarkOptions>(
+  command: Command,
+  run: (options: Options) => Promise<void>,
+): Promise<void> {
+  let childExitCode = 0;
+  command.action(async (options: Options) => {
+    if (options.node === 'current' || options.node === runningNodeVersion) return run(options);
+    childExitCode = await runAgain(options.node);
+  });
+  const exitCode = await runCommandLine(command, process.argv.slice(2), processTerminal);
+  process.exitCode = exitCode || childExitCode;
+}
+
+const runningNodeVersion = Number.parseInt(process.versions.node, 10);
+
+/** Runs this program in another version of Node. @returns its exit code. */
+async function runAgain(node: number): Promise<number> {
+  const binary = await installNode(node).catch(({ message }: Error) => {
+    throw new Error(`${message} To measure with Node ${runningNodeVersion}: --node current`);
+  });
+  const child = spawn(binary, ['--import', 'tsx', ...process.argv.slice(1)], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
 }
 
 export function latencyOption(defaultLatency: string): Option {

@@ -57,9 +57,8 @@ const command = benchmark('bench', 'Compares the push rates of Carillon and othe
   .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
   .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
   .addOption(latencyOption('0'))
-  .option('--runs <N>', 'runs of each sender, in turn', wholeNumber, 5)
-  .action(run);
-await runBenchmark(command);
+  .option('--runs <N>', 'runs of each sender, in turn', wholeNumber, 5);
+await runBenchmark(command, run);
 
 async function run({ number, inFlight, latency, runs, json }: Options): Promise<void> {
   const load: Load = {

@@ -58,9 +58,8 @@ const command = benchmark(
 )
   .option('--number <N>', 'subscriptions at each push service', wholeNumber, 10_000)
   .addOption(latencyOption('60/400'))
-  .option('--runs <N>', 'runs of each case, in turn', wholeNumber, 7)
-  .action(run);
-await runBenchmark(command);
+  .option('--runs <N>', 'runs of each case, in turn', wholeNumber, 7);
+await runBenchmark(command, run);
 
 async function run({ number, latency, runs, json }: Options): Promise<void> {
   const results = await measure(number, latency, runs);

@@ -51,9 +51,8 @@ interface TransportResults {
 
 const command = benchmark('bench:transports', 'Compares HTTP clients that post encrypted bodies.')
   .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
-  .option('--runs <N>', 'runs of each transport, in turn', wholeNumber, 3)
-  .action(run);
-await runBenchmark(command);
+  .option('--runs <N>', 'runs of each transport, in turn', wholeNumber, 3);
+await runBenchmark(command, run);
 
 async function run({ inFlight, runs, json }: Options): Promise<void> {
   const results = await measure(inFlight, runs);

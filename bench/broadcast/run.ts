@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { progressBar } from '../../admin/terminal/progress-bar.ts';
 import { processTerminal } from '../../admin/terminal/terminal.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type { SendResult } from '../../contract/schemas.ts';
+import type { DeliveryCounts, NotificationResult, SendResult } from '../../contract/schemas.ts';
 import { certificate } from '../../local/push-service/certificate.ts';
 import { synthesize } from '../../local/template/synthesize.ts';
 import { createBundler } from '../bundler.ts';
@@ -16,15 +17,20 @@ import type { StackAddress, StackReport, StackTask } from './stack-process.ts';
 
 export interface BroadcastRun extends StackReport {
   readonly subscribers: number;
-  readonly result: SendResult;
-  /** From request to response. */
+  readonly result: Pick<SendResult, keyof DeliveryCounts | 'unreached'>;
+  /** Pushes that the push server received. */
+  readonly received: number;
+  /** From the request to the response, or until the notification is sent. */
   readonly seconds: number;
   readonly handshakes: number;
 }
 
 export interface BroadcastRunner {
-  /** Starts a stack with this many subscribers and sends one broadcast. */
-  run(subscribers: number, latency: Latency): Promise<BroadcastRun>;
+  /**
+   * Starts a stack with this many subscribers and sends one broadcast.
+   * @param respondAsync whether the caller does not wait, and reads the notification until it is sent.
+   */
+  run(subscribers: number, latency: Latency, respondAsync: boolean): Promise<BroadcastRun>;
   /** Deletes the files of the runs. */
   remove(): Promise<void>;
 }
@@ -39,7 +45,7 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   const bundler = await createBundler();
 
   return {
-    async run(subscribers, latency) {
+    async run(subscribers, latency, respondAsync) {
       const [server, probe] = await Promise.all([
         bundler.bundle('bench/push-server.ts'),
         bundler.bundle('bench/broadcast/function-probe.ts'),
@@ -63,11 +69,11 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
         await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
         await stack.request({ probe: 'start' });
         const { result, seconds } = await withProgress(subscribers, counts, () =>
-          send(address, secretKey, { title: 'Hello', body: 'x'.repeat(200) }),
+          send(address, secretKey, { title: 'Hello', body: 'x'.repeat(200) }, respondAsync),
         );
         const report = await stack.request<StackReport>({ probe: 'stop' });
-        const { handshakes } = await counts();
-        return { subscribers, result, seconds, handshakes, ...report };
+        const { handshakes, received } = await counts();
+        return { subscribers, result, seconds, handshakes, received, ...report };
       } finally {
         await Promise.all([pushServer.stop(), stack.disconnect()]);
       }
@@ -79,19 +85,40 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   };
 }
 
-async function send({ baseUrl }: StackAddress, secretKey: string, notification: object) {
+async function send(
+  { baseUrl }: StackAddress,
+  secretKey: string,
+  notification: object,
+  respondAsync = false,
+) {
   const start = performance.now();
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${secretKey}`,
+    ...(respondAsync && { prefer: 'respond-async' }),
+  };
   const response = await fetch(`${baseUrl}${pathOf(routes.send, { projectId })}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${secretKey}` },
+    headers,
     body: JSON.stringify(notification),
   });
-  const result = (await response.json()) as SendResult;
-  const seconds = (performance.now() - start) / 1000;
-  if (response.status !== 201) {
-    throw new Error(`The send failed with ${response.status}: ${JSON.stringify(result)}`);
+  const sent = (await response.json()) as SendResult;
+  if (!response.ok) {
+    throw new Error(`The send failed with ${response.status}: ${JSON.stringify(sent)}`);
   }
-  return { result, seconds };
+  const path = pathOf(routes.getNotification, { projectId, notificationId: sent.id });
+  const result = respondAsync ? await readUntilSent(baseUrl + path, headers) : sent;
+  return { result, seconds: (performance.now() - start) / 1000 };
+}
+
+async function readUntilSent(url: string, headers: Record<string, string>) {
+  for (;;) {
+    const response = await fetch(url, { headers });
+    if (!response.ok) throw new Error(`The notification cannot be read: ${response.status}`);
+    const notification = (await response.json()) as NotificationResult;
+    if (notification.status !== 'sending') return notification;
+    await sleep(250);
+  }
 }
 
 /** Shows the number of received pushes while some work runs. */

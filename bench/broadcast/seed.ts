@@ -6,8 +6,12 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import { type SubscriptionItem, subscribersPeriod } from '../../lambdas/store/items.ts';
-import { endpointHash } from '../../lambdas/store/subscriptions.ts';
+import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import {
+  endpointHash,
+  subscriberPeriods,
+  subscriptionKey,
+} from '../../lambdas/store/subscription-keys.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { localRegion } from '../../local/template/references.ts';
 import type { StackAddress } from './stack-process.ts';
@@ -39,7 +43,12 @@ export async function seed(
   });
   try {
     const registry = projectRegistry(dynamo, projectTables(tables), () => new Date());
-    const { secretKey } = await registry.create({ projectId, random: randomBytes });
+    const { secretKey } = await registry.create({
+      projectId,
+      // The benchmark reads the notification several times per second.
+      plan: { rateLimitPerMinute: null },
+      random: randomBytes,
+    });
     const items = subscriptions(pushOrigin, subscribers);
     let written = 0;
     const worker = async () => {
@@ -53,7 +62,7 @@ export async function seed(
     await dynamo.send(
       new UpdateCommand({
         TableName: tables.USAGE_TABLE!,
-        Key: { projectId, period: subscribersPeriod },
+        Key: { projectId, period: subscriberPeriods[0]! },
         UpdateExpression: 'SET used = :subscribers',
         ExpressionAttributeValues: { ':subscribers': subscribers },
       }),
@@ -67,18 +76,18 @@ export async function seed(
 function* subscriptions(origin: string, count: number): Generator<SubscriptionItem, void> {
   const curve = createECDH('prime256v1');
   const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
-    p256dh: curve.generateKeys('base64url'),
-    auth: randomBytes(16).toString('base64url'),
+    p256dh: curve.generateKeys(),
+    auth: randomBytes(16),
   }));
-  const now = new Date().toISOString();
+  const now = Date.now();
   for (let index = 0; index < count; index += 1) {
     const folder = index % goneEvery === 0 ? 'gone' : 'push';
     // As long as an FCM endpoint.
-    const endpoint = `${origin}/${folder}/${randomBytes(115).toString('base64url')}`;
+    const path = `/${folder}/${randomBytes(115).toString('base64url')}`;
     yield {
-      projectId,
-      endpointHash: endpointHash(endpoint),
-      endpoint,
+      ...subscriptionKey(projectId, endpointHash(origin + path)),
+      origin,
+      path,
       ...keys[index % keys.length]!,
       createdAt: now,
       updatedAt: now,

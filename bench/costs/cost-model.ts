@@ -1,0 +1,226 @@
+import { limits } from '../../contract/limits.ts';
+import { pushMetrics } from '../../contract/metrics.ts';
+import { routes } from '../../contract/routes.ts';
+import { divide } from '../../lambdas/send/divide.ts';
+import { partCount } from '../../lambdas/store/subscription-keys.ts';
+import { type ItemSizes, queryUnits, totalUnits, type Units } from './capacity.ts';
+import { databaseCalls, removals } from './database-calls.ts';
+import { bytesPerGb, prices } from './prices.ts';
+
+/** What the costs depend on besides the prices. */
+export interface Inputs {
+  /** Of items that the stores have written. */
+  readonly itemBytes: ItemSizes;
+  /** Of the push message, as JSON. */
+  readonly messageBytes: number;
+  /** Of the functions, in MB. */
+  readonly memory: { readonly small: number; readonly send: number };
+  readonly alarms: number;
+  /** The setting `pushesPerSecond`. */
+  readonly pushesPerSecond: number;
+}
+
+/** US dollars. */
+export interface Cost {
+  readonly what: string;
+  readonly api: number;
+  readonly lambda: number;
+  readonly dynamodb: number;
+  readonly logs: number;
+  readonly transfer: number;
+}
+
+/** Seconds of a function, without cold starts. */
+const seconds = {
+  /** An event or a subscription: two or three calls to DynamoDB at 5 ms each. */
+  request: 0.02,
+  preflight: 0.003,
+  /** A send to one subscriber: six calls to DynamoDB, and a push with a new connection. */
+  targetedSend: 0.3,
+  /** Measured: "A whole broadcast" in docs/performance.md. */
+  thousandSubscribers: 2.2,
+  /** Starting the functions of a broadcast and returning 202. */
+  asyncSend: 0.5,
+} as const;
+
+/** Bytes of log lines, as the local stack and AWS write them, each with the 26 that CloudWatch adds. */
+const logBytes = {
+  /** Lambda's START, END and REPORT. */
+  invocation: 290 + 3 * 26,
+  /** The function's line for a request. */
+  request: 275 + 26,
+  /** API Gateway's line for a request. */
+  access: 380 + 26,
+  /** The delivery of a share: its line, and its metrics. */
+  delivery: 920 + 2 * 26,
+} as const;
+
+const httpRequestLogBytes = logBytes.invocation + logBytes.request + logBytes.access;
+
+/** Bytes sent to the internet. */
+const sentBytes = {
+  /** Of a push: its header, with the VAPID token, and what TLS and TCP add. */
+  pushHeader: 750,
+  /** Encryption adds these (RFC 8188 §2): see `limits.messageBytes`. */
+  encryption: 103,
+  /** Of a response to a browser or to the owner's server. */
+  response: 400,
+} as const;
+
+/** Subscriptions that are gone at each broadcast. */
+const goneRatio = 0.01;
+/** A function that delivers reads the project once. */
+const uncached = databaseCalls.uncachedProject;
+
+/** Rows of the table of costs. */
+export function costs(inputs: Inputs): readonly Cost[] {
+  const { itemBytes: sizes, memory } = inputs;
+  const million = 1_000_000;
+  return [
+    times(million, 'a million pushes, each a send to one user id', {
+      requests: 1,
+      functions: [{ memory: memory.send, seconds: seconds.targetedSend }],
+      units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)], sizes),
+      logBytes: httpRequestLogBytes + logBytes.delivery,
+      sentBytes: pushBytes(inputs) + sentBytes.response,
+    }),
+    times(
+      1000,
+      'a million pushes, by broadcasts to 1,000 subscribers',
+      broadcast(inputs, 1000, seconds.thousandSubscribers),
+    ),
+    times(1, 'a million pushes, by a broadcast to a million', asyncBroadcast(inputs, million)),
+    times(million, 'a million events', {
+      requests: 1,
+      functions: [{ memory: memory.small, seconds: seconds.request }],
+      units: totalUnits(databaseCalls.event, sizes),
+      logBytes: httpRequestLogBytes,
+      sentBytes: sentBytes.response,
+    }),
+    times(1000, 'a thousand new subscriptions', {
+      // A preflight precedes the request.
+      requests: 2,
+      functions: [
+        { memory: memory.small, seconds: seconds.request },
+        { memory: memory.small, seconds: seconds.preflight },
+      ],
+      units: totalUnits(databaseCalls.newSubscription, sizes),
+      logBytes: 2 * httpRequestLogBytes,
+      sentBytes: 2 * sentBytes.response,
+    }),
+    {
+      ...free,
+      what: 'a month: a million stored subscriptions',
+      dynamodb: storage(million, sizes),
+    },
+    {
+      ...free,
+      what: 'a month: alarms and dashboard',
+      logs: inputs.alarms * prices.alarm + prices.dashboard,
+    },
+    {
+      ...free,
+      what: 'a month with traffic in every hour: metrics',
+      logs: metricCount() * prices.metric,
+    },
+  ];
+}
+
+interface Work {
+  /** To API Gateway. */
+  readonly requests: number;
+  readonly functions: readonly { readonly memory: number; readonly seconds: number }[];
+  readonly units: Units;
+  readonly logBytes: number;
+  readonly sentBytes: number;
+}
+
+const free = { api: 0, lambda: 0, dynamodb: 0, logs: 0, transfer: 0 };
+
+function times(count: number, what: string, work: Work): Cost {
+  const gbSeconds = work.functions.reduce(
+    (sum, { memory, seconds }) => sum + (memory / 1024) * seconds,
+    0,
+  );
+  return {
+    what,
+    api: count * work.requests * prices.apiRequest,
+    lambda:
+      count * (work.functions.length * prices.lambdaRequest + gbSeconds * prices.lambdaGbSecond),
+    dynamodb: count * (work.units.reads * prices.readUnit + work.units.writes * prices.writeUnit),
+    logs: ((count * work.logBytes) / bytesPerGb) * prices.logGb,
+    transfer: ((count * work.sentBytes) / bytesPerGb) * prices.transferGb,
+  };
+}
+
+function pushBytes({ messageBytes }: Inputs): number {
+  return sentBytes.pushHeader + messageBytes + sentBytes.encryption;
+}
+
+/** A broadcast that the send function delivers itself. */
+function broadcast(inputs: Inputs, subscribers: number, duration: number): Work {
+  const { itemBytes: sizes, memory } = inputs;
+  const calls = totalUnits(
+    [
+      ...uncached,
+      ...databaseCalls.beginBroadcast,
+      ...databaseCalls.deliverBroadcast(subscribers * goneRatio),
+    ],
+    sizes,
+  );
+  // The calls have one unit for each query; larger ones cost what they read.
+  const read = queryUnits(subscribers, sizes.Subscriptions!, true);
+  return {
+    requests: 1,
+    functions: [{ memory: memory.send, seconds: duration }],
+    units: { ...calls, reads: calls.reads - partCount + Math.max(partCount, read) },
+    logBytes: httpRequestLogBytes + logBytes.delivery,
+    sentBytes: subscribers * pushBytes(inputs) + sentBytes.response,
+  };
+}
+
+/** A broadcast that several functions deliver at the pace of the settings. */
+function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
+  const { itemBytes: sizes, memory, pushesPerSecond } = inputs;
+  const { shares, talliesPerShare } = divide({ subscribers }, pushesPerSecond, true);
+  const duration = subscribers / pushesPerSecond;
+  const chunks = Math.ceil(duration / limits.share.chunkSeconds);
+  const saves = Math.ceil((duration * 1000) / limits.share.saveEveryMs);
+  const talliesWritten = shares * (talliesPerShare - 1 + chunks + saves + 1);
+  const { reads, writes } = totalUnits(
+    [
+      ...uncached,
+      ...databaseCalls.beginBroadcast,
+      ...Array<readonly string[]>(shares).fill(uncached).flat(),
+      ...Array<string>(talliesWritten).fill('UpdateItem Tallies'),
+      ...removals(subscribers * goneRatio),
+    ],
+    sizes,
+  );
+  const delivering = { memory: memory.send, seconds: duration };
+  return {
+    requests: 1,
+    functions: [
+      { memory: memory.send, seconds: seconds.asyncSend },
+      ...Array<typeof delivering>(shares).fill(delivering),
+    ],
+    units: { reads: reads + queryUnits(subscribers, sizes.Subscriptions!, false), writes },
+    logBytes: httpRequestLogBytes + shares * (logBytes.invocation + logBytes.delivery),
+    sentBytes: subscribers * pushBytes(inputs) + sentBytes.response,
+  };
+}
+
+/** Of a month. DynamoDB adds 100 bytes to each item of a table and of an index. */
+function storage(subscriptions: number, sizes: ItemSizes): number {
+  const bytes = sizes.Subscriptions! + 100 + sizes['Subscriptions/byUser']! + 100;
+  return ((subscriptions * bytes) / bytesPerGb) * (prices.tableGb + prices.recoveryGb);
+}
+
+/** Metrics that CloudWatch charges for: those of the pushes, and API Gateway's six of each route. */
+function metricCount(): number {
+  const preflights = new Set(
+    Object.values(routes).flatMap((route) => (route.answersPreflight ? [route.path] : [])),
+  ).size;
+  const perRoute = 6;
+  return Object.keys(pushMetrics).length + perRoute * (Object.keys(routes).length + preflights);
+}

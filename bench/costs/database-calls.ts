@@ -1,0 +1,56 @@
+import { limits } from '../../contract/limits.ts';
+import { partCount } from '../../lambdas/store/subscription-keys.ts';
+
+/**
+ * The calls of each request to DynamoDB: the operation, and the table of each of its items. A test
+ * asserts them, and the costs are calculated from them.
+ */
+export const databaseCalls = {
+  newSubscription: [
+    'UpdateItem RateLimits',
+    'UpdateItem Subscriptions',
+    'TransactWriteItems Subscriptions Usage',
+  ],
+  updatedSubscription: ['UpdateItem RateLimits', 'UpdateItem Subscriptions'],
+  unsubscribe: ['UpdateItem RateLimits', 'TransactWriteItems Subscriptions Usage'],
+  event: ['UpdateItem RateLimits', 'UpdateItem Tallies'],
+  readNotification: ['UpdateItem RateLimits', 'GetItem Notifications', 'BatchGetItem Tallies'],
+  /** A function that sends has not read the project within the last 30 s. */
+  uncachedProject: ['TransactGetItems Projects VapidKeys'],
+  /** What a broadcast does before its delivery. */
+  beginBroadcast: [
+    'UpdateItem RateLimits',
+    'Query Usage',
+    'TransactWriteItems Usage Projects Notifications',
+  ],
+  /** A broadcast that one function delivers in one chunk. */
+  deliverBroadcast(gone: number) {
+    return [
+      // One for each part of the project, at the same time.
+      ...Array<string>(partCount).fill('Query Subscriptions'),
+      'UpdateItem Tallies',
+      ...removals(gone),
+      'UpdateItem Tallies',
+    ];
+  },
+  targetedSend(users: number) {
+    return [
+      'UpdateItem RateLimits',
+      'TransactWriteItems Usage Projects Notifications',
+      ...Array<string>(users).fill('Query Subscriptions/byUser'),
+      'UpdateItem Tallies',
+      'UpdateItem Tallies',
+    ];
+  },
+  invalidRequest: ['UpdateItem RateLimits'],
+} as const;
+
+/** The removals of gone subscriptions of one group. */
+export function removals(gone: number): string[] {
+  const batches = Math.ceil(gone / limits.removalBatch);
+  return Array.from({ length: batches }, (_, batch) => {
+    const left = gone - batch * limits.removalBatch;
+    const items = Array<string>(Math.min(left, limits.removalBatch)).fill('Subscriptions');
+    return ['TransactWriteItems', ...items, 'Usage'].join(' ');
+  });
+}
