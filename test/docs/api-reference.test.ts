@@ -15,7 +15,7 @@ test('each example gets the documented response', async () => {
   try {
     const project = await service.createProject();
     await service.subscribe(project);
-    const { body } = await service.send(project, { title: 'T' });
+    const { body } = await service.send(project, { title: 'Doors open at eight' });
     const examples = examplesIn('docs/api.md', '## Subscribe');
     const responses = await run(examples, {
       cwd: tmpdir(),

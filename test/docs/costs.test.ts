@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { ItemSizes } from '../../bench/costs/capacity.ts';
+import { costs } from '../../bench/costs/cost-model.ts';
+import { costTable } from '../../bench/costs/cost-table.ts';
+import { itemBytes } from '../../bench/costs/item-bytes.ts';
+import { pushMessage } from '../../contract/message.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type { NotificationContent } from '../../contract/schemas.ts';
+import { rateLimitStore } from '../../lambdas/store/rate-limits.ts';
+import { expiryOf } from '../../lambdas/store/send-writes.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { tallyStore } from '../../lambdas/store/tallies.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { projectTables } from '../../local/dynamodb/table-names.ts';
+import { readAssembly, resourcesOf } from '../../local/template/template.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
+import { endpoint, subscription } from '../fixtures/subscription.ts';
+
+const sentAt = new Date('2026-11-20T12:34:56.789Z');
+const notificationId = '019aa1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const content: NotificationContent = {
+  title: 'Doors open at eight',
+  body: 'The second half of the tickets is on sale now, at the box office and on our site.',
+  url: 'https://www.example.com/events/2026/carillon-night',
+  icon: 'https://www.example.com/icons/carillon-192.png',
+};
+
+/** Lets the stores write one realistic item of each kind, and measures them. */
+async function measureItems(database: Database): Promise<ItemSizes> {
+  const { dynamo } = database;
+  const tables = projectTables(database.tables);
+  const clock = () => sentAt;
+  const projectId = await database.createProject();
+  const key = {
+    projectId,
+    notificationId,
+    firstTally: 0,
+    expiresAt: expiryOf(sentAt),
+  };
+
+  await subscriptionStore(dynamo, tables, clock).save(
+    { projectId, subscriberCounter: 'single' },
+    subscription({
+      // As long as an endpoint of FCM.
+      endpoint: endpoint(`https://fcm.googleapis.com/fcm/send/${'x'.repeat(152)}`),
+      userId: 'b5f0c1f2-7a55-4f5e-9d3a-2f6d1c8e4a10',
+    }),
+    null,
+  );
+  const plan = { subscribers: 54_321, shares: 2, talliesPerShare: 3, respondedAsync: false };
+  await sendStore(dynamo, tables).begin(
+    { projectId, id: notificationId, content, plan, sentAt },
+    null,
+  );
+  const tallies = tallyStore(dynamo, tables.tallies);
+  const counts = {
+    ...{ attempted: 27_160, delivered: 26_431, removed: 271, failed: 458, unreached: 0 },
+    failures: { no_response: 12, throttled: 446 },
+  };
+  const claim = {
+    by: notificationId,
+    step: 1,
+    until: sentAt.getTime(),
+    position: 2 ** 31 - 1,
+    pending: 27_160,
+  };
+  await tallies.startChunk(key, { ...claim, counts });
+  const { by, position } = claim;
+  const progress = { position, pending: 0, counts, ended: 'complete' } as const;
+  await tallies.save(key, { by, previous: by, step: 2 }, progress);
+  await tallies.count(projectId, notificationId, 0, 'shown');
+  await tallies.count(projectId, notificationId, 0, 'clicked');
+  await rateLimitStore(dynamo, database.tables.RATE_LIMITS_TABLE, clock).count(
+    { projectId, action: 'track', address: '203.0.113.195' },
+    60,
+  );
+
+  const byTable = { ...tables, rateLimits: database.tables.RATE_LIMITS_TABLE };
+  const sizes: Record<string, number> = {};
+  for (const [name, TableName] of Object.entries(byTable)) {
+    const { Items = [] } = await dynamo.send(new ScanCommand({ TableName }));
+    const table = name.charAt(0).toUpperCase() + name.slice(1);
+    sizes[table] = Math.max(...Items.map(itemBytes));
+    if (table === 'Subscriptions') {
+      const { createdAt, updatedAt, ...inIndex } = Items[0]!;
+      sizes['Subscriptions/byUser'] = itemBytes(inIndex);
+    }
+  }
+  return sizes;
+}
+
+test('the costs in docs/performance.md are those that follow from prices, calls and item sizes', async () => {
+  const database = await startDatabase();
+  try {
+    const { template } = readAssembly(sharedAssembly());
+    const memoryOf = (name: string) => {
+      const [, fn] = resourcesOf(template, 'AWS::Lambda::Function').find(([id]) =>
+        id.startsWith(name),
+      )!;
+      return (fn.Properties as { readonly MemorySize: number }).MemorySize;
+    };
+    const parameters = { projectId: 'bells', notificationId };
+    const eventsUrl = `https://abcdefghij.execute-api.us-east-1.amazonaws.com${pathOf(routes.track, parameters)}`;
+    const message = pushMessage(notificationId, content, `${eventsUrl}?tally=3`, 20);
+    const table = costTable(
+      costs({
+        itemBytes: await measureItems(database),
+        messageBytes: Buffer.byteLength(JSON.stringify(message)),
+        memory: { small: memoryOf('Track'), send: memoryOf('Send') },
+        alarms: resourcesOf(template, 'AWS::CloudWatch::Alarm').length,
+        pushesPerSecond: readSettings({ stage: 'dev' }).pushesPerSecond,
+      }),
+    );
+    const [, documented] = /^## Costs$.*?^(\|.*?\n)\n/ms.exec(
+      readFileSync('docs/performance.md', 'utf8'),
+    )!;
+    expect(documented).toBe(table);
+  } finally {
+    await database.stop();
+  }
+});
