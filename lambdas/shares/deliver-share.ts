@@ -1,6 +1,5 @@
 import type { Recipient } from '../../contract/audience.ts';
 import { limits } from '../../contract/limits.ts';
-import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import type { Deliver } from '../push/delivery/deliver-chunk.ts';
@@ -8,6 +7,7 @@ import type { AudienceStore } from '../store/audience.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 import type { ShareCounts, ShareKey, Tally, TallyStore, Writer } from '../store/tallies.ts';
+import { type ChunkTimes, chunkTimes, messagesOf, readChunk } from './chunk.ts';
 import { addCounts, interruptedCounts, noCounts, storedResult } from './results.ts';
 
 export interface ShareParts {
@@ -72,11 +72,11 @@ export async function deliverShare(
 
   try {
     while (position < share.to) {
-      const times = chunkTimes(share, invocation, now());
+      const times = chunkTimes(share, invocation.endsAt, now());
       if (times === undefined) break;
       const signal = abortAfter(times.endAt - now());
       const [chunk] = await Promise.all([
-        readChunk(signal),
+        readChunk(audiences, share, position, signal),
         // Before the claim: a failure after it would leave a chunk that was not pushed as pending.
         claimedBy === undefined ? openTallies(signal) : undefined,
       ]);
@@ -139,17 +139,6 @@ export async function deliverShare(
   function nextWrite(): Writer {
     step += 1;
     return { by: invocation.id, previous: claimedBy, step };
-  }
-
-  async function readChunk(signal: AbortSignal): Promise<ReadChunk> {
-    const options = { limit: limits.share.recipients, consistent: share.consistent, signal };
-    for (let { step } = share; ; step = Math.ceil(step / 2)) {
-      const to = Math.min(position + step, share.to);
-      const { recipients, isCut } = share.userIds
-        ? await audiences.users(projectId, share.userIds.slice(position, to), options)
-        : await audiences.everyone(projectId, { from: position, to }, options);
-      if (!isCut || to - position === 1) return { recipients, to, unread: isCut ? 1 : 0 };
-    }
   }
 
   /** All but the first tally, which the claim creates. */
@@ -217,34 +206,3 @@ type Progress = Pick<Tally, 'position' | 'pending' | 'counts' | 'ended'>;
 
 /** Ms between two tries of a share's last write. */
 const saveAgainMs = 500;
-
-interface ReadChunk {
-  readonly recipients: readonly Recipient[];
-  /** Where the next chunk starts. */
-  readonly to: number;
-  /** At least this many recipients between were not read. */
-  readonly unread: number;
-}
-
-interface ChunkTimes {
-  readonly lastPushAt: number;
-  readonly endAt: number;
-}
-
-/** When a chunk that starts now ends; undefined if no chunk may start any more. */
-function chunkTimes(share: Share, { endsAt }: Invocation, now: number): ChunkTimes | undefined {
-  const { deadline } = share;
-  if (deadline !== undefined) return now < deadline.lastPushAt ? deadline : undefined;
-  const { lastPushMs, endMs, lastWritesMs } = limits.share;
-  if (now + endMs + lastWritesMs > endsAt) return undefined;
-  return { lastPushAt: now + lastPushMs, endAt: now + endMs };
-}
-
-/** One message for each of the share's tallies. */
-function messagesOf(share: Share): readonly Buffer[] {
-  const { notificationId, content, eventsUrl, eventWindow, firstTally, tallies } = share;
-  return Array.from({ length: tallies }, (_, index) => {
-    const url = tallyUrl(eventsUrl, firstTally + index);
-    return Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindow)));
-  });
-}

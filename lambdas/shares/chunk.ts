@@ -1,0 +1,58 @@
+import type { Recipient } from '../../contract/audience.ts';
+import { limits } from '../../contract/limits.ts';
+import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import type { Share } from '../../contract/share.ts';
+import type { AudienceStore } from '../store/audience.ts';
+
+export interface ReadChunk {
+  readonly recipients: readonly Recipient[];
+  /** Where the next chunk starts. */
+  readonly to: number;
+  /** At least this many recipients between were not read. */
+  readonly unread: number;
+}
+
+/** Reads the chunk that starts at a position: as many positions as fit in memory. */
+export async function readChunk(
+  audiences: AudienceStore,
+  share: Share,
+  position: number,
+  signal: AbortSignal,
+): Promise<ReadChunk> {
+  const { projectId, userIds, consistent } = share;
+  const options = { limit: limits.share.recipients, consistent, signal };
+  for (let { step } = share; ; step = Math.ceil(step / 2)) {
+    const to = Math.min(position + step, share.to);
+    const { recipients, isCut } = userIds
+      ? await audiences.users(projectId, userIds.slice(position, to), options)
+      : await audiences.everyone(projectId, { from: position, to }, options);
+    if (!isCut || to - position === 1) return { recipients, to, unread: isCut ? 1 : 0 };
+  }
+}
+
+/** Epoch ms after which no push starts, and by which the chunk ends. */
+export interface ChunkTimes {
+  readonly lastPushAt: number;
+  readonly endAt: number;
+}
+
+/**
+ * When a chunk that starts now ends; undefined if no chunk may start any more.
+ * @param endsAt epoch ms by which the function returns.
+ */
+export function chunkTimes(share: Share, endsAt: number, now: number): ChunkTimes | undefined {
+  const { deadline } = share;
+  if (deadline !== undefined) return now < deadline.lastPushAt ? deadline : undefined;
+  const { lastPushMs, endMs, lastWritesMs } = limits.share;
+  if (now + endMs + lastWritesMs > endsAt) return undefined;
+  return { lastPushAt: now + lastPushMs, endAt: now + endMs };
+}
+
+/** One message for each of the share's tallies. */
+export function messagesOf(share: Share): readonly Buffer[] {
+  const { notificationId, content, eventsUrl, eventWindow, firstTally, tallies } = share;
+  return Array.from({ length: tallies }, (_, index) => {
+    const url = tallyUrl(eventsUrl, firstTally + index);
+    return Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindow)));
+  });
+}
