@@ -47,7 +47,7 @@ export function activityTimesOf({
     const { callFrame } = byId.get(id)!;
     const parent = parents.get(id);
     const activity =
-      activityByFunction[callFrame.functionName] ??
+      activityByFunction.get(callFrame.functionName) ??
       activityOfSource(sourceOf(callFrame)) ??
       (parent === undefined ? 'other' : activityOf(parent));
     cache.set(id, activity);
@@ -69,10 +69,10 @@ export function activityTimesOf({
 }
 
 /** V8's names for what is not JavaScript. */
-const activityByFunction: Readonly<Record<string, Activity | 'idle'>> = {
-  '(idle)': 'idle',
-  '(garbage collector)': 'garbage collection',
-};
+const activityByFunction: ReadonlyMap<string, Activity | 'idle'> = new Map([
+  ['(idle)', 'idle'],
+  ['(garbage collector)', 'garbage collection'],
+] as const);
 
 function activityOfSource(source: string): Activity | undefined {
   return activityBySource.find(([pattern]) => pattern.test(source))?.[1];
