@@ -1,3 +1,0 @@
-import { testHalf } from './small-simulations.ts';
-
-testHalf(1);
