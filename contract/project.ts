@@ -29,7 +29,7 @@ export interface Project {
   readonly subscriberCounter: SubscriberCounter;
 }
 
-/** A project with its private key, for the function that signs pushes. */
+/** A project with its private key, for the functions that sign pushes. */
 export interface SigningProject extends Project {
   readonly vapid: VapidKeys;
 }

@@ -113,7 +113,7 @@ export class MemoryDatabase {
     return found;
   }
 
-  /** Stores an item that has been there long before. */
+  /** Stores an item outside of any send. */
   put(table: string, item: Item): void {
     this.#store(table, item, item, Number.NEGATIVE_INFINITY);
   }
