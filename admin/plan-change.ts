@@ -3,9 +3,10 @@ import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-
 import type { Plan } from '../contract/project.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import { projectCacheMs } from '../lambdas/store/projects.ts';
+import { readCounters } from '../lambdas/store/usage.ts';
 import { PlanChangedMeanwhile } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
-import { foldCounters, readCounters } from './subscriber-counters.ts';
+import { foldCounters } from './subscriber-counters.ts';
 
 /** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
 export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };

@@ -13,6 +13,7 @@ import {
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
 import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
+import { subscriberCount } from '../lambdas/store/usage.ts';
 import {
   type PlanChange,
   type ProjectUpdate,
@@ -25,7 +26,7 @@ import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './proj
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
-import { counterFor, newCounters, readCounters } from './subscriber-counters.ts';
+import { counterFor, newCounters } from './subscriber-counters.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
 /** A project without the hashes of its secret keys. */
@@ -223,11 +224,10 @@ export function projectRegistry(
     /** The number of subscribers, and of notifications sent in the current UTC month. */
     async usage(projectId: string): Promise<ProjectUsage> {
       const month = utcMonth(clock());
-      const [counters, { Item }] = await Promise.all([
-        readCounters(dynamo, tables.usage, projectId),
+      const [subscribers, { Item }] = await Promise.all([
+        subscriberCount(dynamo, tables.usage)(projectId),
         dynamo.send(new GetCommand({ TableName: tables.usage, Key: { projectId, period: month } })),
       ]);
-      const subscribers = counters.reduce((sum, { used }) => sum + used, 0);
       const sends = (Item as UsageItem | undefined)?.used ?? 0;
       return { subscribers, month, sends };
     },

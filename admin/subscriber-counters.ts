@@ -1,7 +1,6 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Plan, SubscriberCounter } from '../contract/project.ts';
 import type { UsageItem } from '../lambdas/store/items.ts';
-import { subscriberCounterPrefix, subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
+import { subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
 
 /** The counter for a plan: a cap is exact only in a single one. */
 export function counterFor({ subscriberCap }: Plan): SubscriberCounter {
@@ -11,24 +10,6 @@ export function counterFor({ subscriberCap }: Plan): SubscriberCounter {
 /** The counters of a new project. Functions change only counters that exist. */
 export function newCounters(projectId: string): readonly UsageItem[] {
   return subscriberPeriods.map((period) => ({ projectId, period, used: 0 }));
-}
-
-/** Reads a project's counters; none if the project is being removed. */
-export async function readCounters(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  projectId: string,
-): Promise<readonly UsageItem[]> {
-  const { Items = [] } = await dynamo.send(
-    new QueryCommand({
-      TableName: table,
-      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :prefix)',
-      FilterExpression: 'attribute_exists(used)',
-      ExpressionAttributeValues: { ':projectId': projectId, ':prefix': subscriberCounterPrefix },
-      ConsistentRead: true,
-    }),
-  );
-  return Items as UsageItem[];
 }
 
 /**

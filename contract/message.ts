@@ -1,4 +1,4 @@
-import type { NotificationContent } from './schemas.ts';
+import type { NotificationContent } from './schemas/notification.ts';
 
 /**
  * The push message that the send function encrypts and the service worker reads: version 1. It is

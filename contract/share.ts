@@ -1,11 +1,7 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from './failure-reasons.ts';
-import {
-  deliveryCountsSchema,
-  notificationContentSchema,
-  notificationIdSchema,
-  projectIdSchema,
-} from './schemas.ts';
+import { notificationIdSchema, projectIdSchema } from './schemas/ids.ts';
+import { deliveryCountsSchema, notificationContentSchema } from './schemas/notification.ts';
 
 /**
  * A share of a notification's audience: what one function delivers. Send passes it to deliver, or

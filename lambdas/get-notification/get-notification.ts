@@ -1,8 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { storedResult, totalOf } from '../shares/results.ts';
 import { statusOf } from '../shares/status.ts';
+import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';
 
@@ -29,9 +30,8 @@ export async function getNotification(
     );
   }
   const { content, plan, sentAt } = notification;
-  const { shares, talliesPerShare, users, subscribers } = plan;
-  const numbers = Array.from({ length: shares * talliesPerShare }, (_, number) => number);
-  const found = await tallies.find(notification.id, numbers);
+  const { talliesPerShare, users, subscribers } = plan;
+  const found = await tallies.find(notification.id, tallyNumbers(plan));
   const firsts = found.filter((_, number) => number % talliesPerShare === 0);
   const status = statusOf(notification, firsts, clock());
   // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { notificationIdSchema, projectIdSchema } from '../../contract/schemas.ts';
+import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/ids.ts';
 import type { Middleware } from './response.ts';
 
 /** The ids in a path. A parameter that is missing, or cannot be an id, is undefined. */

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { ServiceError } from '../../contract/errors.ts';
 import { issuesOf } from '../../contract/issues.ts';
-import { idempotencyKeySchema } from '../../contract/schemas.ts';
+import { idempotencyKeySchema } from '../../contract/schemas/notification.ts';
 import type { Middleware } from './response.ts';
 
 /**

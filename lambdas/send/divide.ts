@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import type { NotificationContent } from '../../contract/schemas.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { positionCount } from '../store/subscription-keys.ts';
 

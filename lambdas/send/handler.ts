@@ -4,7 +4,7 @@ import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { metricNamespace } from '../../contract/metrics.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { sendSchema } from '../../contract/schemas.ts';
+import { sendSchema } from '../../contract/schemas/notification.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

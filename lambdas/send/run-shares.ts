@@ -69,7 +69,7 @@ export async function runShares(
   const outcomes: RecoveredOutcome[] = [first];
   for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
     if (outcome.kind === 'result') outcomes.push(outcome);
-    else outcomes.push(await recover(parts, project, others[index]!, invocation, outcome.kind));
+    else outcomes.push(await recover(parts, project, others[index]!, delivering, outcome.kind));
   }
   return {
     results: outcomes.map(({ result }) => result),
@@ -110,18 +110,17 @@ async function recover(
   parts: RunParts,
   project: SigningProject,
   share: Share,
-  invocation: Invocation,
+  delivering: Invocation,
   kind: InvocationOutcome['kind'],
 ): Promise<RecoveredOutcome> {
   const { tallies, clock, sleep, abortAfter, observe } = parts;
-  const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
   // The share's claim prevents that a subscriber is pushed to twice.
   const outcome = await deliverShare(parts, project, share, delivering);
   if (outcome !== undefined && (outcome.result.isComplete || outcome.result.attempted > 0)) {
     return outcome;
   }
   // Another invocation may have the share.
-  const msLeft = () => invocation.endsAt - clock().getTime();
+  const msLeft = () => delivering.endsAt + lastReadsMs - clock().getTime();
   let tally: Tally | undefined;
   let isRead = false;
   for (;;) {

@@ -4,7 +4,11 @@ import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type { NotificationStatus, SendRequest, SendResult } from '../../contract/schemas.ts';
+import type {
+  NotificationStatus,
+  SendRequest,
+  SendResult,
+} from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { storedResult, totalOf } from '../shares/results.ts';
 import { firstTallies, overAt, statusOf } from '../shares/status.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import type { NotificationStatus } from '../../contract/schemas.ts';
+import type { NotificationStatus } from '../../contract/schemas/notification.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import type { Tally } from '../store/tallies.ts';
 

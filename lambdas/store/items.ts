@@ -1,6 +1,6 @@
 import type { Failures } from '../../contract/failure-reasons.ts';
 import type { Plan, SubscriberCounter } from '../../contract/project.ts';
-import type { NotificationContent } from '../../contract/schemas.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**
  * The items of the tables as they are stored. The stack takes the names of keys from here.
@@ -73,21 +73,25 @@ export interface ClosedCounterItem {
   readonly removal: string;
 }
 
-/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. Never updated. */
-export interface NotificationItem {
-  readonly projectId: string;
-  /** UUID of version 7: a project's notifications are in the order of their time. */
-  readonly notificationId: string;
-  readonly content: NotificationContent;
+/** A notification's audience, and how it is divided. */
+export interface SendPlan {
   /** Number of user ids; absent if it was sent to everyone. */
-  readonly users?: number;
+  readonly users?: number | undefined;
   /** Subscribers that the project had when it was sent to everyone. */
-  readonly subscribers?: number;
+  readonly subscribers?: number | undefined;
   /** Functions that it was divided among, and tallies that each of them has. */
   readonly shares: number;
   readonly talliesPerShare: number;
   /** Whether the caller got 202. */
   readonly respondedAsync: boolean;
+}
+
+/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. Never updated. */
+export interface NotificationItem extends SendPlan {
+  readonly projectId: string;
+  /** UUID of version 7: a project's notifications are in the order of their time. */
+  readonly notificationId: string;
+  readonly content: NotificationContent;
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
@@ -153,6 +157,11 @@ export interface TallyItem {
   readonly clicked?: number;
   /** Epoch seconds. */
   readonly expiresAt: number;
+}
+
+/** The numbers of all tallies of a notification. */
+export function tallyNumbers({ shares, talliesPerShare }: SendPlan): readonly number[] {
+  return Array.from({ length: shares * talliesPerShare }, (_, number) => number);
 }
 
 export function tallyKey(notificationId: string, tally: number): string {

@@ -1,14 +1,11 @@
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import type { CancelledItem, NotificationItem } from './items.ts';
+import type { CancelledItem, NotificationItem, SendPlan } from './items.ts';
 
 /** A notification as it was sent. */
 export interface StoredNotification {
   readonly id: string;
   readonly content: NotificationItem['content'];
-  readonly plan: Pick<
-    NotificationItem,
-    'users' | 'subscribers' | 'shares' | 'talliesPerShare' | 'respondedAsync'
-  >;
+  readonly plan: SendPlan;
   readonly sentAt: Date;
 }
 

@@ -1,10 +1,11 @@
 import { limits } from '../../contract/limits.ts';
-import type { NotificationContent } from '../../contract/schemas.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import { utcMonth } from './calendar.ts';
 import {
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
+  type SendPlan,
   type TallyItem,
   tallyKey,
 } from './items.ts';
@@ -15,11 +16,7 @@ export interface NewNotification {
   readonly projectId: string;
   readonly id: string;
   readonly content: NotificationContent;
-  /** Its audience, and how it is divided: see {@link NotificationItem}. */
-  readonly plan: Pick<
-    NotificationItem,
-    'users' | 'subscribers' | 'shares' | 'talliesPerShare' | 'respondedAsync'
-  >;
+  readonly plan: SendPlan;
   readonly sentAt: Date;
   readonly idempotency?: Idempotency | undefined;
 }
@@ -38,8 +35,6 @@ export interface SendTables {
   readonly tallies: string;
   readonly usage: string;
 }
-
-export type RecordKey = Pick<NotificationItem, 'projectId' | 'notificationId'>;
 
 /** A cancelled item has no content: a cancellation that arrives late does nothing to it. */
 export const recordExists = 'attribute_exists(content)';

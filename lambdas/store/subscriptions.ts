@@ -4,7 +4,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Project } from '../../contract/project.ts';
-import type { Subscription } from '../../contract/schemas.ts';
+import type { Subscription } from '../../contract/schemas/subscription.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import {

@@ -1,5 +1,5 @@
 import { BatchGetCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 import type { ShareResult } from '../../contract/share.ts';
 import { isConditionFailure } from './dynamo.ts';
 import { type TallyItem, tallyKey } from './items.ts';
@@ -73,7 +73,7 @@ export interface TallyStore {
   /** Creates a tally that only counts events, so that several items receive a share's events. */
   open(key: ShareKey, tally: number, signal?: AbortSignal): Promise<void>;
 
-  /** Reads tallies of a notification, in the order of their numbers; undefined where there is none. */
+  /** Reads tallies of a notification, in the order of their numbers; undefined if it does not exist. */
   find(
     notificationId: string,
     numbers: readonly number[],

@@ -2,21 +2,30 @@ import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { UsageItem } from './items.ts';
 import { subscriberCounterPrefix } from './subscription-keys.ts';
 
+/** Reads a project's subscriber counters; none if the project is being removed. */
+export async function readCounters(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  projectId: string,
+  abortSignal?: AbortSignal,
+): Promise<readonly UsageItem[]> {
+  const { Items = [] } = await dynamo.send(
+    new QueryCommand({
+      TableName: table,
+      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :prefix)',
+      FilterExpression: 'attribute_exists(used)',
+      ExpressionAttributeValues: { ':projectId': projectId, ':prefix': subscriberCounterPrefix },
+      ConsistentRead: true,
+    }),
+    { abortSignal },
+  );
+  return Items as UsageItem[];
+}
+
 /** Reads how many subscribers a project has: the sum of its counters. */
 export function subscriberCount(dynamo: DynamoDBDocumentClient, table: string) {
   return async (projectId: string, abortSignal?: AbortSignal): Promise<number> => {
-    const { Items = [] } = await dynamo.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :subscribers)',
-        ExpressionAttributeValues: {
-          ':projectId': projectId,
-          ':subscribers': subscriberCounterPrefix,
-        },
-        ConsistentRead: true,
-      }),
-      { abortSignal },
-    );
-    return (Items as UsageItem[]).reduce((sum, { used = 0 }) => sum + used, 0);
+    const counters = await readCounters(dynamo, table, projectId, abortSignal);
+    return counters.reduce((sum, { used }) => sum + used, 0);
   };
 }

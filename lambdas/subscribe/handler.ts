@@ -1,7 +1,7 @@
 import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
-import { subscribeSchema } from '../../contract/schemas.ts';
+import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
-import type { Subscription } from '../../contract/schemas.ts';
+import type { Subscription } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 
 /**

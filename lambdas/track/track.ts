@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 import type { TallyStore } from '../store/tallies.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readEnvironment } from '../../contract/environment.ts';
 import { routes } from '../../contract/routes.ts';
-import { unsubscribeSchema } from '../../contract/schemas.ts';
+import { unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -7,7 +7,7 @@ import {
   type SendRequest,
   type SendResult,
   sendResultSchema,
-} from '../../contract/schemas.ts';
+} from '../../contract/schemas/notification.ts';
 
 /** Calls the service's HTTP API: subscribe as a page does, send as an owner's server does. */
 export interface ApiClient {

@@ -1,4 +1,4 @@
-import type { DeliveryCounts } from '../../contract/schemas.ts';
+import type { DeliveryCounts } from '../../contract/schemas/notification.ts';
 
 /** The counts of one notification: its deliveries and its events. */
 export interface NotificationCounts extends DeliveryCounts {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import type { ProjectTables } from '../../admin/project-tables.ts';
-import type { SendRequest } from '../../contract/schemas.ts';
+import type { SendRequest } from '../../contract/schemas/notification.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import { apiClient } from './api-client.ts';
 import { inParallel } from './in-parallel.ts';

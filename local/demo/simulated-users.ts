@@ -1,5 +1,5 @@
 import type { PushMessage } from '../../contract/message.ts';
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import type { SimulatedBrowser } from '../push-service/simulated-browser.ts';
 import { inParallel } from './in-parallel.ts';

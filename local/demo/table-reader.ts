@@ -1,6 +1,11 @@
 import { type DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables } from '../../admin/project-tables.ts';
-import { type NotificationItem, type TallyItem, tallyKey } from '../../lambdas/store/items.ts';
+import {
+  type NotificationItem,
+  type TallyItem,
+  tallyKey,
+  tallyNumbers,
+} from '../../lambdas/store/items.ts';
 import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
 
 /** Reads one project's items directly from the tables, not through the service. */
@@ -24,12 +29,10 @@ export function tableReader(
   return {
     async tallies(id) {
       const key = { projectId, notificationId: id };
-      const { shares, talliesPerShare } = (await get(
-        tables.notifications,
-        key,
-      )) as NotificationItem;
-      const numbers = Array.from({ length: shares * talliesPerShare }, (_, number) => number);
-      const items = numbers.map((number) => get(tables.tallies, { tally: tallyKey(id, number) }));
+      const notification = (await get(tables.notifications, key)) as NotificationItem;
+      const items = tallyNumbers(notification).map((number) =>
+        get(tables.tallies, { tally: tallyKey(id, number) }),
+      );
       return (await Promise.all(items)) as TallyItem[];
     },
 

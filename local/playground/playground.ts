@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { notificationIdSchema, projectIdSchema } from '../../contract/schemas.ts';
+import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/ids.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { tallyNumbers } from '../../lambdas/store/items.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { type Tally, tallyStore } from '../../lambdas/store/tallies.ts';
 import type { GatewayResponse } from '../gateway/response.ts';
@@ -66,8 +67,7 @@ export async function openPlayground(
     if (!areValid) return notFound;
     const notification = await notifications.find(projectId, notificationId!);
     if (notification === undefined) return notFound;
-    const { shares, talliesPerShare } = notification.plan;
-    const numbers = Array.from({ length: shares * talliesPerShare }, (_, number) => number);
+    const numbers = tallyNumbers(notification.plan);
     return json(200, sumOf(await tallies.find(notification.id, numbers)));
   }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { PushMessage } from '../../contract/message.ts';
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 
 /** The part of a push message that a beacon needs. */
 interface ReportableMessage {

@@ -1,6 +1,6 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { BrowserKeys } from './browser-keys.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';

@@ -23,7 +23,7 @@ Settings are environment variables:
 const defaultPort = 4000;
 
 /**
- * Reads the settings of `npm start`. An empty setting counts as absent.
+ * Reads the settings of `npm start`. An empty setting is treated as not set.
  * @throws {Error} for the first invalid setting.
  */
 export function readStartOptions(env: Readonly<NodeJS.ProcessEnv>): StartOptions {

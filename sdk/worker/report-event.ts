@@ -1,4 +1,4 @@
-import type { EventType } from '../../contract/schemas.ts';
+import type { EventType } from '../../contract/schemas/event.ts';
 import { retryPauseMs } from '../common/retry-pause.ts';
 import {
   attemptRequest,

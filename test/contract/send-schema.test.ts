@@ -1,4 +1,4 @@
-import { sendSchema } from '../../contract/schemas.ts';
+import { sendSchema } from '../../contract/schemas/notification.ts';
 
 function issuesOf(value: unknown): string[] {
   const { error } = sendSchema.safeParse(value);

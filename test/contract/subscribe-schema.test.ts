@@ -1,4 +1,4 @@
-import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas.ts';
+import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 import { keyPair } from '../fixtures/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);

@@ -1,4 +1,4 @@
-import { tallySchema } from '../../contract/schemas.ts';
+import { tallySchema } from '../../contract/schemas/event.ts';
 
 test.each([
   [undefined, 0],

@@ -6,7 +6,7 @@ import { costTable } from '../../bench/costs/cost-table.ts';
 import { itemBytes } from '../../bench/costs/item-bytes.ts';
 import { pushMessage } from '../../contract/message.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type { NotificationContent } from '../../contract/schemas.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import { rateLimitStore } from '../../lambdas/store/rate-limits.ts';
 import { expiryOf } from '../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';

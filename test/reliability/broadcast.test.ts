@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { routes } from '../../contract/routes.ts';
-import { subscribeSchema } from '../../contract/schemas.ts';
+import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';

@@ -1,6 +1,6 @@
 import { databaseCalls } from '../../bench/costs/database-calls.ts';
 import { routes } from '../../contract/routes.ts';
-import type { NotificationResult } from '../../contract/schemas.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
 const events = 1000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../contract/limits.ts';
-import type { SendResult } from '../../contract/schemas.ts';
+import type { SendResult } from '../../contract/schemas/notification.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { readSubscribers, storeSubscribers } from './fixtures/stored-subscribers.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../contract/routes.ts';
-import { acceptedSchema, type NotificationResult } from '../../contract/schemas.ts';
+import { acceptedSchema, type NotificationResult } from '../../contract/schemas/notification.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
-import type { SendResult } from '../../contract/schemas.ts';
+import type { SendResult } from '../../contract/schemas/notification.ts';
 import { divide, sharesOf } from '../../lambdas/send/divide.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';

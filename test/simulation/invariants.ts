@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import type { NotificationResult, SendResult } from '../../contract/schemas.ts';
+import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partOf, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
 import { tables } from './database/memory-database.ts';

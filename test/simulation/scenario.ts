@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import type { SubscriberCounter } from '../../contract/project.ts';
-import type { SendRequest } from '../../contract/schemas.ts';
+import type { SendRequest } from '../../contract/schemas/notification.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
 

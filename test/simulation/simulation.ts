@@ -2,7 +2,7 @@ import { removeProject } from '../../admin/project-removal.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';

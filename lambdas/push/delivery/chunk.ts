@@ -1,7 +1,7 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { VapidKeys } from '../../../contract/project.ts';
-import type { DeliveryCounts } from '../../../contract/schemas.ts';
+import type { DeliveryCounts } from '../../../contract/schemas/notification.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { InFlightLimits } from './limiter.ts';

@@ -1,4 +1,4 @@
-import { notificationSchema } from '../../../contract/schemas.ts';
+import { notificationSchema } from '../../../contract/schemas/notification.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { StoredNotification } from '../../../lambdas/store/notifications.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';

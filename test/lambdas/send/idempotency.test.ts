@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../../contract/schemas.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import type { SendOutcome } from '../../../lambdas/send/send.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';

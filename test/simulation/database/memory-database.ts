@@ -53,7 +53,7 @@ export interface MemoryDatabaseSettings {
   readonly onUse?: (usage: Usage) => void;
 }
 
-/** One version of an item; undefined where there is none. */
+/** One version of an item; undefined if it does not exist. */
 interface Version {
   readonly at: number;
   readonly item: Item | undefined;

@@ -1,0 +1,96 @@
+import * as z from 'zod/mini';
+import { failureReasonNames } from '../failure-reasons.ts';
+import { limits } from '../limits.ts';
+import { count, object, text, userId, webUrl, wrong } from './fields.ts';
+
+const content = {
+  title: text(1, limits.titleLength),
+  body: z.optional(text(0, limits.bodyLength)),
+  url: z.optional(webUrl),
+  icon: z.optional(webUrl),
+  image: z.optional(webUrl),
+  badge: z.optional(webUrl),
+};
+
+/** What a notification shows. */
+export const notificationContentSchema = object(content);
+
+/** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
+export const sendSchema = z.strictObject(
+  {
+    ...content,
+    userIds: z.optional(
+      z.pipe(
+        z.array(userId, { error: 'must be an array of user ids' }).check(
+          // An empty list must never turn into a broadcast.
+          z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
+          z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+        ),
+        z.transform((ids) => [...new Set(ids)]),
+      ),
+    ),
+  },
+  { error: wrong('must be an object') },
+);
+
+/** Header of send: the caller's name for one request and its repetitions. */
+export const idempotencyKeySchema = z.optional(
+  z
+    .string()
+    .check(
+      z.regex(
+        new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
+        `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
+      ),
+    ),
+);
+
+export type SendRequest = z.infer<typeof sendSchema>;
+export type NotificationContent = z.infer<typeof notificationContentSchema>;
+
+/** Outcomes of a notification's pushes. `attempted = delivered + removed + failed`. */
+export const deliveryCountsSchema = z.object({
+  attempted: count,
+  /** The push service accepted the message. */
+  delivered: count,
+  /** The push service reported the subscription as gone; it was deleted. */
+  removed: count,
+  /** Everything else. */
+  failed: count,
+});
+export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
+
+export const sendResultSchema = z.extend(deliveryCountsSchema, {
+  id: z.uuid(),
+  /** At least this many subscribers were not attempted. Present only if any. */
+  unreached: z.optional(z.int().check(z.positive())),
+});
+export type SendResult = z.infer<typeof sendResultSchema>;
+
+/**
+ * `sending`: functions work on it. `sent`: they have ended. `interrupted`: one of them ended early, and
+ * nobody continues its work.
+ */
+export const notificationStatusSchema = z.enum(['sending', 'sent', 'interrupted']);
+export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
+
+/** Response of send to `Prefer: respond-async`. */
+export const acceptedSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
+
+/** A notification and what has become of it so far. */
+export const notificationSchema = z.extend(deliveryCountsSchema, {
+  ...content,
+  id: z.uuid(),
+  /** Everyone, or how many user ids. */
+  audience: z.union([z.literal('everyone'), z.object({ users: z.int().check(z.positive()) })]),
+  status: notificationStatusSchema,
+  sentAt: z.iso.datetime(),
+  /** As in the response of send. */
+  unreached: z.optional(z.int().check(z.positive())),
+  /** Failures by their reason, adding up to `failed`. Present only if any. */
+  failures: z.optional(z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive()))),
+  /** Events counted. */
+  shown: count,
+  clicked: count,
+});
+export type NotificationResult = z.infer<typeof notificationSchema>;

@@ -1,0 +1,66 @@
+import * as z from 'zod/mini';
+import { limits } from '../limits.ts';
+import { isUncompressedPoint } from '../p256.ts';
+import { readEndpoint, readEndpointUrl } from '../push-services.ts';
+import { bytes, object, text, userId } from './fields.ts';
+
+/**
+ * Body of subscribe: the output of `PushSubscription.toJSON()` and an optional `userId`. Other
+ * fields, such as its `expirationTime`, are ignored.
+ */
+export function subscribeSchema(extraOrigins: readonly string[]) {
+  return object({
+    endpoint: endpoint((value) => readEndpoint(value, extraOrigins)),
+    keys: object({
+      p256dh: bytes(
+        isUncompressedPoint,
+        'must be base64url of an uncompressed P-256 point (65 bytes)',
+      ),
+      auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
+    }),
+    userId: z.optional(userId),
+  });
+}
+
+/**
+ * Query of unsubscribe. Any URL is accepted: an unknown endpoint also returns 200, and one whose
+ * push service is no longer accepted must still be removable.
+ */
+export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
+
+/** A validated subscription: its endpoint parsed, its keys decoded. */
+export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
+
+/** Response of subscribe, unsubscribe and track. */
+export const okSchema = z.object({ ok: z.literal(true) });
+
+function endpoint(read: (value: string) => URL | { refusal: string }) {
+  const readUrl = z.transform((value: string, context) => {
+    const url = read(value);
+    const refusal = url instanceof URL ? lengthRefusal(url.href) : url.refusal;
+    if (url instanceof URL && refusal === undefined) return endpointOf(url);
+    context.issues.push({ code: 'custom', message: refusal, input: value });
+    return z.NEVER;
+  });
+  return z.pipe(text(1, limits.urlLength), readUrl);
+}
+
+/** An endpoint, parsed. */
+export interface Endpoint {
+  /** The whole URL, as a URL parser spells it. */
+  readonly href: string;
+  readonly origin: string;
+  /** The rest of the URL, from its first slash on. */
+  readonly path: string;
+}
+
+function endpointOf({ href, origin }: URL): Endpoint {
+  return { href, origin, path: href.slice(origin.length) };
+}
+
+/** Endpoints are stored percent-encoded: a character outside ASCII then takes up to 12. */
+function lengthRefusal(normalised: string): string | undefined {
+  return normalised.length > limits.urlLength
+    ? `must have at most ${limits.urlLength} characters when it is percent-encoded`
+    : undefined;
+}
