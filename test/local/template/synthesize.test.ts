@@ -32,7 +32,7 @@ const writing = `
 test('passes the directory and the context to the app, and reads its output', async () => {
   const { stackName, template } = await run(writing);
   expect(stackName).toBe('Test');
-  expect(template.Resources.A?.Metadata).toEqual({
+  expect(template.Resources.A?.Metadata).toMatchObject({
     stage: 'dev',
     vapidSubject: 'mailto:operator@example.com',
     'aws:cdk:enable-asset-metadata': true,
