@@ -65,6 +65,8 @@ const settings = z.strictObject({
 
 export type Settings = Readonly<z.infer<typeof settings>>;
 
+export const settingNames = Object.keys(settings.shape) as readonly (keyof Settings)[];
+
 /** Invalid settings. The message has one line per mistake. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -95,10 +97,11 @@ function describe(issue: z.core.$ZodIssue, context: Readonly<Record<string, unkn
 }
 
 function describeUnknown(name: string): string {
-  const names = Object.keys(settings.shape);
-  const nearest = nearestName(name, names);
+  const nearest = nearestName(name, settingNames);
   const hint =
-    nearest === undefined ? `the settings are ${names.join(', ')}` : `did you mean ${nearest}?`;
+    nearest === undefined
+      ? `the settings are ${settingNames.join(', ')}`
+      : `did you mean ${nearest}?`;
   return `unknown setting ${name}; ${hint}`;
 }
 

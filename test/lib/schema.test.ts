@@ -1,0 +1,72 @@
+import type { settingNames } from '../../lib/settings.ts';
+import { type CheckedTemplate, schemaMistakes } from '../fixtures/resource-schema.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+/** One other value than the default for each setting. */
+const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
+  stage: 'eu',
+  subscriberCap: '5',
+  monthlySendCap: '7',
+  rateLimitPerMinute: '9',
+  pushesPerSecond: '500',
+  vapidSubject: 'https://carillon.example/contact',
+  extraPushOrigins: 'https://a.example,https://b.example',
+  preferIpv6: 'true',
+};
+
+test.each([
+  {},
+  { stage: 'dev' },
+  ...Object.entries(settings).map(([name, value]) => ({ [name]: value })),
+  settings,
+])('the template with the settings %j follows the schema of CloudFormation', (context) => {
+  expect(schemaMistakes(templateOf(context))).toEqual([]);
+});
+
+const { Resources } = templateOf({});
+const [tableId, table] = Object.entries(Resources).find(
+  ([, { Type }]) => Type === 'AWS::DynamoDB::Table',
+)!;
+
+test.each<[mistake: string, properties: object]>([
+  [': unknown property BilingMode', { BilingMode: 'PAY_PER_REQUEST' }],
+  [': KeySchema is missing', { KeySchema: undefined }],
+  ['.BillingMode: expected string, got 1', { BillingMode: 1 }],
+  ['.DeletionProtectionEnabled: expected boolean, got "yes"', { DeletionProtectionEnabled: 'yes' }],
+  ['.SSESpecification: expected ref, got true', { SSESpecification: true }],
+  ['.SSESpecification: SSEEnabled is missing', { SSESpecification: {} }],
+  ['.KeySchema[0]: unknown property Type', { KeySchema: [{ ...hashKey('id'), Type: 'HASH' }] }],
+  ['.KeySchema[0]: KeyType is missing', { KeySchema: [{ AttributeName: 'id' }] }],
+  ['.Tags[0]: Value is missing', { Tags: [{ Key: 'project' }] }],
+  [': refers to None, which does not exist', { TableName: { Ref: 'None' } }],
+  [
+    `: refers to ${tableId}.Nam, which does not exist`,
+    { TableName: { 'Fn::GetAtt': [tableId, 'Nam'] } },
+  ],
+])('the check finds a table with the mistake %s', (mistake, properties) => {
+  const changed = {
+    ...table,
+    Properties: withoutUndefined({ ...table.Properties, ...properties }),
+  };
+  expect(schemaMistakes({ Resources: { [tableId]: changed } })).toEqual([
+    `${tableId} (AWS::DynamoDB::Table)${mistake}`,
+  ]);
+});
+
+test('the check finds an unknown resource type', () => {
+  expect(schemaMistakes({ Resources: { A: { Type: 'AWS::DynamoDB::Tabel' } } })).toEqual([
+    'A (AWS::DynamoDB::Tabel): unknown resource type',
+  ]);
+});
+
+function templateOf(context: Readonly<Record<string, unknown>>): CheckedTemplate {
+  return synthesize(context).template.toJSON() as CheckedTemplate;
+}
+
+function withoutUndefined(value: object) {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function hashKey(name: string) {
+  return { AttributeName: name, KeyType: 'HASH' };
+}
