@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
@@ -36,6 +36,8 @@ export class CarillonStack extends Stack {
       description: 'Carillon, a web-push service',
       terminationProtection: !disposable,
     });
+    // For cost allocation: each resource that can have tags gets it.
+    Tags.of(this).add('carillon:stage', settings.stage);
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
     const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });

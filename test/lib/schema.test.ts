@@ -1,5 +1,9 @@
 import type { settingNames } from '../../lib/settings.ts';
-import { type CheckedTemplate, schemaMistakes } from '../fixtures/resource-schema.ts';
+import {
+  type CheckedTemplate,
+  schemaMistakes,
+  tagPropertyOf,
+} from '../fixtures/resource-schema.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 /** One other value than the default for each setting. */
@@ -22,6 +26,25 @@ test.each([
 ])('the template with the settings %j follows the schema of CloudFormation', (context) => {
   expect(schemaMistakes(templateOf(context))).toEqual([]);
 });
+
+// AWS shows costs by tag.
+test.each(['prod', 'dev'])(
+  'each resource of the stage %s that can have tags has its tag',
+  (stage) => {
+    const expected = { Key: 'carillon:stage', Value: stage };
+    for (const [logicalId, { Type, Properties }] of Object.entries(
+      templateOf({ stage }).Resources,
+    )) {
+      const property = tagPropertyOf(Type);
+      if (property === undefined) continue;
+      const tags = Properties?.[property] ?? [];
+      const list = Array.isArray(tags)
+        ? tags
+        : Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+      expect({ logicalId, tags: list }).toEqual({ logicalId, tags: [expected] });
+    }
+  },
+);
 
 const { Resources } = templateOf({});
 const [tableId, table] = Object.entries(Resources).find(
