@@ -62,7 +62,15 @@ export default {
 
     may('admin', contract, store, packages, '^package\\.json$'),
     mayUseNode('admin'),
-    may('bin', contract, '^admin/', '^lib/', '^local/node-binary\\.ts$', packages),
+    may(
+      'bin',
+      contract,
+      '^admin/',
+      '^lib/',
+      '^local/node-binary\\.ts$',
+      '^package\\.json$',
+      packages,
+    ),
     mayUseNode('bin'),
     may('local', contract, store, '^admin/', packages),
     may('local/playground', '^sdk/'),
