@@ -2,11 +2,13 @@
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  // Those need a browser, and those take minutes: npm run test:browser, npm run test:reliability.
+  // They need a browser, take minutes, or need a compiler: npm run test:browser, npm run
+  // test:reliability, npm run test:runtime.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/browser/',
     '<rootDir>/test/reliability/',
+    '<rootDir>/test/runtime/',
   ],
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',

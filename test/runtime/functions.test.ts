@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { pathOf, routes } from '../../contract/routes.ts';
+import { nodeVersion } from '../../contract/runtime.ts';
+import { functionEnvironment } from '../../local/function-environment.ts';
+import { startGateway } from '../../local/gateway/gateway.ts';
+import { installNode } from '../../local/node-binary.ts';
+import { readFunctions } from '../../local/template/functions.ts';
+import { createResolver } from '../../local/template/references.ts';
+import { readRoutes } from '../../local/template/routes.ts';
+import { readAssembly } from '../../local/template/template.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import { type Service, startService } from '../fixtures/service.ts';
+import { share } from '../lambdas/shares/recorded-share-parts.ts';
+import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts';
+import { installRuntimeClient } from './fixtures/runtime-client.ts';
+
+const assembly = readAssembly(sharedAssembly());
+const resolve = createResolver(assembly.template);
+const functions = readFunctions(assembly, resolve);
+const gatewayRoutes = readRoutes(assembly.template, functions, resolve);
+
+let runtime: Runtime;
+let service: Service;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+beforeAll(async () => {
+  const node = await installNode(nodeVersion);
+  runtime = { node, client: await installRuntimeClient(node) };
+  service = await startService();
+  gateway = await startGateway({ onFailure: console.error });
+  gateway.open({
+    routes: gatewayRoutes,
+    invoke: async (name, event) => {
+      const { kind, body } = await invoke(name, JSON.parse(event));
+      if (kind !== 'response') throw new Error(`${name}: ${kind} ${JSON.stringify(body)}`);
+      return JSON.stringify(body);
+    },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await service.stop();
+});
+
+/** Runs a deployed bundle under the runtime client, with the database of the local stack. */
+function invoke(name: string, event: unknown): Promise<Report> {
+  const definition = functions.find((candidate) => candidate.name === name)!;
+  const { pushService, dynamodb, lambdaEndpoint } = service.stack;
+  const environment = functionEnvironment(definition, {
+    pushServiceOrigin: pushService.origin,
+    dynamodbEndpoint: dynamodb.endpoint,
+    lambdaEndpoint,
+  });
+  const { assetPath: code, handler } = definition;
+  return invokeOnce(runtime, { code, handler, environment }, event);
+}
+
+test.each(gatewayRoutes)('$routeKey responds to an empty request', async ({ method, segments }) => {
+  const path = segments.map((segment) => (segment.startsWith('{') ? randomUUID() : segment));
+  const response = await fetch(`${gateway.origin}/${path.join('/')}`, { method });
+  if (method === 'OPTIONS') {
+    expect(response.status).toBe(204);
+  } else {
+    expect([400, 401, 404, 415]).toContain(response.status);
+    expect(await response.json()).toEqual({
+      error: { code: expect.any(String), message: expect.any(String) },
+    });
+  }
+});
+
+test('send delivers to a browser', async () => {
+  const project = await service.createProject();
+  const browser = await service.subscribe(project);
+  const { projectId, secretKey } = project;
+  const response = await fetch(gateway.origin + pathOf(routes.send, { projectId }), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'Hello' }),
+  });
+  expect(response.status).toBe(201);
+  expect(await response.json()).toMatchObject({ attempted: 1, delivered: 1 });
+  expect(browser.messages).toHaveLength(1);
+});
+
+/** Events of the functions that have no route, by their names. */
+const events = { Deliver: share() };
+
+test('each function without a route returns its result', async () => {
+  const routed = new Set(gatewayRoutes.map(({ functionName }) => functionName));
+  const others = functions.map(({ name }) => name).filter((name) => !routed.has(name));
+  expect(others).toHaveLength(Object.keys(events).length);
+  for (const [prefix, event] of Object.entries(events)) {
+    const name = others.find((other) => other.startsWith(prefix))!;
+    expect(await invoke(name, event)).toEqual({ kind: 'response', body: {} });
+  }
+});
+
+test.each([
+  ['that does not load', "import './missing.mjs';"],
+  ['with a callback', 'export const handler = (event, context, callback) => callback(null);'],
+])('a bundle %s is an error', async (_case, source) => {
+  const folder = temporaryFolder();
+  folder.write('index.mjs', source);
+  const code = { code: folder.path, handler: 'index.handler', environment: {} };
+  expect(await invokeOnce(runtime, code, {})).toMatchObject({ kind: 'init error' });
+  folder.remove();
+});
