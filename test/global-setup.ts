@@ -1,6 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSettings } from '../lib/settings.ts';
 import { provideAssembly } from '../local/template/assembly-cache.ts';
 
 /**
@@ -14,5 +15,15 @@ export default async function setUp(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-test-'));
   process.env.CARILLON_ASSEMBLY = directory;
   process.env.CARILLON_ASSEMBLY_TEMPORARY = 'true';
-  await provideAssembly({ directory });
+  await provideAssembly({ directory, context: await defaultsOfGivenSettings() });
+}
+
+/** The defaults of the settings in cdk.json: a fork has its own there, and the tests still pass. */
+async function defaultsOfGivenSettings(): Promise<Record<string, unknown>> {
+  const { context: given } = JSON.parse(await readFile('cdk.json', 'utf8'));
+  const defaults = {
+    ...readSettings({ vapidSubject: 'mailto:operator@example.com' }),
+    extraPushOrigins: '',
+  };
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => name in given));
 }
