@@ -1,6 +1,12 @@
-import { projectIdPattern, secretKeyPrefix } from '../../contract/limits.ts';
+import { secretKeyPrefix } from '../../contract/limits.ts';
 import { normalizeKey } from '../common/application-server-key.ts';
-import { CarillonError } from '../common/error.ts';
+import {
+  invalidOption,
+  readBaseUrl,
+  readProjectId,
+  readUrl,
+  requireMatch,
+} from '../common/option-checks.ts';
 import type { ProjectAddress } from '../common/service.ts';
 
 export interface CarillonOptions {
@@ -23,16 +29,13 @@ export interface Settings {
   readonly scope: string;
 }
 
-/** How to correct each option. Errors never repeat the value: it may be a secret key. */
+/** How to correct an option. */
 const advice = {
-  baseUrl:
-    'write the address of the service with its scheme and without a path, such as "https://push.example.com"',
-  projectId: 'use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen',
   applicationServerKey:
     'copy the application server key from the API key card: 87 characters that start with "B"',
   serviceWorker: 'use a URL on the origin of this page, such as "/carillon-sw.js"',
   scope: 'use a URL on the origin of this page, such as "/shop/"',
-} as const satisfies Record<keyof CarillonOptions, string>;
+} as const satisfies Partial<Record<keyof CarillonOptions, string>>;
 
 /**
  * Validates the options and fills in defaults.
@@ -43,7 +46,7 @@ const advice = {
 export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
   const given: Readonly<Record<string, unknown>> = Object(options);
   const baseUrl = readBaseUrl(given.baseUrl);
-  const projectId = requireMatch(projectIdPattern, given.projectId, 'projectId');
+  const projectId = readProjectId(given.projectId);
   const applicationServerKey = readKey(given.applicationServerKey);
   const { serviceWorker = '/carillon-sw.js', scope = '.' } = given;
   const workerUrl = readUrlOnOrigin(origin, serviceWorker, baseUri, 'serviceWorker');
@@ -56,35 +59,29 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
   };
 }
 
-function readBaseUrl(value: unknown): string {
-  const url = readUrl(value);
-  const isWebUrl = url?.protocol === 'https:' || url?.protocol === 'http:';
-  // They differ if there is a user name, path, query or fragment.
-  if (!isWebUrl || url.href !== `${url.origin}/`) throw invalid('baseUrl');
-  return url.origin;
-}
-
 function readKey(value: unknown): string {
   if (typeof value === 'string' && value.startsWith(secretKeyPrefix)) {
-    throw invalid(
+    throw invalidOption(
       'applicationServerKey',
       'this is the secret key, which must never be in a page; rotate it, and use the application server key',
     );
   }
   // 32 bytes in base64.
   if (typeof value === 'string' && /^[\w+/-]{43}=?$/.test(value)) {
-    throw invalid(
+    throw invalidOption(
       'applicationServerKey',
       'this is a private key, which must never be in a page; use the application server key',
     );
   }
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
-  return normalizeKey(requireMatch(/^B[A-P][\w+/-]{85}=?$/, value, 'applicationServerKey'));
-}
-
-function requireMatch(pattern: RegExp, value: unknown, name: keyof CarillonOptions): string {
-  if (typeof value !== 'string' || !pattern.test(value)) throw invalid(name);
-  return value;
+  return normalizeKey(
+    requireMatch(
+      /^B[A-P][\w+/-]{85}=?$/,
+      value,
+      'applicationServerKey',
+      advice.applicationServerKey,
+    ),
+  );
 }
 
 /** A service worker and its scope must be on the page's origin. */
@@ -92,21 +89,9 @@ function readUrlOnOrigin(
   origin: string,
   value: unknown,
   base: string,
-  name: keyof CarillonOptions,
+  name: keyof typeof advice,
 ): string {
   const url = readUrl(value, base);
-  if (url?.origin !== origin) throw invalid(name);
+  if (url?.origin !== origin) throw invalidOption(name, advice[name]);
   return url.href;
-}
-
-function readUrl(value: unknown, base?: string): URL | undefined {
-  try {
-    return typeof value === 'string' ? new URL(value, base) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function invalid(name: keyof CarillonOptions, what: string = advice[name]): CarillonError {
-  return new CarillonError('invalid_options', `Missing or invalid option "${name}": ${what}.`);
 }

@@ -2,7 +2,7 @@ const maxPauseMs = 60 * 60 * 1000;
 
 /**
  * Milliseconds to wait before the next attempt. Each pause is three times the previous one, up to an
- * hour. Half of it is random, so that browsers that failed together do not retry together. The pause
+ * hour. Half of it is random, so that clients that failed together do not retry together. The pause
  * starts after `Retry-After`.
  * @param failures number of consecutive failures, at least 1.
  * @param retryAfter seconds.

@@ -1,0 +1,48 @@
+import { projectIdPattern } from '../../contract/limits.ts';
+import { CarillonError } from './error.ts';
+
+/** Checks of options that pages and servers give. Errors never repeat a value: it may be a secret key. */
+
+/** @returns the origin. @throws {CarillonError} `invalid_options`. */
+export function readBaseUrl(value: unknown): string {
+  const url = readUrl(value);
+  const isWebUrl = url?.protocol === 'https:' || url?.protocol === 'http:';
+  // They differ if there is a user name, path, query or fragment.
+  if (!isWebUrl || url.href !== `${url.origin}/`) {
+    throw invalidOption(
+      'baseUrl',
+      'write the address of the service with its scheme and without a path, such as "https://push.example.com"',
+    );
+  }
+  return url.origin;
+}
+
+/** @throws {CarillonError} `invalid_options`. */
+export function readProjectId(value: unknown): string {
+  const advice = 'use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen';
+  return requireMatch(projectIdPattern, value, 'projectId', advice);
+}
+
+/** @throws {CarillonError} `invalid_options` with the advice if the value does not match. */
+export function requireMatch(
+  pattern: RegExp,
+  value: unknown,
+  name: string,
+  advice: string,
+): string {
+  if (typeof value !== 'string' || !pattern.test(value)) throw invalidOption(name, advice);
+  return value;
+}
+
+export function readUrl(value: unknown, base?: string): URL | undefined {
+  try {
+    return typeof value === 'string' ? new URL(value, base) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param advice how to correct the option. */
+export function invalidOption(name: string, advice: string): CarillonError {
+  return new CarillonError('invalid_options', `Missing or invalid option "${name}": ${advice}.`);
+}
