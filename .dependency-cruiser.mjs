@@ -79,6 +79,7 @@ export default {
     may('sdk', contract),
     may('sdk/build', packages),
     mayUseNode('sdk/build'),
+    mayUseNode('sdk/server'),
 
     may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
     mayUseNode('bench'),

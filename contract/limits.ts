@@ -96,6 +96,9 @@ export const freeTier = {
   rateLimitPerMinute: 60,
 } as const;
 
+/** `limits.idempotencyKeyLength` printable ASCII characters without spaces. */
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
-import { limits } from '../limits.ts';
+import { idempotencyKeyPattern, limits } from '../limits.ts';
 import { count, object, text, userId, webUrl, wrong } from './fields.ts';
 
 const content = {
@@ -39,12 +39,15 @@ export const idempotencyKeySchema = z.optional(
     .string()
     .check(
       z.regex(
-        new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyLength}}$`),
+        idempotencyKeyPattern,
         `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
       ),
     ),
 );
 
+/** The body of send as a caller writes it. */
+export type SendBody = z.input<typeof sendSchema>;
+/** The body of send as the service reads it. */
 export type SendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = z.infer<typeof notificationContentSchema>;
 
@@ -76,6 +79,7 @@ export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
 
 /** Response of send to `Prefer: respond-async`. */
 export const acceptedSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
+export type Accepted = z.infer<typeof acceptedSchema>;
 
 /** A notification and what has become of it so far. */
 export const notificationSchema = z.extend(deliveryCountsSchema, {

@@ -9,10 +9,24 @@ export interface BundledFile {
 }
 
 /** Build options by output file. */
-const bundles: Readonly<Record<string, BuildOptions>> = {
+type Bundles = Readonly<Record<string, BuildOptions>>;
+
+/** Sites host these. */
+const siteBundles: Bundles = {
   'carillon.mjs': { entryPoints: ['client/carillon.ts'], format: 'esm' },
   'carillon.js': { entryPoints: ['client/carillon.ts'], format: 'iife', globalName: 'Carillon' },
   'carillon-sw.js': { entryPoints: ['worker/carillon-sw.ts'], format: 'iife' },
+};
+
+/** Readable, for stack traces; `minifySyntax` also leaves out constants that nothing uses. */
+const serverBundles: Bundles = {
+  'carillon-server.mjs': {
+    entryPoints: ['server/carillon-server.ts'],
+    format: 'esm',
+    platform: 'node',
+    minify: false,
+    minifySyntax: true,
+  },
 };
 
 /**
@@ -20,16 +34,25 @@ const bundles: Readonly<Record<string, BuildOptions>> = {
  * the service worker. Each bundle has a source map.
  * @param root of the repository.
  */
-export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
+export function bundleSdk(root: string): Promise<readonly BundledFile[]> {
+  return bundle(root, siteBundles);
+}
+
+/** Bundles the client for servers. */
+export function bundleServerClient(root: string): Promise<readonly BundledFile[]> {
+  return bundle(root, serverBundles);
+}
+
+async function bundle(root: string, bundles: Bundles): Promise<readonly BundledFile[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const results = await Promise.all(
     Object.entries(bundles).map(([outfile, options]) =>
       build({
+        minify: true,
         ...options,
         absWorkingDir: join(root, 'sdk'),
         outfile,
         bundle: true,
-        minify: true,
         sourcemap: 'linked',
         target: 'es2022',
         define: { VERSION: JSON.stringify(version) },

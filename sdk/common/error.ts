@@ -17,7 +17,7 @@ export type CarillonErrorCode =
   | 'push_service_failed'
   /** The browser's push service did not respond in time. */
   | 'timeout'
-  /** No response that the page can read, after retries. */
+  /** No response, or none that the page can read, after retries. */
   | 'network_error'
   /** The response is not from Carillon: `baseUrl` may be wrong. */
   | 'unexpected_response';
@@ -29,7 +29,7 @@ interface CarillonErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The only error that the SDK throws. */
+/** The only error that the SDK, and the client for servers, throw. */
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
   readonly code: CarillonErrorCode;

@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { type BundledFile, bundleSdk } from '../../sdk/build/bundle.ts';
+import { type BundledFile, bundleSdk, bundleServerClient } from '../../sdk/build/bundle.ts';
 
 let files: readonly BundledFile[];
 
 beforeAll(async () => {
-  files = await bundleSdk(process.cwd());
+  const root = process.cwd();
+  files = [...(await bundleSdk(root)), ...(await bundleServerClient(root))];
 });
 
 function contentsOf(name: string): Buffer {
@@ -16,15 +17,19 @@ test.each([
   ['carillon.mjs', 4],
   ['carillon.js', 4],
   ['carillon-sw.js', 3.5],
+  ['carillon-server.mjs', 4],
 ])('%s is at most %s kB compressed', (name, kilobytes) => {
   expect(gzipSync(contentsOf(name)).length).toBeLessThanOrEqual(kilobytes * 1000);
 });
 
-test.each(['carillon.mjs', 'carillon.js', 'carillon-sw.js'])('%s has a source map', (name) => {
-  expect(contentsOf(name).toString()).toContain(`//# sourceMappingURL=${name}.map`);
-  const { sources } = JSON.parse(contentsOf(`${name}.map`).toString());
-  expect(sources.length).toBeGreaterThan(3);
-});
+test.each(['carillon.mjs', 'carillon.js', 'carillon-sw.js', 'carillon-server.mjs'])(
+  '%s has a source map',
+  (name) => {
+    expect(contentsOf(name).toString()).toContain(`//# sourceMappingURL=${name}.map`);
+    const { sources } = JSON.parse(contentsOf(`${name}.map`).toString());
+    expect(sources.length).toBeGreaterThan(3);
+  },
+);
 
 test('the SDK contains no code of npm packages', () => {
   for (const { name, contents } of files) {

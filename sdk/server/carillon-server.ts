@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { idempotencyKeyPattern, secretKeyPattern } from '../../contract/limits.ts';
+import { pathOf, type Route, routes } from '../../contract/routes.ts';
+import type {
+  Accepted,
+  NotificationResult,
+  SendBody,
+  SendResult,
+} from '../../contract/schemas/notification.ts';
+import { CarillonError, errorOf } from '../common/error.ts';
+import {
+  invalidOption,
+  readBaseUrl,
+  readProjectId,
+  requireMatch,
+} from '../common/option-checks.ts';
+import { retryPauseMs } from '../common/retry-pause.ts';
+import { type Timing, timing } from '../common/timing.ts';
+
+export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
+export type { Accepted, NotificationResult, SendBody, SendResult };
+
+export interface CarillonServerOptions {
+  /** Address of the service, without a path: `https://push.example.com`. */
+  readonly baseUrl: string;
+  readonly projectId: string;
+  /** The project's secret key, from its API key card: `carillon_sk_…`. */
+  readonly secretKey: string;
+  /** Limit for a call with all its attempts and pauses. Default: 120,000. */
+  readonly timeoutMs?: number;
+  /** A call is not retried after a response with a longer `Retry-After`. Default: 60. */
+  readonly maxRetryAfterSeconds?: number;
+}
+
+export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's `reason`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SendOptions extends CallOptions {
+  /**
+   * 1 to 255 printable ASCII characters without spaces. For 24 hours, a send with the same key and
+   * notification gets the response of the first one and sends nothing. Default: a new UUID.
+   */
+  readonly idempotencyKey?: string;
+  /** Whether to respond before the delivery (`Prefer: respond-async`). Default: false. */
+  readonly respondAsync?: boolean;
+}
+
+/** Time and randomness. Tests replace them. */
+export interface ServerTiming extends Timing {
+  /** Rejects if the signal is aborted. */
+  readonly wait: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+}
+
+const nodeTiming: ServerTiming = {
+  ...timing,
+  wait: (ms, signal) => pause(ms, undefined, { signal }),
+};
+
+/** The service responds within 30 s, or its gateway does. */
+const attemptTimeoutMs = 35_000;
+const firstPauseMs = 1000;
+
+/** Sends notifications of one project, and reads their results. For servers only. */
+export class CarillonServer {
+  // Private, so that logging the client does not print the secret key.
+  readonly #baseUrl: string;
+  readonly #projectId: string;
+  readonly #secretKey: string;
+  readonly #timeoutMs: number;
+  readonly #maxRetryAfterSeconds: number;
+  readonly #timing: ServerTiming;
+
+  /** @throws {CarillonError} `invalid_options`, with the option's name and a correct form. */
+  constructor(options: CarillonServerOptions, serverTiming = nodeTiming) {
+    if ('document' in globalThis) {
+      throw invalidOption(
+        'secretKey',
+        'a secret key must never be in a page, where everyone can read it; call CarillonServer on your server',
+      );
+    }
+    const { baseUrl, projectId, secretKey, timeoutMs, maxRetryAfterSeconds } = options;
+    this.#baseUrl = readBaseUrl(baseUrl);
+    this.#projectId = readProjectId(projectId);
+    this.#secretKey = requireMatch(
+      secretKeyPattern,
+      secretKey,
+      'secretKey',
+      'copy the secret key from the API key card: "carillon_sk_" and 43 characters',
+    );
+    this.#timeoutMs = timeoutMs ?? 120_000;
+    this.#maxRetryAfterSeconds = maxRetryAfterSeconds ?? 60;
+    this.#timing = serverTiming;
+  }
+
+  /**
+   * Sends a notification to everyone, or to `userIds`. All attempts have one idempotency key: the
+   * notification is sent at most once.
+   * @returns the counts, after the delivery. With `respondAsync`, the id at once.
+   * @throws {CarillonError} the last failure.
+   */
+  send(
+    notification: SendBody,
+    options: SendOptions & { readonly respondAsync: true },
+  ): Promise<Accepted>;
+  send(
+    notification: SendBody,
+    options?: SendOptions & { readonly respondAsync?: false },
+  ): Promise<SendResult>;
+  async send(
+    notification: SendBody,
+    { idempotencyKey, respondAsync = false, signal }: SendOptions = {},
+  ): Promise<SendResult | Accepted> {
+    const key = requireMatch(
+      idempotencyKeyPattern,
+      idempotencyKey ?? crypto.randomUUID(),
+      'idempotencyKey',
+      'use 1 to 255 printable ASCII characters without spaces',
+    );
+    const headers = {
+      'content-type': 'application/json',
+      'idempotency-key': key,
+      ...(respondAsync && { prefer: 'respond-async' }),
+    };
+    return this.#request(routes.send, {}, signal, { headers, body: JSON.stringify(notification) });
+  }
+
+  /**
+   * Reads a notification and its counts so far.
+   * @param notificationId the `id` in the response of send.
+   * @throws {CarillonError} the last failure.
+   */
+  notification(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
+    return this.#request(routes.getNotification, { notificationId }, signal);
+  }
+
+  async #request<Body>(
+    route: Route,
+    parameters: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+    { headers, body }: Pick<RequestInit, 'headers' | 'body'> = {},
+  ): Promise<Body> {
+    const { now, random, wait } = this.#timing;
+    const url = this.#baseUrl + pathOf(route, { projectId: this.#projectId, ...parameters });
+    const init: RequestInit = {
+      method: route.method,
+      headers: { authorization: `Bearer ${this.#secretKey}`, ...headers },
+      body,
+      // A redirected POST becomes a GET, and the key would follow.
+      redirect: 'manual',
+    };
+    const end = now() + this.#timeoutMs;
+    for (let failures = 1; ; failures++) {
+      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - now())));
+      const result = await attempt<Body>(url, {
+        ...init,
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      if (!(result instanceof CarillonError)) return result;
+      signal?.throwIfAborted();
+      const { retryAfter = 0 } = result;
+      const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
+      const isTooLate = retryAfter > this.#maxRetryAfterSeconds || now() + pauseMs >= end;
+      if (!isTransient(result) || isTooLate) throw result;
+      await wait(pauseMs, signal).finally(() => signal?.throwIfAborted());
+    }
+  }
+}
+
+/** @returns the body of the response, or the failure. */
+async function attempt<Body>(url: string, init: RequestInit): Promise<Body | CarillonError> {
+  try {
+    const response = await fetch(url, init);
+    if (!response.ok) return await errorOf(response);
+    const text = await response.text();
+    return parse(text) ?? (await errorOf(new Response(null, response)));
+  } catch (cause) {
+    const sentence = `No response from ${new URL(url).origin}; see "cause".`;
+    return new CarillonError('network_error', sentence, { cause });
+  }
+}
+
+/** @returns undefined if the text is not JSON: it is not from Carillon. */
+function parse<Body>(text: string): Body | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a retry may succeed. The month's cap is also a 429, but lasts until the next month. */
+function isTransient({ code, status = 500 }: CarillonError): boolean {
+  if (code === 'send_cap_reached') return false;
+  return status === 429 || status >= 500 || code === 'request_in_progress';
+}

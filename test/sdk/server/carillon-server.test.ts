@@ -1,0 +1,293 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import {
+  type CarillonError,
+  CarillonServer,
+  type CarillonServerOptions,
+} from '../../../sdk/server/carillon-server.ts';
+
+const secretKey = `carillon_sk_${'k'.repeat(43)}`;
+const result = { id: 'an-id', attempted: 1, delivered: 1, removed: 0, failed: 0 };
+const path = '/api/v1/projects/shop/notifications';
+
+interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+/** Starts a service that sends these responses in turn, and then repeats the last one. */
+async function setUp(
+  responses: readonly RequestListener[],
+  options: Partial<CarillonServerOptions> = {},
+  wait: (ms: number, signal?: AbortSignal) => Promise<unknown> = async () => {},
+) {
+  const requests: ReceivedRequest[] = [];
+  const waits: number[] = [];
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const respond = responses[Math.min(requests.length, responses.length - 1)]!;
+    requests.push({ method: method!, url: url!, headers, body });
+    respond(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+  let waitedMs = 0;
+  const carillon = new CarillonServer(
+    {
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      projectId: 'shop',
+      secretKey,
+      ...options,
+    },
+    {
+      now: () => waitedMs,
+      random: () => 1,
+      wait: async (ms, signal) => {
+        waits.push(ms);
+        waitedMs += ms;
+        await wait(ms, signal);
+      },
+    },
+  );
+  return { carillon, requests, waits };
+}
+
+function jsonResponse(status: number, body: unknown, headers = {}): RequestListener {
+  return (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+function errorResponse(code: string, status: number, headers = {}) {
+  return jsonResponse(status, { error: { code, message: 'A message.' } }, headers);
+}
+
+const sent = jsonResponse(201, result);
+const closeConnection: RequestListener = (request) => request.socket.destroy();
+const neverRespond: RequestListener = () => {};
+const breakOff: RequestListener = (request, response) => {
+  response.writeHead(201, { 'content-length': 100 });
+  response.write('{"id":', () => request.socket.destroy());
+};
+
+const failureOf = (promise: Promise<unknown>) => promise.catch((error: CarillonError) => error);
+
+test('send posts the notification with the secret key and returns the counts', async () => {
+  const { carillon, requests } = await setUp([sent]);
+  const notification = { title: 'Doors open', userIds: ['ada'] };
+  expect(await carillon.send(notification)).toEqual(result);
+  const [{ method, url, headers, body }] = requests as [ReceivedRequest];
+  expect([method, url, JSON.parse(body)]).toEqual(['POST', path, notification]);
+  expect(headers).toMatchObject({
+    authorization: `Bearer ${secretKey}`,
+    'content-type': 'application/json',
+    'idempotency-key': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+  expect(headers).not.toHaveProperty('prefer');
+});
+
+test('with `respondAsync`, send asks for a response before the delivery', async () => {
+  const accepted = { id: 'an-id', status: 'sending' };
+  const { carillon, requests } = await setUp([jsonResponse(202, accepted)]);
+  expect(await carillon.send({ title: 'Hello' }, { respondAsync: true })).toEqual(accepted);
+  expect(requests[0]!.headers.prefer).toBe('respond-async');
+});
+
+test('each send has another idempotency key, unless the caller gives one', async () => {
+  const { carillon, requests } = await setUp([sent]);
+  await carillon.send({ title: 'Hello' });
+  await carillon.send({ title: 'Hello' });
+  await carillon.send({ title: 'Hello' }, { idempotencyKey: 'job-17' });
+  const [first, second, third] = requests.map(({ headers }) => headers['idempotency-key']);
+  expect(first).not.toBe(second);
+  expect(third).toBe('job-17');
+});
+
+test('notification reads one by its id, percent-encoded', async () => {
+  const { carillon, requests } = await setUp([closeConnection, jsonResponse(200, result)]);
+  expect(await carillon.notification('a/b')).toEqual(result);
+  expect(requests[1]).toMatchObject({ method: 'GET', url: `${path}/a%2Fb`, body: '' });
+  expect(requests[1]!.headers.authorization).toBe(`Bearer ${secretKey}`);
+});
+
+test.each([
+  ['a broken connection', closeConnection],
+  ['a response that breaks off', breakOff],
+  ['409 request_in_progress', errorResponse('request_in_progress', 409)],
+  ['429 rate_limited', errorResponse('rate_limited', 429)],
+  ['500 internal_error', errorResponse('internal_error', 500)],
+  ['503 unavailable', errorResponse('unavailable', 503)],
+  ['throttling by the gateway', jsonResponse(429, { message: 'Too Many Requests' })],
+  ['a time-out of the gateway', jsonResponse(503, { message: 'Service Unavailable' })],
+  ['a 502 of a proxy', jsonResponse(502, 'Bad Gateway')],
+])('%s is retried with the same key and body, after growing pauses', async (_, fail) => {
+  const { carillon, requests, waits } = await setUp([fail, fail, sent]);
+  expect(await carillon.send({ title: 'Hello' })).toEqual(result);
+  expect(waits).toEqual([1000, 3000]);
+  expect(requests).toHaveLength(3);
+  const key = ({ headers, body }: ReceivedRequest) => [headers['idempotency-key'], body];
+  expect(new Set(requests.map((request) => JSON.stringify(key(request)))).size).toBe(1);
+});
+
+test.each([
+  ['invalid_request', 400],
+  ['unauthorized', 401],
+  ['notification_not_found', 404],
+  ['payload_too_large', 413],
+  ['idempotency_key_reused', 422],
+  ['send_cap_reached', 429],
+])('%s is not retried', async (code, status) => {
+  const { carillon, requests } = await setUp([errorResponse(code, status, { 'retry-after': '1' })]);
+  const error = await failureOf(carillon.send({ title: 'Hello' }));
+  expect(error).toMatchObject({ name: 'CarillonError', code, status, message: 'A message.' });
+  expect(requests).toHaveLength(1);
+});
+
+test('the pause starts after Retry-After', async () => {
+  const fail = errorResponse('rate_limited', 429, { 'retry-after': '60' });
+  const { carillon, waits } = await setUp([fail, sent]);
+  await carillon.send({ title: 'Hello' });
+  expect(waits).toEqual([60_000 + 1000]);
+});
+
+test.each([
+  [undefined, 61],
+  [5, 6],
+])(
+  'with maxRetryAfterSeconds %p, a Retry-After of %i s is not waited for',
+  async (max, seconds) => {
+    const fail = errorResponse('rate_limited', 429, { 'retry-after': String(seconds) });
+    const { carillon, requests } = await setUp([fail, sent], { maxRetryAfterSeconds: max! });
+    const error = await failureOf(carillon.send({ title: 'Hello' }));
+    expect(error).toMatchObject({ code: 'rate_limited', retryAfter: seconds });
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  [undefined, [1000, 3000, 9000, 27_000]],
+  [4000, [1000]],
+])('with timeoutMs %p, no pause ends later', async (timeoutMs, expected) => {
+  const fail = errorResponse('unavailable', 503);
+  const { carillon, requests, waits } = await setUp([fail], { timeoutMs: timeoutMs! });
+  expect(await failureOf(carillon.send({ title: 'Hello' }))).toMatchObject({ code: 'unavailable' });
+  expect(waits).toEqual(expected);
+  expect(requests).toHaveLength(expected.length + 1);
+});
+
+test('a call without a response ends at its time limit', async () => {
+  const { carillon } = await setUp([neverRespond], { timeoutMs: 300 });
+  const error = await failureOf(carillon.send({ title: 'Hello' }));
+  expect(error).toMatchObject({ code: 'network_error', cause: { name: 'TimeoutError' } });
+});
+
+test('an aborted signal ends an attempt, and the call rejects with its reason', async () => {
+  const controller = new AbortController();
+  const reason = new Error('The server stops.');
+  const abort = () => controller.abort(reason);
+  // So that no pause follows.
+  const { carillon, requests } = await setUp([abort], { timeoutMs: 900 });
+  const { signal } = controller;
+  expect(await failureOf(carillon.send({ title: 'Hello' }, { signal }))).toBe(reason);
+  expect(await failureOf(carillon.notification('an-id', { signal }))).toBe(reason);
+  expect(requests).toHaveLength(1);
+});
+
+test('an aborted signal ends a pause', async () => {
+  const controller = new AbortController();
+  const reason = new Error('The server stops.');
+  const waitForever = (_: number, signal?: AbortSignal) => {
+    const aborted = once(signal!, 'abort').then(() => Promise.reject(new Error('aborted')));
+    controller.abort(reason);
+    return aborted;
+  };
+  const { carillon, requests } = await setUp([closeConnection, sent], {}, waitForever);
+  const { signal } = controller;
+  expect(await failureOf(carillon.send({ title: 'Hello' }, { signal }))).toBe(reason);
+  expect(requests).toHaveLength(1);
+});
+
+test('the error has the issues of an invalid request', async () => {
+  const issues = [{ path: 'title', message: 'is required' }];
+  const { carillon } = await setUp([
+    jsonResponse(400, { error: { code: 'invalid_request', message: 'Invalid.', issues } }),
+  ]);
+  const error = await failureOf(carillon.send({ title: '' }));
+  expect(error).toMatchObject({ code: 'invalid_request', issues });
+});
+
+test.each([
+  [200, '<html>'],
+  [200, 'null'],
+  [404, '<html>'],
+])('a response with status %i and body %s is not from Carillon', async (status, body) => {
+  const { carillon, requests } = await setUp([
+    (_, response) => response.writeHead(status).end(body),
+  ]);
+  const error = await failureOf(carillon.send({ title: 'Hello' }));
+  expect(error).toMatchObject({ code: 'unexpected_response', status });
+  expect(requests).toHaveLength(1);
+});
+
+test('a redirect is not followed, because it would turn send into a GET', async () => {
+  const { carillon, requests } = await setUp([
+    (_, response) => response.writeHead(301, { location: '/elsewhere' }).end(),
+  ]);
+  const error = await failureOf(carillon.send({ title: 'Hello' }));
+  expect(error).toMatchObject({ code: 'unexpected_response', status: 301 });
+  expect(requests).toHaveLength(1);
+});
+
+const valid = { baseUrl: 'https://push.example.com', projectId: 'shop', secretKey };
+
+test.each([
+  ['baseUrl', { baseUrl: undefined }],
+  ['baseUrl', { baseUrl: 'https://push.example.com/api' }],
+  ['projectId', { projectId: 'Shop' }],
+  ['secretKey', { secretKey: undefined }],
+  ['secretKey', { secretKey: `${secretKey}\n` }],
+])('an invalid %s is refused: %j', (name, given) => {
+  const create = () => new CarillonServer({ ...valid, ...given } as CarillonServerOptions);
+  expect(create).toThrow(`Missing or invalid option "${name}": `);
+});
+
+test.each(['', 'two words', 'é', 'k'.repeat(256)])(
+  'the idempotency key %j is refused',
+  async (idempotencyKey) => {
+    const { carillon, requests } = await setUp([sent]);
+    const error = await failureOf(carillon.send({ title: 'Hello' }, { idempotencyKey }));
+    expect(error).toMatchObject({ code: 'invalid_options' });
+    expect(requests).toEqual([]);
+  },
+);
+
+test('in a page, the client refuses to run', () => {
+  cleanUps.push(() => Reflect.deleteProperty(globalThis, 'document'));
+  Reflect.set(globalThis, 'document', {});
+  expect(() => new CarillonServer(valid)).toThrow('must never be in a page');
+});
+
+test('the secret key is not printed with the client', () => {
+  const carillon = new CarillonServer(valid);
+  expect(
+    inspect(carillon, { showHidden: true, depth: 5 }) + JSON.stringify(carillon),
+  ).not.toContain(secretKey);
+});
