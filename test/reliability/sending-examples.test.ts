@@ -1,0 +1,233 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { bundleServerClient } from '../../sdk/build/bundle.ts';
+import { codeIn } from '../fixtures/documented-example.ts';
+import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
+
+const document = 'docs/sending.md';
+
+interface Language {
+  readonly name: string;
+  /** Of the code blocks. The first one sends. */
+  readonly tag: string;
+  readonly file: string;
+  /** Exits with 0 where the language can run. */
+  readonly check: readonly [string, ...string[]];
+  /** Turns the file into something that runs. */
+  readonly compile?: readonly [string, ...string[]];
+  readonly run: readonly [string, ...string[]];
+}
+
+const curlCheck = 'curl --version && ((BASH_VERSINFO[0] >= 4))';
+const phpCheck = 'exit(extension_loaded("curl") && PHP_VERSION_ID >= 80200 ? 0 : 1);';
+
+const node: Language = {
+  name: 'Node.js',
+  tag: 'js',
+  file: 'main.mjs',
+  check: [process.execPath, '--version'],
+  run: [process.execPath, 'main.mjs'],
+};
+const languages: readonly Language[] = [
+  node,
+  {
+    name: 'Python',
+    tag: 'python',
+    file: 'main.py',
+    check: ['python3', '--version'],
+    run: ['python3', 'main.py'],
+  },
+  {
+    name: 'PHP',
+    tag: 'php',
+    file: 'main.php',
+    check: ['php', '-r', phpCheck],
+    run: ['php', 'main.php'],
+  },
+  {
+    name: 'Go',
+    tag: 'go',
+    file: 'main.go',
+    check: ['go', 'version'],
+    compile: ['go', 'build', '-o', 'main', 'main.go'],
+    run: ['./main'],
+  },
+  {
+    name: 'curl',
+    tag: 'bash',
+    file: 'main.sh',
+    check: ['bash', '-c', curlCheck],
+    run: ['bash', '-eu', 'main.sh'],
+  },
+];
+
+let service: Service;
+let folders: ReadonlyMap<Language, Folder>;
+
+beforeAll(async () => {
+  service = await startService();
+  const client = (await bundleServerClient(process.cwd())).find(({ name }) =>
+    name.endsWith('.mjs'),
+  )!;
+  folders = new Map(languages.map((language) => [language, temporaryFolder()]));
+  for (const [{ tag, file, compile, check }, folder] of folders) {
+    folder.write(client.name, Buffer.from(client.contents).toString());
+    folder.write(file, codeIn(document, tag)[0]!);
+    if (compile !== undefined && canRun(check)) {
+      const { status, stderr } = spawnSync(compile[0], compile.slice(1), {
+        cwd: folder.path,
+        encoding: 'utf8',
+      });
+      if (status !== 0) throw new Error(stderr);
+    }
+  }
+});
+afterAll(async () => {
+  for (const folder of folders.values()) folder.remove();
+  await service.stop();
+});
+
+function canRun([command, ...args]: Language['check']): boolean {
+  return spawnSync(command, args).status === 0;
+}
+
+interface Output {
+  readonly succeeded: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the file of a language, with the variables that the examples read. */
+function runFile(
+  [command, ...args]: Language['run'],
+  folder: Folder,
+  baseUrl: string,
+  { projectId, secretKey }: ProjectCredentials,
+): Promise<Output> {
+  const env = { ...process.env, BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey };
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: folder.path, env, timeout: 120_000 }, (error, stdout, stderr) =>
+      resolve({ succeeded: error === null, stdout, stderr }),
+    );
+  });
+}
+
+/** Sends from a language to a project with one browser, through a gateway with faults. */
+async function sendThrough(faults: readonly Fault[], language: Language) {
+  const project = await service.createProject();
+  const browser = await service.subscribe(project);
+  const gateway = await startFaultyGateway(service.stack.baseUrl, faults);
+  try {
+    const folder = folders.get(language)!;
+    const output = await runFile(language.run, folder, gateway.origin, project);
+    const { sends } = await service.usage(project.projectId);
+    return { ...output, sends, messages: browser.messages.length, requests: gateway.requests };
+  } finally {
+    await gateway.stop();
+  }
+}
+
+describe('the documented examples of sending repeat a send under one key, so that it notifies once', () => {
+  for (const language of languages) {
+    // Together, because the examples wait between attempts. Those that cannot run here are named as skipped.
+    const testIfAvailable = canRun(language.check) ? test.concurrent : test.concurrent.skip;
+
+    testIfAvailable(
+      `${language.name}: after every kind of failure, one notification is sent`,
+      async () => {
+        const { stdout, stderr, sends, messages, requests } = await sendThrough(
+          [
+            'response lost',
+            // Longer than any example would pause without it.
+            { code: 'unavailable', retryAfter: 3 },
+            { code: 'request_in_progress', retryAfter: 1 },
+            { code: 'rate_limited', retryAfter: 1 },
+          ],
+          language,
+        );
+        expect(stdout + stderr).toMatch(/"?delivered"?: ?1\b|'delivered': 1\b/);
+        expect({ sends, messages, attempts: requests.length }).toEqual({
+          sends: 1,
+          messages: 1,
+          attempts: 5,
+        });
+        const keysAndBodies = requests.map(({ headers, body }) => [
+          headers['idempotency-key'],
+          body,
+        ]);
+        expect(new Set(keysAndBodies.map((pair) => JSON.stringify(pair))).size).toBe(1);
+        expect(keysAndBodies[0]![0]).toMatch(/^[0-9a-f-]{32,36}$/);
+        expect(requests.filter(({ isEarly }) => isEarly)).toEqual([]);
+      },
+    );
+
+    testIfAvailable.each<[string, Fault]>([
+      ['the cap of the month', { code: 'send_cap_reached', retryAfter: 1 }],
+      ['an invalid request', { code: 'invalid_request' }],
+      ['a Retry-After of an hour', { code: 'rate_limited', retryAfter: 3600 }],
+    ])(`${language.name}: %s ends the send with its error`, async (_, fault) => {
+      const { succeeded, stdout, stderr, sends, requests } = await sendThrough([fault], language);
+      const { code } = fault as Exclude<Fault, string>;
+      expect({ succeeded, sends, attempts: requests.length }).toEqual({
+        succeeded: false,
+        sends: 0,
+        attempts: 1,
+      });
+      expect(stdout + stderr).toContain(code);
+    });
+  }
+
+  test('two sends have different keys', async () => {
+    const project = await service.createProject();
+    const gateway = await startFaultyGateway(service.stack.baseUrl, []);
+    try {
+      const available = languages.filter(({ check }) => canRun(check));
+      for (const language of [...available, ...available]) {
+        await runFile(language.run, folders.get(language)!, gateway.origin, project);
+      }
+      const keys = gateway.requests.map(({ headers }) => headers['idempotency-key']);
+      expect(new Set(keys).size).toBe(2 * available.length);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  test('the example for large audiences prints the counts after the delivery', async () => {
+    const project = await service.createProject();
+    await service.subscribe(project);
+    const folder = folders.get(node)!;
+    const file = folder.write('large.mjs', codeIn(document, 'js')[1]!);
+    const { stdout } = await runFile(
+      [process.execPath, file],
+      folder,
+      service.stack.baseUrl,
+      project,
+    );
+    expect(JSON.parse(stdout)).toEqual({ status: 'sent', attempted: 1, delivered: 1 });
+  });
+
+  test('a job of the example for queues that runs twice sends once', async () => {
+    const project = await service.createProject();
+    const browser = await service.subscribe(project);
+    const folder = folders.get(node)!;
+    const file = folder.write(
+      'job.mjs',
+      `import { CarillonServer } from './carillon-server.mjs';
+    const { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey } = process.env;
+    const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
+    const job = { id: 17, notification: { title: 'Doors open at eight' } };
+    ${codeIn(document, 'js')[2]!}`,
+    );
+    for (let run = 1; run <= 2; run++) {
+      const output = await runFile(
+        [process.execPath, file],
+        folder,
+        service.stack.baseUrl,
+        project,
+      );
+      expect(output.succeeded).toBe(true);
+    }
+    expect(browser.messages).toHaveLength(1);
+  });
+});
