@@ -1,14 +1,13 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { storedResult, totalOf } from '../shares/results.ts';
-import { statusOf } from '../shares/status.ts';
+import { isKept, notificationResult } from '../shares/notification-result.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';
 
 export interface NotificationParts {
-  readonly notifications: NotificationStore;
+  readonly notifications: Pick<NotificationStore, 'find'>;
   readonly tallies: Pick<TallyStore, 'find'>;
   readonly clock: () => Date;
 }
@@ -23,39 +22,14 @@ export async function getNotification(
   id: string | undefined,
 ): Promise<NotificationResult> {
   const notification = id === undefined ? undefined : await notifications.find(projectId, id);
-  if (notification === undefined) {
+  const now = clock();
+  if (notification === undefined || !isKept(notification, now)) {
     throw new ServiceError(
       'notification_not_found',
       'This project has sent no notification with this id.',
     );
   }
-  const { content, plan, sentAt } = notification;
-  const { talliesPerShare, users, subscribers } = plan;
+  const { plan } = notification;
   const found = await tallies.find(notification.id, tallyNumbers(plan));
-  const firsts = found.filter((_, number) => number % talliesPerShare === 0);
-  const status = statusOf(notification, firsts, clock());
-  // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
-  const results = firsts.map((tally) =>
-    status === 'sending' && tally !== undefined
-      ? { ...tally.counts, isComplete: true }
-      : storedResult(tally),
-  );
-  const total = totalOf(results, subscribers);
-  const { attempted, delivered, removed, failed, failures, unreached } = total;
-  return {
-    id: notification.id,
-    ...content,
-    audience: users === undefined ? 'everyone' : { users },
-    status,
-    sentAt: sentAt.toISOString(),
-    ...{ attempted, delivered, removed, failed },
-    ...(status !== 'sending' && unreached > 0 ? { unreached } : {}),
-    ...(failed > 0 ? { failures } : {}),
-    shown: sum(found.map((tally) => tally?.shown)),
-    clicked: sum(found.map((tally) => tally?.clicked)),
-  };
-}
-
-function sum(numbers: readonly (number | undefined)[]): number {
-  return numbers.reduce<number>((total, number = 0) => total + number, 0);
+  return notificationResult(notification, found, now);
 }

@@ -95,6 +95,13 @@ test('the audience of a targeted notification is the number of its user ids', as
   expect(result.audience).toEqual({ users: 3 });
 });
 
+test('a notification is found for 90 days', async () => {
+  const days = 90 * 24 * 60 * 60;
+  const tallies = [tally({ ended: 'complete' }), undefined, tally({ ended: 'complete' })];
+  expect(await get(tallies, days - 1)).toMatchObject({ status: 'sent' });
+  await expect(get(tallies, days)).rejects.toMatchObject({ code: 'notification_not_found' });
+});
+
 test.each([
   ['an unknown id', '01890a5d-ac96-774b-bcce-b302099a8058'],
   ['an invalid id', undefined],

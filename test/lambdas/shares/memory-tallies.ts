@@ -48,6 +48,12 @@ export function memoryTallies(): TallyStore {
       return numbers.map((number) => read(nameOf(notificationId, number)));
     },
 
+    async findEach(wanted) {
+      return wanted.map(({ notificationId, numbers }) =>
+        numbers.map((number) => read(nameOf(notificationId, number))),
+      );
+    },
+
     async count(projectId, notificationId, number, type) {
       const name = nameOf(notificationId, number);
       const tally = tallies.get(name);

@@ -135,6 +135,27 @@ describe.each([
     });
   });
 
+  test('tallies of several notifications are found in the given order', async () => {
+    const [one, other] = [newShare(), newShare()];
+    for (const key of [one, other]) await tallies().startChunk(key, chunk('a'));
+    for (let number = 1; number < 130; number += 1) await tallies().open(one, number);
+    const numbers = Array.from({ length: 131 }, (_, number) => 130 - number);
+    const found = await tallies().findEach([
+      { notificationId: other.notificationId, numbers: [1, 0] },
+      { notificationId: one.notificationId, numbers },
+      { notificationId: 'unknown', numbers: [0] },
+      { notificationId: one.notificationId, numbers: [] },
+    ]);
+    expect(found.map((own) => own.length)).toEqual([2, 131, 1, 0]);
+    expect(found[0]).toEqual([undefined, expect.objectContaining({ pending: 5 })]);
+    expect(found[1]!.map((tally) => tally?.pending)).toEqual([
+      undefined,
+      ...Array<number>(129).fill(0),
+      5,
+    ]);
+    expect(found[2]).toEqual([undefined]);
+  });
+
   test('a write that arrives late does nothing', async () => {
     const key = newShare();
     await tallies().startChunk(key, chunk('a'));

@@ -1,0 +1,49 @@
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import type { StoredNotification } from '../store/notifications.ts';
+import { expiryOf } from '../store/send-writes.ts';
+import type { Tally } from '../store/tallies.ts';
+import { storedResult, totalOf } from './results.ts';
+import { statusOf } from './status.ts';
+
+/** Whether a notification is still kept. DynamoDB deletes it, and each of its tallies, at some later time. */
+export function isKept({ sentAt }: StoredNotification, now: Date): boolean {
+  return now.getTime() < expiryOf(sentAt) * 1000;
+}
+
+/**
+ * A notification with the counts stored so far.
+ * @param tallies all of its tallies.
+ */
+export function notificationResult(
+  { id, content, plan, sentAt }: StoredNotification,
+  tallies: readonly (Tally | undefined)[],
+  now: Date,
+): NotificationResult {
+  const { talliesPerShare, users, subscribers } = plan;
+  const firsts = tallies.filter((_, number) => number % talliesPerShare === 0);
+  const status = statusOf({ plan, sentAt }, firsts, now);
+  // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
+  const results = firsts.map((tally) =>
+    status === 'sending' && tally !== undefined
+      ? { ...tally.counts, isComplete: true }
+      : storedResult(tally),
+  );
+  const total = totalOf(results, subscribers);
+  const { attempted, delivered, removed, failed, failures, unreached } = total;
+  return {
+    id,
+    ...content,
+    audience: users === undefined ? 'everyone' : { users },
+    status,
+    sentAt: sentAt.toISOString(),
+    ...{ attempted, delivered, removed, failed },
+    ...(status !== 'sending' && unreached > 0 ? { unreached } : {}),
+    ...(failed > 0 ? { failures } : {}),
+    shown: sum(tallies.map((tally) => tally?.shown)),
+    clicked: sum(tallies.map((tally) => tally?.clicked)),
+  };
+}
+
+function sum(numbers: readonly (number | undefined)[]): number {
+  return numbers.reduce<number>((total, number = 0) => total + number, 0);
+}
