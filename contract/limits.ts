@@ -30,6 +30,14 @@ export const limits = {
   removalBatch: 50,
   /** Seconds for which a push service keeps a message for an offline browser: four weeks. */
   messageTtl: 28 * 24 * 60 * 60,
+  /** Notifications in one response of the list, by default and at most. */
+  page: 20,
+  largestPage: 100,
+  /**
+   * Tallies that one page of the list reads, so that 100 notifications to millions do not use up what
+   * DynamoDB reads in a second. A page of them ends earlier. Above the tallies of one notification: 768.
+   */
+  pageTallies: 2000,
   /** Days for which a notification is stored and counts events: well past `messageTtl`. */
   notificationRetentionDays: 90,
   /**

@@ -29,6 +29,15 @@ export interface Project {
   readonly subscriberCounter: SubscriberCounter;
 }
 
+/** A project with what its owner sees of it. */
+export interface DescribedProject extends Project {
+  readonly name: string;
+  /** The public VAPID key, base64url. */
+  readonly applicationServerKey: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+}
+
 /** A project with its private key, for the functions that sign pushes. */
 export interface SigningProject extends Project {
   readonly vapid: VapidKeys;

@@ -3,7 +3,16 @@
  * headers from it, and the SDK and the tests take their URLs from it.
  */
 
-export type RouteName = 'subscribe' | 'unsubscribe' | 'send' | 'getNotification' | 'track';
+export type RouteName =
+  | 'subscribe'
+  | 'unsubscribe'
+  | 'getProject'
+  | 'send'
+  | 'listNotifications'
+  | 'getNotification'
+  | 'track'
+  | 'getUser'
+  | 'removeUser';
 
 /** Every function: one for each route, and deliver, which only send invokes. */
 export type FunctionName = RouteName | 'deliver';
@@ -40,9 +49,21 @@ export const routes = {
     // Subscribe's function answers the preflight of this path, for both methods.
     answersPreflight: false,
   },
+  getProject: {
+    name: 'getProject',
+    method: 'GET',
+    path: project,
+    answersPreflight: false,
+  },
   send: {
     name: 'send',
     method: 'POST',
+    path: `${project}/notifications`,
+    answersPreflight: false,
+  },
+  listNotifications: {
+    name: 'listNotifications',
+    method: 'GET',
     path: `${project}/notifications`,
     answersPreflight: false,
   },
@@ -58,6 +79,19 @@ export const routes = {
     path: `${project}/notifications/{notificationId}/events`,
     corsMethods: ['POST'],
     answersPreflight: true,
+  },
+  // The id is in the query, because it may contain a slash.
+  getUser: {
+    name: 'getUser',
+    method: 'GET',
+    path: `${project}/users`,
+    answersPreflight: false,
+  },
+  removeUser: {
+    name: 'removeUser',
+    method: 'DELETE',
+    path: `${project}/users`,
+    answersPreflight: false,
   },
 } as const satisfies { readonly [Name in RouteName]: Route & { readonly name: Name } };
 

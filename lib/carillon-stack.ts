@@ -65,12 +65,23 @@ export class CarillonStack extends Stack {
       ...small,
       name: 'getNotification',
     });
+    const getProject = new ServiceFunction(this, 'GetProject', { ...small, name: 'getProject' });
+    const listNotifications = new ServiceFunction(this, 'ListNotifications', {
+      ...small,
+      name: 'listNotifications',
+    });
+    const getUser = new ServiceFunction(this, 'GetUser', { ...small, name: 'getUser' });
+    const removeUser = new ServiceFunction(this, 'RemoveUser', { ...small, name: 'removeUser' });
     const endpoints: Record<RouteName, ServiceFunction> = {
       subscribe,
       unsubscribe,
+      getProject,
       send,
+      listNotifications,
       getNotification,
       track,
+      getUser,
+      removeUser,
     };
     const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
 
@@ -94,7 +105,6 @@ export class CarillonStack extends Stack {
     usage.grantRead(send);
     deliver.grantInvocation(send);
     send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
-
     send.addEnvironment(environment.pushesPerSecond, String(settings.pushesPerSecond));
 
     projects.grantLookup(deliver);
@@ -112,8 +122,18 @@ export class CarillonStack extends Stack {
       pushing.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
     }
 
+    usage.grantRead(getProject);
+    getProject.addEnvironment(environment.subscriberCap, String(settings.subscriberCap));
+    getProject.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
+
     notifications.grantRead(getNotification);
-    tallies.grantRead(getNotification);
+    notifications.grantList(listNotifications);
+    for (const reading of [getNotification, listNotifications]) tallies.grantRead(reading);
+
+    subscriptions.grantFindUser(getUser);
+    subscriptions.grantFindUser(removeUser);
+    subscriptions.grantRemove(removeUser);
+    usage.grantCount(removeUser);
 
     tallies.grantCount(track);
 

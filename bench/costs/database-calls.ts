@@ -14,6 +14,15 @@ export const databaseCalls = {
   updatedSubscription: ['UpdateItem RateLimits', 'UpdateItem Subscriptions'],
   unsubscribe: ['UpdateItem RateLimits', 'TransactWriteItems Subscriptions Usage'],
   event: ['UpdateItem RateLimits', 'UpdateItem Tallies'],
+  readProject: ['UpdateItem RateLimits', 'Query Usage'],
+  /** A page whose notifications have at most 100 tallies together. */
+  listNotifications: ['UpdateItem RateLimits', 'Query Notifications', 'BatchGetItem Tallies'],
+  readUser: ['UpdateItem RateLimits', 'Query Subscriptions/byUser'],
+  removeUser: [
+    'UpdateItem RateLimits',
+    'Query Subscriptions/byUser',
+    'TransactWriteItems Subscriptions Usage',
+  ],
   readNotification: ['UpdateItem RateLimits', 'GetItem Notifications', 'BatchGetItem Tallies'],
   /** A function that sends has not read the project within the last 30 s. */
   uncachedProject: ['TransactGetItems Projects VapidKeys'],

@@ -1,5 +1,11 @@
-import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  type QueryCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import type { CancelledItem, NotificationItem, SendPlan } from './items.ts';
+import { recordExists } from './send-writes.ts';
 
 /** A notification as it was sent. */
 export interface StoredNotification {
@@ -15,7 +21,17 @@ export interface NotificationStore {
     notificationId: string,
     signal?: AbortSignal,
   ): Promise<StoredNotification | undefined>;
+
+  /**
+   * Reads the notifications of a project, the newest first. Cancelled ones are left out.
+   * @param limit how many, unless there are fewer.
+   * @param from the id of the first one, or of any later position in their order.
+   */
+  newest(projectId: string, limit: number, from?: string): Promise<readonly StoredNotification[]>;
 }
+
+/** The greatest UUID (RFC 9562 §5.10), and less than the keys of idempotency items. */
+const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export function notificationStore(
   dynamo: DynamoDBDocumentClient,
@@ -32,14 +48,40 @@ export function notificationStore(
         { abortSignal },
       );
       if (Item === undefined || 'cancelled' in (Item as CancelledItem)) return undefined;
-      const { content, sentAt, ...item } = Item as NotificationItem;
-      const { users, subscribers, shares, talliesPerShare, respondedAsync } = item;
-      return {
-        id: notificationId,
-        content,
-        plan: { users, subscribers, shares, talliesPerShare, respondedAsync },
-        sentAt: new Date(sentAt),
-      };
+      return fromItem(Item as NotificationItem);
     },
+
+    async newest(projectId, limit, from = maxUuid) {
+      const items: NotificationItem[] = [];
+      let ExclusiveStartKey: Record<string, unknown> | undefined;
+      do {
+        const page: QueryCommandOutput = await dynamo.send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: 'projectId = :projectId AND notificationId <= :from',
+            FilterExpression: recordExists,
+            ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
+            ScanIndexForward: false,
+            ConsistentRead: true,
+            Limit: limit,
+            ExclusiveStartKey,
+          }),
+        );
+        items.push(...((page.Items ?? []) as NotificationItem[]));
+        ExclusiveStartKey = page.LastEvaluatedKey;
+        // DynamoDB applies the limit before the filter.
+      } while (items.length < limit && ExclusiveStartKey !== undefined);
+      return items.slice(0, limit).map(fromItem);
+    },
+  };
+}
+
+function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem) {
+  const { users, subscribers, shares, talliesPerShare, respondedAsync } = item;
+  return {
+    id: notificationId,
+    content,
+    plan: { users, subscribers, shares, talliesPerShare, respondedAsync },
+    sentAt: new Date(sentAt),
   };
 }

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type { Project, SigningProject } from '../../contract/project.ts';
+import type { DescribedProject, Project, SigningProject } from '../../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
@@ -22,11 +22,34 @@ export function projectStore(
   clock: () => Date,
 ): ProjectStore {
   return remembering(clock, async (projectId) => {
-    const { Item } = await dynamo.send(
-      new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
-    );
-    return Item && fromItem(Item as ProjectItem);
+    const item = await readProject(dynamo, table, projectId);
+    return item && fromItem(item);
   });
+}
+
+/** Finds a project with what its owner sees of it. */
+export function describedProjectStore(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  clock: () => Date,
+): ProjectStore<DescribedProject> {
+  return remembering(clock, async (projectId) => {
+    const item = await readProject(dynamo, table, projectId);
+    if (item === undefined) return undefined;
+    const { name, vapidPublicKey: applicationServerKey, createdAt } = item;
+    return { ...fromItem(item), name, applicationServerKey, createdAt };
+  });
+}
+
+async function readProject(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  projectId: string,
+): Promise<ProjectItem | undefined> {
+  const { Item } = await dynamo.send(
+    new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
+  );
+  return Item as ProjectItem | undefined;
 }
 
 /** Finds a project with its VAPID key pair. The private key is stored in a separate table. */

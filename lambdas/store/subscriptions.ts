@@ -2,6 +2,7 @@ import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
@@ -49,7 +50,18 @@ export interface SubscriptionStore {
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
   ): Promise<number>;
+
+  /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
+  removeOfUser(
+    project: CountedProject,
+    userId: string,
+    endpointHashes: readonly Uint8Array[],
+    signal?: AbortSignal,
+  ): Promise<number>;
 }
+
+/** The condition that a subscription is stored. */
+const exists = 'attribute_exists(endpointHash)';
 
 /** Changes each subscription and a counter in one transaction, so that they always agree. */
 export function subscriptionStore(
@@ -73,30 +85,48 @@ export function subscriptionStore(
       return removed === 1 ? 'removed' : 'absent';
     },
 
-    async removeBatch(project, endpointHashes, abortSignal) {
-      if (endpointHashes.length === 0) return 0;
-      const deletions = endpointHashes.map((hash) => ({
-        Delete: {
-          TableName: tables.subscriptions,
-          Key: subscriptionKey(project.projectId, hash),
-          ConditionExpression: 'attribute_exists(endpointHash)',
-        },
-      }));
-      const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
-      try {
-        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
-        return endpointHashes.length;
-      } catch (error) {
-        const reasons = cancellationReasons(error);
-        if (!reasons.some(conditionFailed)) throw error;
-        // Without the attribute the project is being deleted with its subscriptions.
-        if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
-        const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-        return store.removeBatch(project, remaining, abortSignal);
-      }
+    removeBatch(project, endpointHashes, signal) {
+      return removeIf({ ConditionExpression: exists }, project, endpointHashes, signal);
+    },
+
+    removeOfUser(project, userId, endpointHashes, signal) {
+      const condition = {
+        ConditionExpression: 'projectUser = :user',
+        ExpressionAttributeValues: { ':user': projectUser(project.projectId, userId) },
+      };
+      return removeIf(condition, project, endpointHashes, signal);
     },
   };
   return store;
+
+  /** @returns how many subscriptions existed and met the condition. */
+  async function removeIf(
+    condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
+    project: CountedProject,
+    endpointHashes: readonly Uint8Array[],
+    abortSignal: AbortSignal | undefined,
+  ): Promise<number> {
+    if (endpointHashes.length === 0) return 0;
+    const deletions = endpointHashes.map((hash) => ({
+      Delete: {
+        TableName: tables.subscriptions,
+        Key: subscriptionKey(project.projectId, hash),
+        ...condition,
+      },
+    }));
+    const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
+    try {
+      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+      return endpointHashes.length;
+    } catch (error) {
+      const reasons = cancellationReasons(error);
+      if (!reasons.some(conditionFailed)) throw error;
+      // Without the attribute the project is being deleted with its subscriptions.
+      if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
+      const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
+      return removeIf(condition, project, remaining, abortSignal);
+    }
+  }
 
   async function update(
     { projectId }: CountedProject,
@@ -110,7 +140,7 @@ export function subscriptionStore(
           TableName: tables.subscriptions,
           Key: subscriptionKey(projectId, hash),
           UpdateExpression: `SET origin = :origin, #path = :path, p256dh = :p256dh, #auth = :auth, updatedAt = :now ${user}`,
-          ConditionExpression: 'attribute_exists(endpointHash)',
+          ConditionExpression: exists,
           ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
           ExpressionAttributeValues: {
             ':origin': endpoint.origin,

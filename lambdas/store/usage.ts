@@ -29,3 +29,31 @@ export function subscriberCount(dynamo: DynamoDBDocumentClient, table: string) {
     return counters.reduce((sum, { used }) => sum + used, 0);
   };
 }
+
+/** What a project has used: its subscribers, and its notifications in a UTC month. */
+export interface ProjectUsage {
+  readonly subscribers: number;
+  /** Such as `2026-11`. */
+  readonly month: string;
+  readonly sends: number;
+}
+
+/** Reads both with one call: the periods of months come before those of subscribers. */
+export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
+  return async (projectId: string, month: string): Promise<ProjectUsage> => {
+    const { Items = [] } = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'projectId = :projectId AND period >= :month',
+        ExpressionAttributeValues: { ':projectId': projectId, ':month': month },
+        ConsistentRead: true,
+      }),
+    );
+    const usage = { subscribers: 0, month, sends: 0 };
+    for (const { period, used = 0 } of Items as Partial<UsageItem>[]) {
+      if (period === month) usage.sends = used;
+      else if (period!.startsWith(subscriberCounterPrefix)) usage.subscribers += used;
+    }
+    return usage;
+  };
+}

@@ -20,6 +20,11 @@ export class NotificationsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
   }
 
+  /** Allows reading the notifications of a project, one after the other. */
+  grantList(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:Query']);
+  }
+
   /** Allows reading one notification. */
   grantRead(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:GetItem']);

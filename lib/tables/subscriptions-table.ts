@@ -38,6 +38,11 @@ export class SubscriptionsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:DeleteItem']);
   }
 
+  /** Allows finding the subscriptions of a user id. */
+  grantFindUser(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:Query'], [`${this.table.tableArn}/index/${byUserIndex}`]);
+  }
+
   /** Allows reading all subscriptions of a project, or those of some user ids. */
   grantAudience(fn: lambda.Function): void {
     const { tableArn } = this.table;

@@ -19,7 +19,7 @@ export class UsageTable extends ServiceTable {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
-  /** Allows reading how many subscribers a project has. */
+  /** Allows reading how many subscribers a project has, and how many units it has used. */
   grantRead(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:Query']);
   }

@@ -4,6 +4,7 @@ import { errorTable } from '../../contract/errors.ts';
 import { freeTier, limits } from '../../contract/limits.ts';
 import { pushServiceHosts } from '../../contract/push-services.ts';
 import { routes } from '../../contract/routes.ts';
+import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
 import { gatewayResponses } from '../../local/gateway/response.ts';
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';
@@ -15,6 +16,7 @@ test('each example gets the documented response', async () => {
   try {
     const project = await service.createProject();
     await service.subscribe(project);
+    await service.send(project, { title: 'Seats on sale' });
     const { body } = await service.send(project, { title: 'Doors open at eight' });
     const examples = examplesIn('docs/api.md', '## Subscribe');
     const responses = await run(examples, {
@@ -24,6 +26,7 @@ test('each example gets the documented response', async () => {
         PROJECT: project.projectId,
         SECRET_KEY: project.secretKey,
         NOTIFICATION: body.id,
+        CURSOR: cursorOf(body.id),
       },
       // Prints the status before the body, as in the document.
       prelude: `curl() { command curl -s -w '\\n%{http_code}\\n' "$@" | { read -r body; read -r status; echo "$status $body"; }; }`,
@@ -79,6 +82,8 @@ test.each([
   limits.userIds,
   limits.messageBytes,
   limits.notificationRetentionDays,
+  limits.page,
+  limits.largestPage,
   freeTier.rateLimitPerMinute,
   freeTier.monthlySendCap,
   freeTier.subscriberCap,

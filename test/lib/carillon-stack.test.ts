@@ -1,7 +1,7 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import type { FunctionName } from '../../contract/routes.ts';
+import { type FunctionName, routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();
@@ -97,6 +97,33 @@ const grants: Record<FunctionName, string[]> = {
     'RateLimitsTable: dynamodb:UpdateItem',
     'TalliesTable: dynamodb:BatchGetItem',
   ],
+  getProject: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'UsageTable: dynamodb:Query',
+  ],
+  listNotifications: [
+    ...ownLog,
+    'NotificationsTable: dynamodb:Query',
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'TalliesTable: dynamodb:BatchGetItem',
+  ],
+  getUser: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable/index/byUser: dynamodb:Query',
+  ],
+  removeUser: [
+    ...ownLog,
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable/index/byUser: dynamodb:Query',
+    'SubscriptionsTable: dynamodb:DeleteItem',
+    'UsageTable: dynamodb:UpdateItem',
+  ],
   track: [
     ...ownLog,
     'ProjectsTable: dynamodb:GetItem',
@@ -154,12 +181,12 @@ test('each function may write to its log group only', () => {
 
 test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
-  expect(policies).toHaveLength(6);
+  expect(policies).toHaveLength(10);
   for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
 });
 
 test('no role has a managed policy, which would contain wildcards', () => {
-  prod.template.resourceCountIs('AWS::IAM::Role', 6);
+  prod.template.resourceCountIs('AWS::IAM::Role', 10);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
 
@@ -209,6 +236,23 @@ const environments: Record<FunctionName, object> = {
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
     TALLIES_TABLE: table('TalliesTable'),
   },
+  getProject: {
+    ...endpoint,
+    USAGE_TABLE: table('UsageTable'),
+    SUBSCRIBER_CAP: '1000',
+    MONTHLY_SEND_CAP: '10000',
+  },
+  listNotifications: {
+    ...endpoint,
+    NOTIFICATIONS_TABLE: table('NotificationsTable'),
+    TALLIES_TABLE: table('TalliesTable'),
+  },
+  getUser: { ...endpoint, SUBSCRIPTIONS_TABLE: table('SubscriptionsTable') },
+  removeUser: {
+    ...endpoint,
+    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
+    USAGE_TABLE: table('UsageTable'),
+  },
   track: { ...endpoint, TALLIES_TABLE: table('TalliesTable') },
   deliver: { ...common, ...pushing },
 };
@@ -255,7 +299,8 @@ test('settings reach the functions that read them', () => {
 test('send and deliver have one vCPU and the longest timeouts', () => {
   expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
   expect(propertiesOf('deliver')).toMatchObject({ MemorySize: 1769, Timeout: 900 });
-  for (const name of ['subscribe', 'unsubscribe', 'getNotification', 'track'] as const) {
+  for (const { name } of Object.values(routes)) {
+    if (name === 'send') continue;
     expect(propertiesOf(name)).toMatchObject({ MemorySize: 512, Timeout: 10 });
   }
 });

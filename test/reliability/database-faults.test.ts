@@ -4,7 +4,12 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import {
+  type CallOptions,
+  type ProjectCredentials,
+  type Service,
+  startService,
+} from '../fixtures/service.ts';
 import {
   always,
   conflict,
@@ -32,19 +37,21 @@ beforeEach(async () => {
 function call(name: RouteName, browser: SimulatedBrowser, notificationId = 'none') {
   const { projectId, secretKey } = project;
   const parameters = { projectId, notificationId };
-  const bodies = {
-    subscribe: browser.toJSON(),
-    unsubscribe: undefined,
-    send: { title: 'T' },
-    getNotification: undefined,
-    track: { type: 'shown' },
+  const inputs: Record<RouteName, Partial<CallOptions>> = {
+    subscribe: { body: browser.toJSON() },
+    unsubscribe: { query: `?endpoint=${encodeURIComponent(browser.endpoint)}` },
+    getProject: {},
+    send: { body: { title: 'T' } },
+    listNotifications: {},
+    getNotification: {},
+    track: { body: { type: 'shown' } },
+    getUser: { query: '?userId=ada' },
+    removeUser: { query: '?userId=ada' },
   };
-  const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
   return service.call(routes[name], {
     parameters,
     headers: { authorization: `Bearer ${secretKey}` },
-    ...(name === 'unsubscribe' && { query }),
-    ...(bodies[name] && { body: bodies[name] }),
+    ...inputs[name],
   });
 }
 
@@ -117,6 +124,15 @@ describe('a write whose response is lost counts once', () => {
     expect(await usage()).toMatchObject({ subscribers: 0 });
   });
 
+  test('the removed subscriptions of a user', async () => {
+    const browser = await service.subscribe(project, 'ada');
+    hook = once('TransactWriteItems', 'lost response');
+    const { status, body } = await call('removeUser', browser);
+    expect({ status, body }).toEqual({ status: 200, body: { removed: 1 } });
+    expect(await isStored(browser)).toBe(false);
+    expect(await usage()).toMatchObject({ subscribers: 0 });
+  });
+
   test('a send', async () => {
     const browser = await service.subscribe(project);
     hook = once('TransactWriteItems', 'lost response');
@@ -166,10 +182,22 @@ describe('a lasting database fault returns 503 with Retry-After and changes noth
     ['send: throttled claim', 'send', always('UpdateItem', throttled)],
     ['getNotification: throttled', 'getNotification', always('GetItem', throttled)],
     ['track: throttled', 'track', always('UpdateItem', throttled)],
+    ['getProject: throttled', 'getProject', always('Query', throttled)],
+    ['listNotifications: throttled', 'listNotifications', always('Query', throttled)],
+    ['listNotifications: no response', 'listNotifications', always('Query', 'no response')],
+    ['getUser: throttled', 'getUser', always('Query', throttled)],
+    ['getUser: no response', 'getUser', always('Query', 'no response')],
+    ['removeUser: throttled read', 'removeUser', always('Query', throttled)],
+    ['removeUser: throttled removal', 'removeUser', always('TransactWriteItems', throttled)],
+    [
+      'removeUser: conflicts',
+      'removeUser',
+      (request) => (request.operation === 'TransactWriteItems' ? conflict(request) : undefined),
+    ],
   ];
 
   test.each(lasting)('%s', async (_, name, fault) => {
-    const existing = await service.subscribe(project);
+    const existing = await service.subscribe(project, 'ada');
     const target = name === 'subscribe' ? newBrowser() : existing;
     hook = fault;
     const { status, headers, body } = await call(name, target);

@@ -34,18 +34,23 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const reads = ['GetItem', 'TransactGetItems', 'Query'];
+const reads = ['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query'];
 const writes = () => calls.filter((operation) => !reads.includes(operation)).length;
 
 const wrongKey = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };
 
 function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
+  const authorized = { headers: { authorization: `Bearer ${project.secretKey}` } };
   const requests = {
     subscribe: { body: service.stack.pushService.subscribe().toJSON() },
     unsubscribe: { query: '?endpoint=https%3A%2F%2Ffcm.googleapis.com%2Fx' },
-    send: { body: { title: 'T' }, headers: { authorization: `Bearer ${project.secretKey}` } },
-    getNotification: { headers: { authorization: `Bearer ${project.secretKey}` } },
+    getProject: authorized,
+    send: { body: { title: 'T' }, ...authorized },
+    listNotifications: authorized,
+    getNotification: authorized,
     track: { body: { type: 'shown' } },
+    getUser: { query: '?userId=ada', ...authorized },
+    removeUser: { query: '?userId=ada', ...authorized },
   } satisfies Record<RouteName, Partial<CallOptions>>;
   return service.call(routes[name], {
     parameters: { projectId: project.projectId, notificationId: randomUUID() },
@@ -74,7 +79,7 @@ async function hitsOf(bucket: string): Promise<number[]> {
   return items.filter((item) => item.bucket.includes(bucket)).map(({ hits }) => hits);
 }
 
-const everyRoute: RouteName[] = ['subscribe', 'unsubscribe', 'send', 'getNotification', 'track'];
+const everyRoute = Object.keys(routes) as RouteName[];
 
 describe('a flood from one address writes nothing beyond the limit, except one refused write per instance', () => {
   test.each(everyRoute)('%s', async (name) => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
+import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { TableVariable } from '../../local/dynamodb/table-names.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -132,27 +133,31 @@ function validRequest(
   const browser = browsers[pick % browsers.length]!;
   const sent = [...model.notifications.keys()];
   const notificationId = sent[pick % sent.length] ?? randomUUID();
-  const bodies = {
+  const bodies: Partial<Record<RouteName, object>> = {
     subscribe: { ...browser.toJSON(), userId },
-    unsubscribe: undefined,
     send: { title, ...(userId !== undefined && { userIds: [userId, 'u1'] }) },
-    getNotification: undefined,
     track: { type: pick % 2 === 0 ? 'shown' : 'clicked' },
+  };
+  const user = `?userId=${encodeURIComponent(userId ?? 'u1')}`;
+  const queries: Partial<Record<RouteName, string>> = {
+    unsubscribe: `?endpoint=${encodeURIComponent(browser.endpoint)}`,
+    listNotifications: `?limit=${1 + (pick % 100)}${sent.length > 0 && pick % 2 === 0 ? `&cursor=${cursorOf(notificationId)}` : ''}`,
+    getUser: user,
+    removeUser: user,
   };
   // Both need a notification.
   const needsNotification = route === 'track' || route === 'getNotification';
   const name = needsNotification && sent.length === 0 ? 'send' : route;
   const body = bodies[name];
-  const query = name === 'unsubscribe' ? `?endpoint=${encodeURIComponent(browser.endpoint)}` : '';
+  const query = queries[name] ?? '';
+  const isOwners = !('corsMethods' in routes[name]);
   return {
     method: routes[name].method,
     path: pathOf(routes[name], { projectId, notificationId }) + query,
     headers: {
       'x-forwarded-for': nextAddress(),
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...((name === 'send' || name === 'getNotification') && {
-        authorization: `Bearer ${secretKey}`,
-      }),
+      ...(isOwners && { authorization: `Bearer ${secretKey}` }),
       ...(name === 'send' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     },
     body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
@@ -216,7 +221,11 @@ function harmlessRequests(projectId: string): string[] {
     ['POST', path, invalid],
     ['DELETE', `${path}?endpoint=${encodeURIComponent('https://push.example.com/x')}`],
     ['POST', `${path}/notifications`, { title: 'T' }],
+    ['GET', path],
+    ['GET', `${path}/notifications?limit=2&cursor=${cursorOf(randomUUID())}`],
     ['GET', `${path}/notifications/${randomUUID()}`],
+    ['GET', `${path}/users?userId=ada`],
+    ['DELETE', `${path}/users?userId=ada`],
     ['POST', `${path}/notifications/${randomUUID()}/events`, { type: 'shown' }],
     ['OPTIONS', path],
   ].map(([method, target, body]) => {

@@ -6,7 +6,7 @@ import {
   startService,
 } from '../fixtures/service.ts';
 import { pushHeaders } from './fixtures/push-headers.ts';
-import { validBody } from './fixtures/valid-body.ts';
+import { routesWithBody, validBody } from './fixtures/valid-body.ts';
 
 let service: Service;
 let project: ProjectCredentials;
@@ -100,14 +100,24 @@ describe('a line break in a request reaches no header of a response or a push', 
       name,
       () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
     ]),
+    ...(['getUser', 'removeUser'] as const).map((name): (typeof cases)[number] => [
+      'userId',
+      name,
+      () => ({ query: `?userId=${encoded}` }),
+    ]),
+    ...['limit', 'cursor'].map((parameter): (typeof cases)[number] => [
+      parameter,
+      'listNotifications',
+      () => ({ query: `?${parameter}=${encoded}` }),
+    ]),
     ['tally', 'track', () => ({ query: `?tally=${encoded}` })],
     ['idempotency key', 'send', () => ({ headers: { 'idempotency-key': 'injected' } })],
   ];
 
   test.each(cases)('%s at %s', async (_, name, request) => {
     const browser = await service.subscribe(project, 'u');
-    const hasBody = name !== 'unsubscribe' && name !== 'getNotification';
-    const body = hasBody ? validBody(service, name) : undefined;
+    const withBody = routesWithBody.find((one) => one === name);
+    const body = withBody && validBody(service, withBody);
     const { status, headers } = await call(name, { ...(body && { body }), ...request() });
     expect(status).toBeLessThan(500);
     for (const [header, value] of headers) {

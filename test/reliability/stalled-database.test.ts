@@ -3,6 +3,7 @@ import {
   TransactWriteItemsCommand,
   type TransactWriteItemsCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { routes } from '../../contract/routes.ts';
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { localClient } from '../../local/dynamodb/tables.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
@@ -141,4 +142,30 @@ describe('a send returns its counts in time if the database stalls', () => {
     const { body: next } = await service.send(project, { title: 'U' });
     expect(next).toMatchObject({ attempted: 300, removed: 300 });
   });
+});
+
+test('the removal of a user ends in time if the database stalls, and its repetition completes it', async () => {
+  // Seven batches; each takes 1.5 s.
+  await Promise.all(Array.from({ length: 350 }, () => service.subscribe(project, 'ada')));
+  await service.subscribe(project, 'bob');
+  const subscribers = async () => (await service.usage(project.projectId)).subscribers;
+  const remove = () =>
+    service.call<unknown>(routes.removeUser, {
+      parameters: { projectId: project.projectId },
+      headers: { authorization: `Bearer ${project.secretKey}` },
+      query: '?userId=ada',
+    });
+  hook = async ({ operation }) =>
+    operation === 'TransactWriteItems' ? sleep(1500, undefined) : undefined;
+  const { status, headers } = await remove();
+  expect({ status, retryAfter: headers.get('retry-after') }).toEqual({
+    status: 503,
+    retryAfter: '1',
+  });
+  const left = await subscribers();
+  expect(left).toBeGreaterThan(1);
+  expect(left).toBeLessThan(351);
+  hook = undefined;
+  expect((await remove()).status).toBe(200);
+  expect(await subscribers()).toBe(1);
 });

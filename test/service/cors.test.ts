@@ -65,10 +65,21 @@ test.each([
   },
 );
 
-test('send allows no origin', async () => {
-  const refused = await preflight('send');
-  expect(refused.status).toBe(404);
-  for (const { headers } of [refused, await call('send')]) {
-    expect(headers.get('access-control-allow-origin')).toBeNull();
-  }
+test.each(['send', 'listNotifications', 'getNotification', 'getUser', 'removeUser'] as const)(
+  '%s allows no origin',
+  async (name) => {
+    const refused = await preflight(name);
+    expect(refused.status).toBe(404);
+    for (const { headers } of [refused, await call(name)]) {
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+  },
+);
+
+test('getProject allows no origin, and the preflight of its path allows no secret key', async () => {
+  const { headers } = await call('getProject');
+  expect(headers.get('access-control-allow-origin')).toBeNull();
+  const { headers: preflightHeaders } = await preflight('getProject');
+  expect(preflightHeaders.get('access-control-allow-methods')).toBe('POST, DELETE');
+  expect(preflightHeaders.get('access-control-allow-headers')).toBe('Content-Type');
 });

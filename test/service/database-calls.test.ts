@@ -1,5 +1,5 @@
 import { databaseCalls } from '../../bench/costs/database-calls.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
     },
   });
   project = await service.createProject();
-  for (const route of Object.values(routes)) await warmCache(route.name);
+  for (const route of Object.values(routes)) await warmCache(route);
 });
 afterAll(() => service.stop());
 
@@ -44,14 +44,15 @@ function textOf({ operation, parameters }: DynamoDbCall): string {
 }
 
 /** Makes a function read the project, which it caches for 30 s. */
-async function warmCache(name: RouteName) {
-  const headers = { authorization: `Bearer ${project.secretKey}` };
+async function warmCache({ name, method }: Route) {
   await service.call(routes[name], {
     parameters: { projectId: project.projectId, notificationId: 'none' },
-    headers,
-    body: name === 'unsubscribe' || name === 'getNotification' ? undefined : {},
+    headers: authorized(),
+    body: method === 'POST' ? {} : undefined,
   });
 }
+
+const authorized = () => ({ authorization: `Bearer ${project.secretKey}` });
 
 async function callsOf(request: () => Promise<unknown>): Promise<string[]> {
   calls.length = 0;
@@ -100,9 +101,36 @@ test('a send to user ids takes four calls and one per user id', async () => {
 test('reading a notification takes three calls', async () => {
   const { body } = await service.send(project, { title: 'T' });
   const parameters = { ...project, notificationId: body.id };
-  const headers = { authorization: `Bearer ${project.secretKey}` };
-  const read = () => service.call(routes.getNotification, { parameters, headers });
+  const request = { parameters, headers: authorized() };
+  const read = () => service.call(routes.getNotification, request);
   expect(await callsOf(read)).toEqual(databaseCalls.readNotification);
+});
+
+test('reading a project takes two calls', async () => {
+  const request = { parameters: { ...project }, headers: authorized() };
+  const read = () => service.call(routes.getProject, request);
+  expect(await callsOf(read)).toEqual(databaseCalls.readProject);
+});
+
+test('a page of notifications takes three calls', async () => {
+  for (const title of ['A', 'B', 'C']) await service.send(project, { title });
+  const request = { parameters: { ...project }, headers: authorized(), query: '?limit=2' };
+  const list = () => service.call(routes.listNotifications, request);
+  expect(await callsOf(list)).toEqual(databaseCalls.listNotifications);
+});
+
+test('counting the subscriptions of a user takes two calls', async () => {
+  const request = { parameters: { ...project }, headers: authorized(), query: '?userId=eve' };
+  const read = () => service.call(routes.getUser, request);
+  expect(await callsOf(read)).toEqual(databaseCalls.readUser);
+});
+
+test('removing a user with one subscription takes three calls, an unknown user two', async () => {
+  await service.subscribe(project, 'eve');
+  const request = { parameters: { ...project }, headers: authorized(), query: '?userId=eve' };
+  const remove = () => service.call(routes.removeUser, request);
+  expect(await callsOf(remove)).toEqual(databaseCalls.removeUser);
+  expect(await callsOf(remove)).toEqual(databaseCalls.removeUser.slice(0, 2));
 });
 
 test('a project that is not cached takes one more call', async () => {

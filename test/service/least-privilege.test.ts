@@ -34,6 +34,17 @@ function send(
   });
 }
 
+/** Calls a route of owners that needs no body. */
+async function read(
+  service: Service,
+  name: 'getProject' | 'listNotifications' | 'getUser' | 'removeUser',
+  project?: ProjectCredentials,
+) {
+  const owner = project ?? (await service.createProject());
+  const headers = { authorization: `Bearer ${owner.secretKey}` };
+  return service.call(routes[name], { parameters: { ...owner }, headers, query: '?userId=ada' });
+}
+
 /** Requests with which each function makes all of its database calls. */
 const scenarios: Readonly<
   Record<
@@ -77,6 +88,22 @@ const scenarios: Readonly<
     const parameters = { projectId, notificationId: body.id };
     const headers = { authorization: `Bearer ${secretKey}` };
     return (await service.call(routes.getNotification, { parameters, headers })).status;
+  },
+  async getProject(service) {
+    return (await read(service, 'getProject')).status;
+  },
+  async listNotifications(service) {
+    const project = await service.createProject();
+    await service.send(project, { title: 'T' });
+    return (await read(service, 'listNotifications', project)).status;
+  },
+  async getUser(service) {
+    return (await read(service, 'getUser')).status;
+  },
+  async removeUser(service) {
+    const project = await service.createProject();
+    await service.subscribe(project, 'ada');
+    return (await read(service, 'removeUser', project)).status;
   },
   async deliver(service) {
     const project = await service.createProject();
@@ -192,6 +219,10 @@ test.each<[route: RouteName, action: string, table: string]>([
   ['send', 'dynamodb:ConditionCheckItem', 'ProjectsTable'],
   ['getNotification', 'dynamodb:BatchGetItem', 'TalliesTable'],
   ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
+  ['getProject', 'dynamodb:Query', 'UsageTable'],
+  ['listNotifications', 'dynamodb:Query', 'NotificationsTable'],
+  ['getUser', 'dynamodb:Query', 'SubscriptionsTable'],
+  ['removeUser', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
 ])('%s returns 500 without the grant of %s on %s', async (route, action, table) => {
   const folder = temporaryFolder();
   const errors: string[] = [];

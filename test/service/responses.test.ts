@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import type { RouteName } from '../../contract/routes.ts';
+import { type Route, type RouteName, routes } from '../../contract/routes.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import {
   type CallOptions,
@@ -31,6 +31,9 @@ function call(name: RouteName, overrides: Overrides = {}) {
 
 const withBody = ['subscribe', 'send', 'track'] as const;
 const browserRoutes: RouteName[] = ['subscribe', 'unsubscribe', 'track'];
+const ownerRoutes = Object.values<Route>(routes)
+  .map(({ name }) => name)
+  .filter((name) => !browserRoutes.includes(name));
 
 // One case for each rule. Rules of single fields: test/contract. Hostile input: test/reliability.
 describe('a refused request changes nothing and returns an error', () => {
@@ -76,22 +79,30 @@ describe('a refused request changes nothing and returns an error', () => {
       413,
       'payload_too_large',
     ],
-    ...['', 'Bearer', 'Bearer x', 'Basic abc', `Bearer carillon_sk_${'a'.repeat(43)}`].map(
-      (authorization): (typeof refusals)[number] => [
-        'send',
-        `the authorization "${authorization}"`,
-        { headers: { authorization } },
-        401,
-        'unauthorized',
-      ],
-    ),
-    ...['no-such-project', 'Upper', 'a'.repeat(65)].map((projectId): (typeof refusals)[number] => [
-      'send',
-      `the project ${projectId}`,
-      { parameters: { projectId } },
-      401,
-      'unauthorized',
+    ...ownerRoutes.flatMap((name) => [
+      ...['', 'Bearer', 'Bearer x', 'Basic abc', `Bearer carillon_sk_${'a'.repeat(43)}`].map(
+        (authorization): (typeof refusals)[number] => [
+          name,
+          `the authorization "${authorization}"`,
+          { headers: { authorization } },
+          401,
+          'unauthorized',
+        ],
+      ),
+      ...['no-such-project', 'Upper', 'a'.repeat(65)].map(
+        (projectId): (typeof refusals)[number] => [
+          name,
+          `the project ${projectId}`,
+          { parameters: { projectId } },
+          401,
+          'unauthorized',
+        ],
+      ),
     ]),
+    ['listNotifications', 'an invalid limit', { query: '?limit=0' }, 400, 'invalid_request'],
+    ['listNotifications', 'a malformed cursor', { query: '?cursor=x' }, 400, 'invalid_request'],
+    ['getUser', 'no user id', { query: '' }, 400, 'invalid_request'],
+    ['removeUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['track', 'an unknown type', { body: { type: 'closed' } }, 400, 'invalid_request'],
     ...[randomUUID(), 'x', '%00', '{}'].map((id): (typeof refusals)[number] => [
       'track',
@@ -159,15 +170,19 @@ test('the issues name at most ten unknown fields, cut to 64 characters', async (
   expect(body.error.issues![0]!.path).toBe('x'.repeat(64));
 });
 
-test('another project’s key and an unknown project get the same response', async () => {
-  const other = await service.createProject();
-  const { status, body } = await call('send', {
-    headers: { authorization: `Bearer ${other.secretKey}` },
-  });
-  const unknown = await call('send', { parameters: { projectId: 'no-such-project' } });
-  expect(status).toBe(401);
-  expect(body).toEqual(unknown.body);
-});
+test.each(ownerRoutes)(
+  '%s: a missing key, another project’s key and an unknown project get the same response',
+  async (name) => {
+    const other = await service.createProject();
+    const { status, body } = await call(name, {
+      headers: { authorization: `Bearer ${other.secretKey}` },
+    });
+    const missing = await call(name, { headers: { authorization: '' } });
+    const unknown = await call(name, { parameters: { projectId: 'no-such-project' } });
+    expect(status).toBe(401);
+    expect([missing.body, unknown.body]).toEqual([body, body]);
+  },
+);
 
 test.each(['bearer', 'BEARER'])('the scheme "%s" is accepted', async (scheme) => {
   const authorization = `${scheme} ${project.secretKey}`;

@@ -57,8 +57,16 @@ function requestsWithSecrets(owner = project) {
     subscribe: { parameters: { projectId }, body: { endpoint, keys, userId } },
     unsubscribe: { parameters: { projectId }, query: `?endpoint=${encodeURIComponent(endpoint)}` },
     send: { parameters: { projectId }, headers, body: content },
+    getProject: { parameters: { projectId }, headers: bearer(secretKey) },
+    listNotifications: { parameters: { projectId }, headers: bearer(secretKey) },
     getNotification: { parameters: { projectId, notificationId }, headers: bearer(secretKey) },
     track: { parameters: { projectId, notificationId }, body: { type: 'shown' } },
+    getUser: { parameters: { projectId }, query: `?userId=${userId}`, headers: bearer(secretKey) },
+    removeUser: {
+      parameters: { projectId },
+      query: `?userId=${userId}`,
+      headers: bearer(secretKey),
+    },
   } satisfies Record<RouteName, object>;
 }
 
@@ -80,11 +88,15 @@ test('successful requests are logged without secrets', async () => {
   const { body: sent } = await service.send(project, { ...content, userIds: [userId] });
   expect(sent.delivered).toBeGreaterThan(0);
   await browser.show();
+  for (const name of ['getProject', 'listNotifications', 'getUser'] as const) {
+    expect((await call(name)).status).toBe(200);
+  }
   const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
   expect((await call('unsubscribe', { query })).status).toBe(200);
+  expect((await call('removeUser')).body).toEqual({ removed: 1 });
 
   const lines = log.map((text) => JSON.parse(text) as { message?: string; _aws?: object });
-  expect(lines.filter(({ message }) => message === 'request')).toHaveLength(6);
+  expect(lines.filter(({ message }) => message === 'request')).toHaveLength(10);
   expect(lines.filter(({ message }) => message === 'delivery')).toHaveLength(1);
   expect(lines.filter(({ _aws }) => _aws !== undefined)).toHaveLength(1);
 });
@@ -126,6 +138,9 @@ test.each<[string, RouteName, object, number]>([
   ],
   ['an endpoint of no push service', 'subscribe', { body: { endpoint: content.url } }, 400],
   ['an unknown event', 'track', { body: { type: content.title } }, 400],
+  ['a key as the cursor', 'listNotifications', { query: `?cursor=${wrongKey}` }, 400],
+  ['a user id that is too long', 'getUser', { query: `?userId=${userId.repeat(20)}` }, 400],
+  ['a user id that is too long', 'removeUser', { query: `?userId=${userId.repeat(20)}` }, 400],
   ['an invalid endpoint', 'unsubscribe', { query: `?endpoint=${wrongKey}` }, 400],
 ])(
   'a request with %s is refused and logged without secrets',

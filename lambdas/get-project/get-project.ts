@@ -1,0 +1,31 @@
+import { type DescribedProject, limitOf } from '../../contract/project.ts';
+import type { ProjectResult } from '../../contract/schemas/project.ts';
+import { utcMonth } from '../store/calendar.ts';
+import type { ProjectUsage } from '../store/usage.ts';
+
+export interface ProjectParts {
+  readonly usage: (projectId: string, month: string) => Promise<ProjectUsage>;
+  /** The caps where the project's plan sets none. */
+  readonly subscriberCap: number;
+  readonly monthlySendCap: number;
+  readonly clock: () => Date;
+}
+
+/** The project, its caps and what it has used of them. */
+export async function getProject(
+  { usage, subscriberCap, monthlySendCap, clock }: ProjectParts,
+  { projectId, name, applicationServerKey, plan, createdAt }: DescribedProject,
+): Promise<ProjectResult> {
+  const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()));
+  return {
+    projectId,
+    name,
+    applicationServerKey,
+    subscribers,
+    subscriberCap: limitOf(plan.subscriberCap, subscriberCap),
+    sentThisMonth: sends,
+    monthlySendCap: limitOf(plan.monthlySendCap, monthlySendCap),
+    month,
+    createdAt,
+  };
+}

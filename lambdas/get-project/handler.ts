@@ -1,0 +1,39 @@
+import { readEnvironment } from '../../contract/environment.ts';
+import { ownerChain } from '../http/chain.ts';
+import { respond } from '../http/response.ts';
+import { serviceLogger } from '../http/service-logger.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { describedProjectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { projectUsage } from '../store/usage.ts';
+import { getProject } from './get-project.ts';
+
+const environment = readEnvironment(
+  [
+    'PROJECTS_TABLE',
+    'USAGE_TABLE',
+    'RATE_LIMITS_TABLE',
+    'SUBSCRIBER_CAP',
+    'MONTHLY_SEND_CAP',
+    'RATE_LIMIT_PER_MINUTE',
+  ],
+  process.env,
+);
+
+const clock = () => new Date();
+const dynamo = documentClient();
+const parts = {
+  usage: projectUsage(dynamo, environment.USAGE_TABLE),
+  subscriberCap: environment.SUBSCRIBER_CAP,
+  monthlySendCap: environment.MONTHLY_SEND_CAP,
+  clock,
+};
+
+export const handler = ownerChain({
+  action: 'getProject',
+  logger: serviceLogger('getProject'),
+  clock,
+  projects: describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock),
+  rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
+  perMinute: environment.RATE_LIMIT_PER_MINUTE,
+}).handler(async ({ project }) => respond(200, await getProject(parts, project)));

@@ -1,0 +1,44 @@
+import { readEnvironment } from '../../contract/environment.ts';
+import { notificationListQuerySchema } from '../../contract/schemas/notification-list.ts';
+import { ownerChain } from '../http/chain.ts';
+import { query } from '../http/read-input.ts';
+import { respond } from '../http/response.ts';
+import { serviceLogger } from '../http/service-logger.ts';
+import { documentClient } from '../store/dynamo.ts';
+import { notificationStore } from '../store/notifications.ts';
+import { projectStore } from '../store/projects.ts';
+import { rateLimitStore } from '../store/rate-limits.ts';
+import { tallyStore } from '../store/tallies.ts';
+import { listNotifications } from './list-notifications.ts';
+
+const environment = readEnvironment(
+  [
+    'PROJECTS_TABLE',
+    'NOTIFICATIONS_TABLE',
+    'TALLIES_TABLE',
+    'RATE_LIMITS_TABLE',
+    'RATE_LIMIT_PER_MINUTE',
+  ],
+  process.env,
+);
+
+const clock = () => new Date();
+const dynamo = documentClient();
+const parts = {
+  notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
+  tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
+  clock,
+};
+
+export const handler = ownerChain({
+  action: 'listNotifications',
+  logger: serviceLogger('listNotifications'),
+  clock,
+  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
+  rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
+  perMinute: environment.RATE_LIMIT_PER_MINUTE,
+})
+  .use(query(notificationListQuerySchema))
+  .handler(async ({ project, input }) =>
+    respond(200, await listNotifications(parts, project, input)),
+  );

@@ -1,0 +1,48 @@
+import { limits } from '../../contract/limits.ts';
+import type { Project } from '../../contract/project.ts';
+import type {
+  NotificationList,
+  NotificationListQuery,
+} from '../../contract/schemas/notification-list.ts';
+import { isKept, notificationResult } from '../shares/notification-result.ts';
+import { tallyNumbers } from '../store/items.ts';
+import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
+import type { TallyStore } from '../store/tallies.ts';
+import { cursorOf, idOf } from './cursor.ts';
+
+export interface ListParts {
+  readonly notifications: Pick<NotificationStore, 'newest'>;
+  readonly tallies: Pick<TallyStore, 'findEach'>;
+  readonly clock: () => Date;
+}
+
+/** A page of the project's notifications, the newest first, with the counts stored so far. */
+export async function listNotifications(
+  { notifications, tallies, clock }: ListParts,
+  { projectId }: Project,
+  { limit, cursor }: NotificationListQuery,
+): Promise<NotificationList> {
+  const now = clock();
+  // One more than the page can have tells where the next page starts.
+  const found = await notifications.newest(projectId, limit + 1, cursor && idOf(cursor));
+  const kept = found.filter((notification) => isKept(notification, now));
+  const page = kept.slice(0, pageLength(kept.slice(0, limit)));
+  const next = kept[page.length];
+  const counts = await tallies.findEach(
+    page.map(({ id, plan }) => ({ notificationId: id, numbers: tallyNumbers(plan) })),
+  );
+  return {
+    notifications: page.map((one, index) => notificationResult(one, counts[index]!, now)),
+    ...(next === undefined ? {} : { nextCursor: cursorOf(next.id) }),
+  };
+}
+
+/** How many notifications fit into a page by their tallies; at least one of them does. */
+function pageLength(notifications: readonly StoredNotification[]): number {
+  let left: number = limits.pageTallies;
+  const end = notifications.findIndex(({ plan }) => {
+    left -= tallyNumbers(plan).length;
+    return left < 0;
+  });
+  return end === -1 ? notifications.length : end;
+}

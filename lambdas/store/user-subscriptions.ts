@@ -1,0 +1,95 @@
+import {
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
+import { limits } from '../../contract/limits.ts';
+import { byUserIndex, type SubscriptionItem } from './items.ts';
+import { projectUser } from './subscription-keys.ts';
+import type { CountedProject, SubscriptionStore } from './subscriptions.ts';
+
+/**
+ * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
+ * made, removed or given to another user within the last second may be missing, or be read as before.
+ */
+export interface UserSubscriptions {
+  count(projectId: string, userId: string, signal?: AbortSignal): Promise<number>;
+
+  /** Reads the endpoint hashes page by page. */
+  endpointHashes(
+    projectId: string,
+    userId: string,
+    signal?: AbortSignal,
+  ): AsyncIterable<readonly Uint8Array[]>;
+
+  /**
+   * Removes the subscriptions and their counts, batch by batch. After a failure, a second call removes
+   * the rest.
+   * @returns how many it has removed.
+   */
+  remove(
+    removals: Pick<SubscriptionStore, 'removeOfUser'>,
+    project: CountedProject,
+    userId: string,
+    signal?: AbortSignal,
+  ): Promise<number>;
+}
+
+export function userSubscriptions(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+): UserSubscriptions {
+  return {
+    async count(projectId, userId, signal) {
+      let total = 0;
+      const counting = pages(projectId, userId, { Select: 'COUNT' }, signal);
+      for await (const { Count = 0 } of counting) total += Count;
+      return total;
+    },
+
+    endpointHashes,
+
+    async remove(removals, project, userId, signal) {
+      let removed = 0;
+      for await (const hashes of endpointHashes(project.projectId, userId, signal)) {
+        for (let start = 0; start < hashes.length; start += limits.removalBatch) {
+          const batch = hashes.slice(start, start + limits.removalBatch);
+          removed += await removals.removeOfUser(project, userId, batch, signal);
+        }
+      }
+      return removed;
+    },
+  };
+
+  async function* endpointHashes(projectId: string, userId: string, signal?: AbortSignal) {
+    const reading = pages(projectId, userId, { ProjectionExpression: 'endpointHash' }, signal);
+    for await (const { Items = [] } of reading) {
+      yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
+    }
+  }
+
+  async function* pages(
+    projectId: string,
+    userId: string,
+    wanted: Pick<QueryCommandInput, 'Select' | 'ProjectionExpression'>,
+    abortSignal: AbortSignal | undefined,
+  ): AsyncGenerator<QueryCommandOutput> {
+    let ExclusiveStartKey: Record<string, unknown> | undefined;
+    do {
+      const page: QueryCommandOutput = await dynamo.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: byUserIndex,
+          KeyConditionExpression: 'projectUser = :user',
+          ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
+          ...wanted,
+          ExclusiveStartKey,
+        }),
+        { abortSignal },
+      );
+      yield page;
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey !== undefined);
+  }
+}
