@@ -12,8 +12,8 @@ import {
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
-import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
-import { subscriberCount } from '../lambdas/store/usage.ts';
+import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
+import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import {
   type PlanChange,
   type ProjectUpdate,
@@ -47,13 +47,6 @@ export interface NewProject {
   /** @default a new pair */
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
-}
-
-export interface ProjectUsage {
-  readonly subscribers: number;
-  /** The UTC month of `sends`, such as `2026-11`. */
-  readonly month: string;
-  readonly sends: number;
 }
 
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
@@ -222,14 +215,8 @@ export function projectRegistry(
     },
 
     /** The number of subscribers, and of notifications sent in the current UTC month. */
-    async usage(projectId: string): Promise<ProjectUsage> {
-      const month = utcMonth(clock());
-      const [subscribers, { Item }] = await Promise.all([
-        subscriberCount(dynamo, tables.usage)(projectId),
-        dynamo.send(new GetCommand({ TableName: tables.usage, Key: { projectId, period: month } })),
-      ]);
-      const sends = (Item as UsageItem | undefined)?.used ?? 0;
-      return { subscribers, month, sends };
+    usage(projectId: string): Promise<ProjectUsage> {
+      return projectUsage(dynamo, tables.usage)(projectId, utcMonth(clock()));
     },
   };
 }

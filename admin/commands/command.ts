@@ -1,7 +1,9 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/limits.ts';
-import type { ProjectRegistry, ProjectUsage, RegisteredProject } from '../project-registry.ts';
+import type { ProjectUsage } from '../../lambdas/store/usage.ts';
+import type { ProjectRegistry, RegisteredProject } from '../project-registry.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { UserData } from '../user-data.ts';
 
 /** How users call the command. Without `-s`, npm prints a banner before the output. */
 export const programName = 'npm run -s projects --';
@@ -9,6 +11,7 @@ export const programName = 'npm run -s projects --';
 /** What a command acts on. */
 export interface Context {
   readonly registry: ProjectRegistry;
+  readonly users: UserData;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly terminal: Terminal;

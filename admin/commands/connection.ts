@@ -6,6 +6,7 @@ import { environment } from '../../contract/environment.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
+import { type UserData, userData } from '../user-data.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
@@ -14,6 +15,7 @@ export type StackLocation =
 
 export interface Connection {
   readonly registry: ProjectRegistry;
+  readonly users: UserData;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   close(): void;
@@ -164,8 +166,11 @@ function describeStackError(error: unknown, stack: string, region: string): stri
 
 function open(baseUrl: string, tables: ProjectTables, config: DynamoDBClientConfig): Connection {
   const dynamo = documentClient(config);
+  const clock = () => new Date();
+  const registry = projectRegistry(dynamo, tables, clock);
   return {
-    registry: projectRegistry(dynamo, tables, () => new Date()),
+    registry,
+    users: userData(dynamo, tables, registry, clock),
     baseUrl: baseUrl.replace(/\/$/, ''),
     close: () => dynamo.destroy(),
   };

@@ -1,4 +1,5 @@
-import type { ProjectUsage, RegisteredProject } from '../project-registry.ts';
+import type { ProjectUsage } from '../../lambdas/store/usage.ts';
+import type { RegisteredProject } from '../project-registry.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { describeLimit, formatCount } from './limits.ts';

@@ -10,6 +10,7 @@ import { listCommand } from './list.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
 import { setPlanCommand } from './set-plan.ts';
 import { showCommand } from './show.ts';
+import { usersCommand } from './users.ts';
 
 /** The options of every command. */
 interface CommonOptions {
@@ -43,11 +44,11 @@ export function runProjects(
 
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
-    const { registry, baseUrl, close } = await connect(locationOf(options, stateFile));
+    const { close, ...connection } = await connect(locationOf(options, stateFile));
     const print = (value: unknown, text: string) =>
       terminal.output.write(options.json ? `${printableJson(value)}\n` : text);
     try {
-      await task({ registry, baseUrl, terminal, print });
+      await task({ ...connection, terminal, print });
     } finally {
       close();
     }
@@ -58,7 +59,8 @@ export function runProjects(
     .addCommand(listCommand(runOnStack))
     .addCommand(setPlanCommand(runOnStack))
     .addCommand(rotateKeyCommand(runOnStack))
-    .addCommand(deleteCommand(runOnStack));
+    .addCommand(deleteCommand(runOnStack))
+    .addCommand(usersCommand(runOnStack));
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);
 }

@@ -59,13 +59,17 @@ function configure(program: Command, args: readonly string[], { output }: Termin
       writeErr: () => {},
       getOutHelpWidth: () => output.columns ?? 80,
     });
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     if (command !== program) command.copyInheritedSettings(program);
     command.exitOverride((error) => {
       throw error.exitCode === 0 ? error : usageError(error, command);
     });
     checkValues(command, args);
   }
+}
+
+function withSubcommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
 /**

@@ -17,7 +17,7 @@ describe('a wrong call', () => {
   const { publicKey, privateKey } = newVapidPair();
 
   it.each([
-    [[], 'Missing command: use one of create, show, list, set-plan, rotate-key, delete.'],
+    [[], 'Missing command: use one of create, show, list, set-plan, rotate-key, delete, users.'],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],
     [['show'], "Missing required argument 'projectId'."],
@@ -32,6 +32,12 @@ describe('a wrong call', () => {
     [['create', 'a', '--send-cap=0'], "argument '0' is invalid. Use a whole number above 0"],
     [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
     [['set-plan', 'a'], 'Nothing to change'],
+    [['users'], 'Missing command: use one of export, delete.'],
+    [['users', 'exprot', 'a', 'ada'], "Unknown command 'exprot'. Did you mean export?"],
+    [['users', 'export', 'a'], "Missing required argument 'userId'."],
+    [['users', 'delete', 'a', ''], 'It must be text of 1 to 256 characters.'],
+    [['users', 'delete', 'a', 'x'.repeat(257)], 'It must be text of 1 to 256 characters.'],
+    [['users', 'delete', 'a', 'ada', '--force'], "Unknown option '--force'."],
     [['create', 'a', `--vapid-public=${publicKey}`], 'must be given together'],
     [
       [
@@ -57,7 +63,7 @@ describe('a wrong call', () => {
   it.each([['--help'], ['-h'], ['help']])('%s prints all commands', async (arg) => {
     const { code, output } = await operator.run([arg]);
     expect(code).toBe(0);
-    for (const command of ['create', 'show', 'list', 'set-plan', 'rotate-key', 'delete']) {
+    for (const command of ['create', 'show', 'list', 'set-plan', 'rotate-key', 'delete', 'users']) {
       expect(output).toContain(`  ${command}`);
     }
   });
@@ -75,6 +81,7 @@ describe('an error under --json', () => {
     [1, ['show', 'no-such-project', '--local', '--json'], 'project_not_found'],
     [1, ['delete', 'no-such-project', '--yes', '--json', '--local'], 'project_not_found'],
     [1, ['delete', 'no-such-project', '--json', '--local'], undefined],
+    [1, ['users', 'export', 'no-such-project', 'ada', '--json', '--local'], 'project_not_found'],
     [2, ['show', '--json'], 'usage'],
     [2, ['crate', 'x', '--json'], 'usage'],
     [2, ['create', 'a', '--json', '--bogus'], 'usage'],

@@ -1,0 +1,79 @@
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { userSchema } from '../../contract/schemas/user.ts';
+import { withExamples } from '../terminal/command-line.ts';
+import { printable } from '../terminal/printable.ts';
+import { table } from '../terminal/table.ts';
+import { paintFor } from '../terminal/terminal.ts';
+import type { ExportedUser } from '../user-data.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
+import { confirm } from './confirm.ts';
+import { formatCount } from './limits.ts';
+import { formatTime } from './project-text.ts';
+
+export function usersCommand(runOnStack: RunOnStack): Command {
+  return new Command('users')
+    .description('Exports or deletes what is stored about one person.')
+    .addCommand(exportCommand(runOnStack))
+    .addCommand(deleteCommand(runOnStack));
+}
+
+function exportCommand(runOnStack: RunOnStack): Command {
+  const command = new Command('export')
+    .description('Prints everything that is stored under a user id; with --json also the keys.')
+    .addArgument(projectIdArgument())
+    .addArgument(userIdArgument())
+    .action((projectId: string, userId: string) =>
+      runOnStack(async ({ users, terminal, print }) => {
+        const user = await users.export(projectId, userId);
+        const paint = paintFor(terminal.output);
+        const subscriptions = user.subscriptions.map((one) => [
+          printable(one.endpoint),
+          formatTime(one.createdAt),
+          formatTime(one.updatedAt),
+        ]);
+        const columns = ['endpoint', 'created', 'updated'].map((title) => ({ title }));
+        print(
+          user,
+          `Stored ${subscriptionsOf(user.subscriptions.length, user)}\n` +
+            (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
+            '\nData that may be about the person, stored without the user id:\n\n' +
+            user.elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
+        );
+      }),
+    );
+  return withExamples(command, 'my-site ada', 'my-site ada --json');
+}
+
+function deleteCommand(runOnStack: RunOnStack): Command {
+  const command = new Command('delete')
+    .description('Deletes all subscriptions of a user id.')
+    .addArgument(projectIdArgument())
+    .addArgument(userIdArgument())
+    .option('--yes', 'delete without asking for confirmation')
+    .action((projectId: string, userId: string, { yes }: { readonly yes?: true }) =>
+      runOnStack(async ({ users, terminal, print }) => {
+        const count = await users.count(projectId, userId);
+        const user = { projectId, userId };
+        const question = `This permanently deletes ${subscriptionsOf(count, user)}\nType the user id to continue: `;
+        if (!yes) await confirm(question, userId, terminal);
+        const removed = await users.remove(projectId, userId);
+        print({ ...user, removed }, `Deleted ${subscriptionsOf(removed, user)}\n`);
+      }),
+    );
+  return withExamples(command, 'my-site ada', 'my-site ada --yes --json');
+}
+
+function subscriptionsOf(
+  count: number,
+  { projectId, userId }: Pick<ExportedUser, 'projectId' | 'userId'>,
+): string {
+  return `subscriptions of "${printable(userId)}" in "${projectId}": ${formatCount(count)}`;
+}
+
+function userIdArgument(): Argument {
+  return new Argument('<userId>', 'user id, as the page has set it').argParser((userId) => {
+    const { error } = userSchema.safeParse({ userId });
+    if (error === undefined) return userId;
+    throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
+  });
+}

@@ -1,0 +1,131 @@
+import {
+  BatchGetCommand,
+  type BatchGetCommandOutput,
+  type DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
+import type { SubscriptionItem } from '../lambdas/store/items.ts';
+import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
+import { userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
+import { ProjectNotFound } from './project-errors.ts';
+import type { ProjectRegistry } from './project-registry.ts';
+import type { ProjectTables } from './project-tables.ts';
+
+/** Everything that is stored under a user id. */
+export interface ExportedUser {
+  readonly projectId: string;
+  readonly userId: string;
+  readonly subscriptions: readonly ExportedSubscription[];
+  /** Where else there may be data about the person, without the user id. */
+  readonly elsewhere: typeof elsewhere;
+}
+
+export interface ExportedSubscription {
+  readonly endpoint: string;
+  /** As the browser sent them, base64url. */
+  readonly keys: { readonly p256dh: string; readonly auth: string };
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** SECURITY.md says the same of the whole service. */
+const elsewhere = [
+  {
+    where: 'Notifications',
+    what: 'texts and URLs as sent, for 90 days; how many users they were sent to, but not to whom',
+  },
+  { where: 'RateLimits', what: 'addresses of callers, for two minutes to a few days' },
+  { where: 'logs', what: 'networks of callers (/24, or /48 for IPv6), for 30 days' },
+  { where: 'backups', what: 'subscriptions of the last 35 days, also deleted ones' },
+] as const;
+
+export type UserData = ReturnType<typeof userData>;
+
+/** Exports and deletes what is stored about one person. */
+export function userData(
+  dynamo: DynamoDBDocumentClient,
+  tables: Pick<ProjectTables, 'subscriptions' | 'usage'>,
+  registry: Pick<ProjectRegistry, 'find'>,
+  clock: () => Date,
+) {
+  const users = userSubscriptions(dynamo, tables.subscriptions);
+  const subscriptions = subscriptionStore(dynamo, tables, clock);
+
+  /** @throws {ProjectNotFound} */
+  async function existing(projectId: string) {
+    const project = await registry.find(projectId);
+    if (project === undefined) throw new ProjectNotFound(projectId);
+    return project;
+  }
+
+  return {
+    /** @throws {ProjectNotFound} */
+    async count(projectId: string, userId: string): Promise<number> {
+      await existing(projectId);
+      return users.count(projectId, userId);
+    },
+
+    /** @throws {ProjectNotFound} */
+    async export(projectId: string, userId: string): Promise<ExportedUser> {
+      await existing(projectId);
+      const found: ExportedSubscription[] = [];
+      for await (const hashes of users.endpointHashes(projectId, userId)) {
+        for (let start = 0; start < hashes.length; start += batchSize) {
+          const items = await read(projectId, hashes.slice(start, start + batchSize));
+          // The index may still have a subscription that has passed to another user.
+          const own = items.filter((item) => item.projectUser === projectUser(projectId, userId));
+          found.push(...own.map(exported));
+        }
+      }
+      return { projectId, userId, subscriptions: found, elsewhere };
+    },
+
+    /**
+     * Removes the subscriptions. After a failure, a second call removes the rest.
+     * @returns how many it has removed.
+     * @throws {ProjectNotFound}
+     */
+    async remove(projectId: string, userId: string): Promise<number> {
+      const removals: Parameters<typeof users.remove>[0] = {
+        // Where the project counts its subscribers may change during a long removal.
+        removeOfUser: async (project, ...batch) =>
+          subscriptions.removeOfUser(await existing(project.projectId), ...batch),
+      };
+      return users.remove(removals, await existing(projectId), userId);
+    },
+  };
+
+  async function read(projectId: string, hashes: readonly Uint8Array[]) {
+    const items: SubscriptionItem[] = [];
+    let Keys: Record<string, unknown>[] | undefined = hashes.map((hash) =>
+      subscriptionKey(projectId, hash),
+    );
+    while (Keys !== undefined && Keys.length > 0) {
+      const { Responses, UnprocessedKeys }: BatchGetCommandOutput = await dynamo.send(
+        new BatchGetCommand({
+          RequestItems: { [tables.subscriptions]: { Keys, ConsistentRead: true } },
+        }),
+      );
+      items.push(...((Responses?.[tables.subscriptions] ?? []) as SubscriptionItem[]));
+      Keys = UnprocessedKeys?.[tables.subscriptions]?.Keys;
+    }
+    return items;
+  }
+}
+
+/** Keys of a BatchGetItem: its maximum. */
+const batchSize = 100;
+
+function exported(item: SubscriptionItem): ExportedSubscription {
+  const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
+  return {
+    endpoint: origin + path,
+    keys: {
+      p256dh: Buffer.from(p256dh).toString('base64url'),
+      auth: Buffer.from(auth).toString('base64url'),
+    },
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
