@@ -30,7 +30,7 @@ export const realWaiting: Waiting = { sleep: sleepFor, onWait: () => {} };
  * A function may still use a project that it read this long ago, for one more request of 10 s. Longer sends
  * find the project again before each removal.
  */
-const forgottenAfterMs = projectCacheMs + 10_000;
+export const forgottenAfterMs = projectCacheMs + 10_000;
 
 /** A project without a subscriber cap counts in parts. The change takes effect with the plan. */
 export function planUpdate(changes: PlanChange): ProjectUpdate {

@@ -33,3 +33,35 @@ export class PlanChangedMeanwhile extends Error {
     super(`The plan of project "${projectId}" was changed meanwhile. Look at it and try again.`);
   }
 }
+
+/** A project has at most two VAPID pairs: another rotation would orphan the oldest subscriptions. */
+export class PreviousVapidPairExists extends Error {
+  override readonly name = 'PreviousVapidPairExists';
+  readonly code = 'previous_vapid_pair_exists';
+  constructor(projectId: string) {
+    super(
+      `Project "${projectId}" still has a previous application server key. ` +
+        'Drop it first, with the command drop-previous-vapid.',
+    );
+  }
+}
+
+/** The application server key was never rotated. */
+export class NoPreviousVapidPair extends Error {
+  override readonly name = 'NoPreviousVapidPair';
+  readonly code = 'no_previous_vapid_pair';
+  constructor(projectId: string) {
+    super(`Project "${projectId}" has no previous application server key.`);
+  }
+}
+
+export class PreviousVapidPairInUse extends Error {
+  override readonly name = 'PreviousVapidPairInUse';
+  readonly code = 'previous_vapid_pair_in_use';
+  constructor(projectId: string, subscribers: number) {
+    super(
+      `${subscribers.toLocaleString('en-US')} of the subscribers of "${projectId}" still use its previous ` +
+        'application server key. Wait until they have visited the site, or remove them with --force.',
+    );
+  }
+}

@@ -25,12 +25,11 @@ import {
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
+import type { RegisteredProject } from './registered-project.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { counterFor, newCounters } from './subscriber-counters.ts';
 import { newVapidPair } from './vapid-pair.ts';
-
-/** A project without the hashes of its secret keys. */
-export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'previousKeyHash'>;
+import { vapidRotation } from './vapid-rotation.ts';
 
 /** A project with a new secret key. Only the hash is stored: no later call can return the key. */
 export interface NewKey {
@@ -53,7 +52,7 @@ export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
   ProjectionExpression:
-    'projectId, #name, vapidPublicKey, #plan, subscriberCounter, createdAt, previousKeyUntil',
+    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, subscriberCounter, createdAt, previousKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
@@ -108,6 +107,7 @@ export function projectRegistry(
         name: name ?? projectId,
         apiKeyHash: hashSecretKey(secretKey),
         vapidPublicKey: publicKey,
+        vapidPair: 0,
         plan: plan ?? {},
         subscriberCounter: counterFor(plan ?? {}),
         createdAt: clock().toISOString(),
@@ -137,6 +137,7 @@ export function projectRegistry(
     },
 
     find,
+    ...vapidRotation(dynamo, tables, find),
 
     /** All projects, unordered. */
     async *list(): AsyncGenerator<RegisteredProject> {

@@ -10,4 +10,6 @@ export interface Recipient {
   readonly p256dh: Uint8Array;
   /** The browser's authentication secret, 16 bytes. */
   readonly auth: Uint8Array;
+  /** Number of the VAPID key pair that the subscription was made with. Absent: 0. */
+  readonly pair?: number;
 }

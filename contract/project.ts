@@ -18,6 +18,22 @@ export interface VapidKeys {
   readonly privateKey: string;
 }
 
+/** The public half of a project's VAPID key pair. */
+export interface PublicVapidPair {
+  /** The pairs of a project are numbered from 0, in the order in which they became current. */
+  readonly number: number;
+  /** The application server key, base64url. */
+  readonly publicKey: string;
+}
+
+export interface VapidPair extends PublicVapidPair, VapidKeys {}
+
+/** A project's pairs. The previous one is kept after a rotation, until the operator drops it. */
+export interface VapidPairs<Pair extends PublicVapidPair = PublicVapidPair> {
+  readonly current: Pair;
+  readonly previous?: Pair | undefined;
+}
+
 /** A project as all functions know it. */
 export interface Project {
   readonly projectId: string;
@@ -27,20 +43,19 @@ export interface Project {
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly plan: Plan;
   readonly subscriberCounter: SubscriberCounter;
+  readonly vapid: VapidPairs;
 }
 
 /** A project with what its owner sees of it. */
 export interface DescribedProject extends Project {
   readonly name: string;
-  /** The public VAPID key, base64url. */
-  readonly applicationServerKey: string;
   /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/** A project with its private key, for the functions that sign pushes. */
+/** A project with its private keys, for the functions that sign pushes. */
 export interface SigningProject extends Project {
-  readonly vapid: VapidKeys;
+  readonly vapid: VapidPairs<VapidPair>;
 }
 
 /** A project's limit: its plan's, or else the deployment's. Null: no limit. */

@@ -113,6 +113,7 @@ export class CarillonStack extends Stack {
     for (const pushing of [send, deliver]) {
       subscriptions.grantAudience(pushing);
       subscriptions.grantRemove(pushing);
+      subscriptions.grantCorrectPair(pushing);
       usage.grantCount(pushing);
       tallies.grantRecord(pushing);
       vapidKeys.grantSign(pushing);

@@ -1,7 +1,8 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/limits.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { ProjectRegistry, RegisteredProject } from '../project-registry.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import type { RegisteredProject } from '../registered-project.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { UserData } from '../user-data.ts';
 
@@ -38,16 +39,22 @@ function readProjectId(text: string): string {
   );
 }
 
+export interface ShownUsage extends ProjectUsage {
+  /** Subscribers that use the previous application server key, if the project has one. */
+  readonly previousKeySubscribers?: number | undefined;
+}
+
 /** A project as `--json` prints it. */
 export function projectJson(
-  { vapidPublicKey, ...project }: RegisteredProject,
-  usage?: ProjectUsage,
+  { vapidPublicKey, previousVapidPublicKey, ...project }: RegisteredProject,
+  usage?: ShownUsage,
 ) {
   const { projectId, name, plan, createdAt, previousKeyUntil } = project;
   return {
     projectId,
     name,
     applicationServerKey: vapidPublicKey,
+    previousApplicationServerKey: previousVapidPublicKey,
     plan,
     createdAt,
     previousKeyUntil,

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { RegisteredProject } from '../project-registry.ts';
+import type { RegisteredProject } from '../registered-project.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';

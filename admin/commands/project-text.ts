@@ -1,20 +1,22 @@
-import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { RegisteredProject } from '../project-registry.ts';
+import type { RegisteredProject } from '../registered-project.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
+import type { ShownUsage } from './command.ts';
 import { describeLimit, formatCount } from './limits.ts';
 
 /** A project's fields, one per line. The counts are omitted without `usage`. */
-export function projectText(
-  { projectId, name, vapidPublicKey, plan, createdAt, previousKeyUntil }: RegisteredProject,
-  paint: Paint,
-  usage?: ProjectUsage,
-): string {
+export function projectText(project: RegisteredProject, paint: Paint, usage?: ShownUsage): string {
+  const { projectId, name, vapidPublicKey, previousVapidPublicKey, plan } = project;
+  const { createdAt, previousKeyUntil } = project;
   const limitText = (limit: number | null | undefined) =>
     paint('dim', `limit: ${describeLimit(limit)}`);
   const fields: readonly (readonly [string, string])[] = [
     ['Name', printable(name)],
     ['Application server key', vapidPublicKey],
+    ...(previousVapidPublicKey ? [['Previous server key', previousVapidPublicKey] as const] : []),
+    ...(usage?.previousKeySubscribers === undefined
+      ? []
+      : [['Subscribers that use it', formatCount(usage.previousKeySubscribers)] as const]),
     ['Created', formatTime(createdAt)],
     ...(previousKeyUntil
       ? [['Previous key valid until', formatTime(previousKeyUntil)] as const]

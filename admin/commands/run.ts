@@ -6,8 +6,10 @@ import { programName, type RunOnStack } from './command.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
+import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
 import { listCommand } from './list.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
+import { rotateVapidCommand } from './rotate-vapid.ts';
 import { setPlanCommand } from './set-plan.ts';
 import { showCommand } from './show.ts';
 import { usersCommand } from './users.ts';
@@ -59,6 +61,8 @@ export function runProjects(
     .addCommand(listCommand(runOnStack))
     .addCommand(setPlanCommand(runOnStack))
     .addCommand(rotateKeyCommand(runOnStack))
+    .addCommand(rotateVapidCommand(runOnStack))
+    .addCommand(dropPreviousVapidCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack));
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');

@@ -13,7 +13,12 @@ export function showCommand(runOnStack: RunOnStack): Command {
       runOnStack(async ({ registry, terminal, print }) => {
         const project = await registry.find(projectId);
         if (!project) throw new ProjectNotFound(projectId);
-        const usage = await registry.usage(projectId);
+        const usage = {
+          ...(await registry.usage(projectId)),
+          previousKeySubscribers: project.previousVapidPublicKey
+            ? await registry.countPreviousPair(project)
+            : undefined,
+        };
         print(projectJson(project, usage), projectText(project, paintFor(terminal.output), usage));
       }),
     );

@@ -33,12 +33,13 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
         auth: Buffer.from(keys.auth, 'base64url'),
       })),
       messages: [Buffer.from(payload)],
-      vapid,
+      vapid: { current: { number: 0, ...vapid } },
       lastPushAt: Date.now() + 600_000,
       endAt: Date.now() + 600_000,
       pushesPerSecond: Number.POSITIVE_INFINITY,
       removalGroup: () => 0,
       remove: async () => {},
+      correctPair: async () => {},
     }).done;
     if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));
   };

@@ -85,12 +85,13 @@ async function broadcast(origins: readonly string[], pushesEach: number): Promis
   await deliver({
     recipients: createRecipients(origins, pushesEach),
     messages: [Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) }))],
-    vapid,
+    vapid: { current: { number: 0, ...vapid } },
     lastPushAt: Date.now() + deadlineMs,
     endAt: Date.now() + deadlineMs,
     pushesPerSecond: Number.POSITIVE_INFINITY,
     removalGroup: () => 0,
     remove: async () => {},
+    correctPair: async () => {},
   }).done;
 }
 

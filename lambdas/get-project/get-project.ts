@@ -14,13 +14,13 @@ export interface ProjectParts {
 /** The project, its caps and what it has used of them. */
 export async function getProject(
   { usage, subscriberCap, monthlySendCap, clock }: ProjectParts,
-  { projectId, name, applicationServerKey, plan, createdAt }: DescribedProject,
+  { projectId, name, vapid, plan, createdAt }: DescribedProject,
 ): Promise<ProjectResult> {
   const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()));
   return {
     projectId,
     name,
-    applicationServerKey,
+    applicationServerKey: vapid.current.publicKey,
     subscribers,
     subscriberCap: limitOf(plan.subscriberCap, subscriberCap),
     sentThisMonth: sends,

@@ -6,10 +6,12 @@ import type { SubscriptionStore } from '../store/subscriptions.ts';
  * changed since a broadcast has read the project: an asynchronous share runs for up to 15 minutes.
  */
 export function currentRemovals(
-  subscriptions: Pick<SubscriptionStore, 'removeBatch'>,
+  subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>,
   projects: Pick<ProjectStore, 'find'>,
-): Pick<SubscriptionStore, 'removeBatch'> {
+): Pick<SubscriptionStore, 'removeBatch' | 'correctPair'> {
   return {
+    correctPair: subscriptions.correctPair,
+
     async removeBatch(project, endpointHashes, signal) {
       const current = await projects.find(project.projectId);
       // A deleted project has no counters either, so nothing is removed.

@@ -4,6 +4,7 @@ import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import type { Deliver } from '../push/delivery/deliver-chunk.ts';
 import type { AudienceStore } from '../store/audience.ts';
+import type { ProjectStore } from '../store/projects.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 import type { ShareCounts, ShareKey, Tally, TallyStore, Writer } from '../store/tallies.ts';
@@ -12,7 +13,8 @@ import { addCounts, interruptedCounts, noCounts, storedResult } from './results.
 
 export interface ShareParts {
   readonly audiences: AudienceStore;
-  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
+  readonly projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly tallies: TallyStore;
   readonly deliver: Deliver;
   readonly clock: () => Date;
@@ -61,6 +63,7 @@ export async function deliverShare(
   const { projectId, notificationId, firstTally, expiresAt } = share;
   const key: ShareKey = { projectId, notificationId, firstTally, expiresAt };
   const messages = messagesOf(share);
+  let { vapid } = project;
   let position = share.from;
   let counts = noCounts;
   /** The invocation that the share's tally names, as far as known. */
@@ -76,7 +79,10 @@ export async function deliverShare(
       if (times === undefined) break;
       const signal = abortAfter(times.endAt - now());
       const [chunk] = await Promise.all([
-        readChunk(audiences, share, position, signal),
+        readChunk(audiences, share, position, signal).then(async (read) => {
+          vapid = await pairsFor(read.recipients);
+          return read;
+        }),
         // Before the claim: a failure after it would leave a chunk that was not pushed as pending.
         claimedBy === undefined ? openTallies(signal) : undefined,
       ]);
@@ -147,6 +153,16 @@ export async function deliverShare(
     await Promise.all(others.map((tally) => tallies.open(key, tally, signal)));
   }
 
+  /**
+   * The project's key pairs. It is read again if a recipient has subscribed with a newer one: functions
+   * remember a project for 30 s, and an asynchronous share may run for 15 minutes.
+   */
+  async function pairsFor(recipients: readonly Recipient[]): Promise<SigningProject['vapid']> {
+    const newest = vapid.current.number;
+    if (recipients.every(({ pair = 0 }) => pair <= newest)) return vapid;
+    return (await parts.projects.refresh(projectId))?.vapid ?? vapid;
+  }
+
   async function push(
     recipients: readonly Recipient[],
     times: ChunkTimes,
@@ -156,7 +172,7 @@ export async function deliverShare(
     const delivery = deliver({
       recipients,
       messages,
-      vapid: project.vapid,
+      vapid,
       ...times,
       pushesPerSecond: share.pushesPerSecond,
       // Transactions on the same counter conflict.
@@ -165,6 +181,8 @@ export async function deliverShare(
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
+      correctPair: ({ endpointHash }, pair, end) =>
+        subscriptions.correctPair(projectId, endpointHash, pair, end),
     });
     let isDone = false;
     const done = delivery.done.finally(() => {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
+import type { SigningProject } from '../../contract/project.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { delivery } from '../push/delivery/deliver-chunk.ts';
 import { inFlight } from '../push/delivery/limiter.ts';
@@ -30,7 +31,7 @@ export const shareVariables = [
 export function shareParts(
   environment: Pick<Environment, (typeof shareVariables)[number]>,
   dynamo: ReturnType<typeof documentClient>,
-  projects: Pick<ProjectStore, 'find'>,
+  projects: ProjectStore<SigningProject>,
   clock: () => Date,
 ): Omit<ShareParts, 'observe'> {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
@@ -41,6 +42,7 @@ export function shareParts(
       subscriptionStore(dynamo, { subscriptions, usage }, clock),
       projects,
     ),
+    projects,
     tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
     deliver: delivery({
       transport: pushTransport({

@@ -94,7 +94,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
         new QueryCommand({
           ...query,
           TableName: table,
-          ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth',
+          ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, pair',
           ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
           ExclusiveStartKey,
         }),

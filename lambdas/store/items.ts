@@ -15,8 +15,12 @@ export interface ProjectItem {
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
-  /** The application server key: the public VAPID key (RFC 8292), base64url. */
+  /** The application server key: the public key of the current VAPID pair (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
+  /** Number of the current pair: how often the pair was rotated. */
+  readonly vapidPair: number;
+  /** Public key of the pair before it, until the operator drops that. */
+  readonly previousVapidPublicKey?: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   readonly subscriberCounter: SubscriberCounter;
@@ -27,8 +31,10 @@ export interface ProjectItem {
 /** VapidKeys, keyed by `projectId`: a separate table, so that only two functions can read it. */
 export interface VapidKeyItem {
   readonly projectId: string;
-  /** The private VAPID key, base64url. */
+  /** The private key of the current VAPID pair, base64url. */
   readonly privateKey: string;
+  /** That of the previous pair, if the project has one. */
+  readonly previousPrivateKey?: string;
 }
 
 /**
@@ -46,6 +52,8 @@ export interface SubscriptionItem {
   readonly auth: Uint8Array;
   /** `projectId#userId`, if the subscription has a user id. */
   readonly projectUser?: string;
+  /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
+  readonly pair?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;

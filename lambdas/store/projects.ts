@@ -12,6 +12,8 @@ const capacity = 1000;
 export interface ProjectStore<Found extends Project = Project> {
   /** Reads a project, from memory if it was read in the last 30 s. */
   find(projectId: string): Promise<Found | undefined>;
+  /** Reads a project again: the one in memory may not have its newest key pair. */
+  refresh(projectId: string): Promise<Found | undefined>;
   /** Whether {@link find} needs no call now. */
   remembers(projectId: string): boolean;
 }
@@ -36,8 +38,8 @@ export function describedProjectStore(
   return remembering(clock, async (projectId) => {
     const item = await readProject(dynamo, table, projectId);
     if (item === undefined) return undefined;
-    const { name, vapidPublicKey: applicationServerKey, createdAt } = item;
-    return { ...fromItem(item), name, applicationServerKey, createdAt };
+    const { name, createdAt } = item;
+    return { ...fromItem(item), name, createdAt };
   });
 }
 
@@ -52,14 +54,14 @@ async function readProject(
   return Item as ProjectItem | undefined;
 }
 
-/** Finds a project with its VAPID key pair. The private key is stored in a separate table. */
+/** Finds a project with its VAPID key pairs. The private keys are stored in a separate table. */
 export function signingProjectStore(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly projects: string; readonly vapidKeys: string },
   clock: () => Date,
 ): ProjectStore<SigningProject> {
   return remembering(clock, async (projectId) => {
-    // In one transaction, both keys are of the same pair, even if a project is deleted and created again.
+    // In one transaction, so that both halves are of the same pair, also during a rotation.
     const { Responses } = await dynamo.send(
       new TransactGetCommand({
         TransactItems: [
@@ -70,8 +72,16 @@ export function signingProjectStore(
     );
     const [project, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
     if (project === undefined) return undefined;
-    const vapid = { publicKey: project.vapidPublicKey, privateKey: key!.privateKey };
-    return { ...fromItem(project), vapid };
+    const found = fromItem(project);
+    const { current, previous } = found.vapid;
+    const { privateKey, previousPrivateKey } = key!;
+    return {
+      ...found,
+      vapid: {
+        current: { ...current, privateKey },
+        previous: previous && { ...previous, privateKey: previousPrivateKey! },
+      },
+    };
   });
 }
 
@@ -86,19 +96,23 @@ function remembering<Found extends Project>(
     async find(projectId) {
       const now = clock().getTime();
       if (absent.get(projectId, now)) return undefined;
-      const cached = present.get(projectId, now);
-      if (cached !== undefined) return cached;
-      const project = await read(projectId);
-      if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
-      else present.set(projectId, project, now + projectCacheMs);
-      return project;
+      return present.get(projectId, now) ?? readAndRemember(projectId, now);
     },
+
+    refresh: (projectId) => readAndRemember(projectId, clock().getTime()),
 
     remembers(projectId) {
       const now = clock().getTime();
       return present.has(projectId, now) || absent.has(projectId, now);
     },
   };
+
+  async function readAndRemember(projectId: string, now: number): Promise<Found | undefined> {
+    const project = await read(projectId);
+    if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
+    else present.set(projectId, project, now + projectCacheMs);
+    return project;
+  }
 }
 
 /** A cache of values with an expiry time each. The least recently used one is dropped for a new one. */
@@ -128,11 +142,19 @@ class RecentlyUsed<Value> {
 
 function fromItem(item: ProjectItem): Project {
   const { previousKeyHash: hash, previousKeyUntil: until } = item;
+  const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
     apiKeyHash: item.apiKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     plan: item.plan,
     subscriberCounter: item.subscriberCounter,
+    vapid: {
+      current: { number, publicKey: vapidPublicKey },
+      previous:
+        previousVapidPublicKey === undefined
+          ? undefined
+          : { number: number - 1, publicKey: previousVapidPublicKey },
+    },
   };
 }

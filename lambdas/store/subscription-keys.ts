@@ -34,6 +34,14 @@ export function projectUser(projectId: string, userId: string): string {
   return `${projectId}#${userId}`;
 }
 
+/**
+ * A key pair's number as a subscription has it. Absent for the first pair: a project whose pair was never
+ * rotated stores nothing.
+ */
+export function storedPair(pair: number): number | undefined {
+  return pair === 0 ? undefined : pair;
+}
+
 /** The endpoint hashes from one position to another, part by part. */
 export function hashRanges(
   from: number,

@@ -6,12 +6,14 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
+import { attributeChanges } from './attribute-changes.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import {
   endpointHash,
   partOf,
   projectUser,
+  storedPair,
   subscriberPeriod,
   subscriptionKey,
 } from './subscription-keys.ts';
@@ -19,6 +21,17 @@ import {
 export interface SubscriptionTables {
   readonly subscriptions: string;
   readonly usage: string;
+}
+
+/** A subscription as its store takes it. */
+export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
+  /** Number of the VAPID pair that it was made with, if the request names its key. */
+  readonly pair?: number | undefined;
+  /**
+   * Number of the pair that a new subscription is stored with if `pair` is absent. A known endpoint then
+   * keeps its pair, because a push service never changes that. Default: 0.
+   */
+  readonly assumedPair?: number | undefined;
 }
 
 /** What of a project decides where its subscribers are stored and counted. */
@@ -33,7 +46,7 @@ export interface SubscriptionStore {
    */
   save(
     project: CountedProject,
-    subscription: Subscription,
+    subscription: SavedSubscription,
     cap: number | null,
   ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
 
@@ -58,6 +71,14 @@ export interface SubscriptionStore {
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
   ): Promise<number>;
+
+  /** Stores which pair a subscription was made with, if it still exists. */
+  correctPair(
+    projectId: string,
+    endpointHash: Uint8Array,
+    pair: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
 
 /** The condition that a subscription is stored. */
@@ -96,6 +117,10 @@ export function subscriptionStore(
       };
       return removeIf(condition, project, endpointHashes, signal);
     },
+
+    async correctPair(projectId, hash, pair, abortSignal) {
+      await change(projectId, hash, { pair: storedPair(pair) }, abortSignal);
+    },
   };
   return store;
 
@@ -128,29 +153,40 @@ export function subscriptionStore(
     }
   }
 
-  async function update(
+  function update(
     { projectId }: CountedProject,
     hash: Uint8Array,
-    { endpoint, keys, userId }: Subscription,
+    { endpoint: { origin, path }, keys, userId, pair }: SavedSubscription,
   ): Promise<boolean> {
-    const user = userId === undefined ? 'REMOVE projectUser' : ', projectUser = :user';
+    return change(projectId, hash, {
+      origin,
+      path,
+      ...keys,
+      updatedAt: clock().getTime(),
+      projectUser: userId === undefined ? undefined : projectUser(projectId, userId),
+      ...(pair === undefined ? {} : { pair: storedPair(pair) }),
+    });
+  }
+
+  /**
+   * Sets attributes of a subscription, and removes those that are undefined.
+   * @returns whether it exists.
+   */
+  async function change(
+    projectId: string,
+    hash: Uint8Array,
+    attributes: Partial<SubscriptionItem>,
+    abortSignal?: AbortSignal,
+  ): Promise<boolean> {
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.subscriptions,
           Key: subscriptionKey(projectId, hash),
-          UpdateExpression: `SET origin = :origin, #path = :path, p256dh = :p256dh, #auth = :auth, updatedAt = :now ${user}`,
           ConditionExpression: exists,
-          ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
-          ExpressionAttributeValues: {
-            ':origin': endpoint.origin,
-            ':path': endpoint.path,
-            ':p256dh': keys.p256dh,
-            ':auth': keys.auth,
-            ':now': clock().getTime(),
-            ':user': userId === undefined ? undefined : projectUser(projectId, userId),
-          },
+          ...attributeChanges(attributes),
         }),
+        { abortSignal },
       );
       return true;
     } catch (error) {
@@ -162,7 +198,13 @@ export function subscriptionStore(
   async function create(
     { projectId, subscriberCounter }: CountedProject,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, userId }: Subscription,
+    {
+      endpoint: { origin, path },
+      keys,
+      userId,
+      assumedPair = 0,
+      pair = assumedPair,
+    }: SavedSubscription,
     cap: number | null,
   ) {
     const now = clock().getTime();
@@ -172,6 +214,7 @@ export function subscriptionStore(
       path,
       ...keys,
       ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+      pair: storedPair(pair),
       createdAt: now,
       updatedAt: now,
     };

@@ -19,7 +19,7 @@ export class SubscriptionsTable extends ServiceTable {
       partitionKey: text('projectUser'),
       // All that a push needs: a targeted send reads only the index.
       projectionType: dynamodb.ProjectionType.INCLUDE,
-      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth'],
+      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'pair'],
     });
     this.alarmOnThrottles(
       'Index',
@@ -41,6 +41,11 @@ export class SubscriptionsTable extends ServiceTable {
   /** Allows finding the subscriptions of a user id. */
   grantFindUser(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:Query'], [`${this.table.tableArn}/index/${byUserIndex}`]);
+  }
+
+  /** Allows storing which key pair a subscription was made with. */
+  grantCorrectPair(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
   /** Allows reading all subscriptions of a project, or those of some user ids. */

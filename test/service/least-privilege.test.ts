@@ -45,6 +45,15 @@ async function read(
   return service.call(routes[name], { parameters: { ...owner }, headers, query: '?userId=ada' });
 }
 
+/** Creates a project with a subscription that is stored with the wrong key pair. */
+async function createProjectWithWrongPair(service: Service): Promise<ProjectCredentials> {
+  const project = await service.createProject();
+  await service.registry.rotateVapid(project.projectId);
+  // With the previous key, which the request does not name.
+  await service.subscribe(project);
+  return project;
+}
+
 /** Requests with which each function makes all of its database calls. */
 const scenarios: Readonly<
   Record<
@@ -78,6 +87,7 @@ const scenarios: Readonly<
     await send(service, project);
     // A repeated send, with the same idempotency key.
     await send(service, project);
+    await send(service, await createProjectWithWrongPair(service));
     const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
     return targeted.status;
   },
@@ -123,6 +133,15 @@ const scenarios: Readonly<
       // The second invocation finds the first tally of the share claimed.
       await deliver.invoke(JSON.stringify(share), randomUUID());
     }
+    const { projectId } = await createProjectWithWrongPair(service);
+    const audience = { subscribers: 1 };
+    const [share] = sharesOf(
+      { ...broadcast, projectId, notificationId: randomUUID() },
+      audience,
+      divide(audience, 100, false),
+      100,
+    );
+    await deliver.invoke(JSON.stringify(share), randomUUID());
   },
   async track(service) {
     const project = await service.createProject();

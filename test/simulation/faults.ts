@@ -38,6 +38,10 @@ export const highestRates = {
   'push not sent': 0.2,
   'slow push': 0.5,
   'subscription gone': 0.3,
+  /** The subscription was made with the other key pair than is stored. */
+  'wrong key pair': 0.3,
+  /** A function remembers the project as it was before its key pair was rotated. */
+  'pair unknown to the function': 0.5,
   'project deleted': 0.3,
   'subscriber added': 0.6,
   'subscriber removed': 0.6,

@@ -11,18 +11,25 @@ export const origins = [
   'https://b.push.apple.com',
 ] as const;
 
-/** Paths of subscriptions that no longer exist at their push service. */
-export type Gone = ReadonlySet<string>;
+/** Public key of a pair, with which the simulation also signs. */
+export const publicKeyOf = (pair: number) => `key ${pair}`;
+
+/** What a push service knows of a subscription. */
+export interface KnownSubscription {
+  readonly isGone: boolean;
+  /** Number of the pair that it was made with. */
+  readonly pair: number;
+}
 
 /** The push services, as one chunk of a function sees them. */
 export function simulatedTransport(
   world: World,
   run: FunctionRun,
-  gone: Gone,
+  subscriptions: ReadonlyMap<string, KnownSubscription>,
   { notificationId, chunk }: { readonly notificationId: string; readonly chunk: number },
 ): Transport {
   const { random, faults, scheduler } = world;
-  return ({ path, timeoutMs }: PushRequest) =>
+  return ({ path, timeoutMs, headers }: PushRequest) =>
     new Promise((resolve, reject) => {
       run.after(timeoutMs, () => reject(new Error('time-out')));
       if (run.crashes('crash before a call', () => `push ${path}`)) return;
@@ -40,9 +47,11 @@ export function simulatedTransport(
         };
         world.attempts.push(attempt);
         const isLost = faults.occurs('push without response') || took > timeoutMs;
-        const response = respond(gone.has(path));
+        const response = respond(subscriptions.get(path)!, headers.Authorization!);
         attempt.isAccepted = response.status === 201;
-        attempt.isTransient = isLost || response.status === 429 || response.status >= 500;
+        const isMismatch = response.status === 401;
+        attempt.isTransient =
+          isLost || isMismatch || response.status === 429 || response.status >= 500;
         run.note(() => `push ${path}: ${response.status}${isLost ? ', response lost' : ''}`);
         if (isLost || (run.isAlive && run.crashes('crash after a call', () => `push ${path}`)))
           return;
@@ -50,7 +59,7 @@ export function simulatedTransport(
       });
     });
 
-  function respond(isGone: boolean): PushResponse {
+  function respond({ isGone, pair }: KnownSubscription, key: string): PushResponse {
     if (faults.occurs('push throttled')) return { status: 429, headers: {}, body: '' };
     if (faults.occurs('push throttled with Retry-After')) {
       const seconds = random.pick([1, 5, 60]);
@@ -60,6 +69,9 @@ export function simulatedTransport(
       return { status: random.pick([500, 503, 403, 400]), headers: {}, body: '' };
     }
     if (isGone) return { status: random.pick([404, 410]), headers: {}, body: '' };
+    if (key !== publicKeyOf(pair)) {
+      return { status: 401, headers: {}, body: 'VAPID public key mismatch' };
+    }
     return { status: 201, headers: {}, body: '' };
   }
 }

@@ -15,6 +15,9 @@ export interface Browser {
   readonly unsubscribesAt: number | undefined;
   /** Whether its subscription no longer exists at the push service. */
   readonly isGone: boolean;
+  /** Number of the key pair that it was made with, and of the one that is stored. */
+  readonly pair: number;
+  readonly storedPair: number;
 }
 
 /** A request to send. */
@@ -56,6 +59,7 @@ export function randomScenario(world: World): Scenario {
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
     const isNew = index >= subscribers;
     const subscribesAt = isNew ? someTime() : 0;
+    const pair = random.integer(0, 1);
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
@@ -66,6 +70,8 @@ export function randomScenario(world: World): Scenario {
           ? subscribesAt + someTime()
           : undefined,
       isGone: faults.occurs('subscription gone'),
+      pair,
+      storedPair: faults.occurs('wrong key pair') ? 1 - pair : pair,
     };
   });
   const outageMs = faults.occurs('outage') ? random.latency(200, 40_000) : 0;

@@ -27,7 +27,7 @@ import { subscriberCount } from '../../lambdas/store/usage.ts';
 import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
-import { simulatedTransport } from './push-services.ts';
+import { publicKeyOf, simulatedTransport } from './push-services.ts';
 import { type Browser, browserKeys, type Call, randomScenario, type Scenario } from './scenario.ts';
 import { World } from './world.ts';
 
@@ -78,6 +78,8 @@ export interface Breakage {
 /** Seconds after which an API Gateway gives up a request. */
 const gatewayTimeoutMs = 30_000;
 
+const pair = (number: number) => ({ number, publicKey: publicKeyOf(number), privateKey: '' });
+
 /** One run: a pure function of its seed. */
 export async function simulate(
   seed: number,
@@ -87,13 +89,13 @@ export async function simulate(
   breakage.database?.(world);
   const { random, scheduler, faults, database } = world;
   const scenario = randomScenario(world);
-  const gone = new Set(scenario.browsers.filter(({ isGone }) => isGone).map(({ path }) => path));
+  const subscribed = new Map(scenario.browsers.map((browser) => [browser.path, browser]));
   const project: SigningProject = {
     projectId,
     apiKeyHash: '',
     plan: { monthlySendCap: scenario.monthlyCap },
     subscriberCounter: scenario.subscriberCounter,
-    vapid: { publicKey: '', privateKey: '' },
+    vapid: { current: pair(1), previous: pair(0) },
   };
   createProject();
   const responses: Response[] = [];
@@ -128,18 +130,19 @@ export async function simulate(
     const { vapid, ...stored } = project;
     const createdAt = new Date(world.startsAt).toISOString();
     database.put(tables.projects, {
-      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.publicKey, createdAt },
+      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.current.publicKey, createdAt },
+      ...{ vapidPair: 1, previousVapidPublicKey: vapid.previous!.publicKey },
     });
-    database.put(tables.vapidKeys, { projectId, privateKey: vapid.privateKey });
+    database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     const counters = new Map(subscriberPeriods.map((period) => [period, 0]));
-    for (const { origin, path, userId, subscribesAt } of scenario.browsers) {
+    for (const { origin, path, userId, subscribesAt, storedPair } of scenario.browsers) {
       if (subscribesAt > 0) continue;
       const hash = endpointHash(origin + path);
       const period = subscriberPeriod(project.subscriberCounter, partOf(hash));
       counters.set(period, counters.get(period)! + 1);
       database.put(tables.subscriptions, {
         ...subscriptionKey(projectId, hash),
-        ...{ origin, path, ...browserKeys, createdAt: 0, updatedAt: 0 },
+        ...{ origin, path, ...browserKeys, createdAt: 0, updatedAt: 0, pair: storedPair },
         ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
       });
     }
@@ -191,6 +194,9 @@ export async function simulate(
   async function findProject(run: FunctionRun): Promise<SigningProject | undefined> {
     const { projectDeletedAt = Number.POSITIVE_INFINITY } = scenario;
     const isRemembered = scheduler.now < world.startsAt + projectDeletedAt + 30_000;
+    if (isRemembered && faults.occurs('pair unknown to the function')) {
+      return { ...project, vapid: { current: pair(0) } };
+    }
     if (isRemembered && random.chance(0.7)) return project;
     return signingProjectStore(run.dynamo(), tables, run.clock).find(projectId);
   }
@@ -201,6 +207,7 @@ export async function simulate(
     const parts: ShareParts = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
+      projects: signingProjectStore(dynamo, tables, run.clock),
       tallies: tallyStore(dynamo, tables.tallies),
       deliver: (chunk) => {
         chunks += 1;
@@ -209,8 +216,8 @@ export async function simulate(
         run.note(() => `chunk ${chunks}: ${chunk.recipients.length} recipients`);
         const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
         return delivery({
-          transport: simulatedTransport(world, run, gone, { notificationId, chunk: chunks }),
-          sign: () => 'vapid',
+          transport: simulatedTransport(world, run, subscribed, { notificationId, chunk: chunks }),
+          sign: ({ publicKey }) => publicKey,
           clock: run.clock,
           sleep: run.sleep,
           random: () => random.next(),
@@ -264,7 +271,7 @@ export async function simulate(
 
   /** Subscribes and unsubscribes a browser. */
   function comeAndGo(browser: Browser): void {
-    const { origin, path, userId, subscribesAt, unsubscribesAt } = browser;
+    const { origin, path, userId, subscribesAt, unsubscribesAt, storedPair } = browser;
     const href = origin + path;
     const store = (name: string) => {
       const run = new FunctionRun(world, name, path);
@@ -274,7 +281,12 @@ export async function simulate(
     if (subscribesAt > 0) {
       scheduler.after(subscribesAt, () => {
         const { run, subscriptions } = store('subscribe');
-        const subscription = { endpoint: { href, origin, path }, keys: browserKeys, userId };
+        const subscription = {
+          endpoint: { href, origin, path },
+          keys: browserKeys,
+          userId,
+          pair: storedPair,
+        };
         void run.start(() => subscriptions.save(project, subscription, null), 10_000);
       });
     }

@@ -45,7 +45,7 @@ export function retryDelay(
   random: number,
   msLeft: number,
 ): number | undefined {
-  if (attempts === maxAttempts) return undefined;
+  if (attempts >= maxAttempts) return undefined;
   const jittered = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
   const delay = Math.max(retryAfter, jittered);
   return delay < msLeft ? delay : undefined;

@@ -1,6 +1,6 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import type { VapidKeys } from '../../../contract/project.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { DeliveryCounts } from '../../../contract/schemas/notification.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -14,7 +14,8 @@ export interface Chunk {
    * receives `messages[i % messages.length]`.
    */
   readonly messages: readonly Buffer[];
-  readonly vapid: VapidKeys;
+  /** The project's key pairs. Each push is signed with the pair of its subscription. */
+  readonly vapid: VapidPairs<VapidPair>;
   /** Epoch ms after which no push starts. */
   readonly lastPushAt: number;
   /** Epoch ms by which the delivery ends, finished or not: pushes in flight and removals. */
@@ -25,6 +26,8 @@ export interface Chunk {
   readonly removalGroup: (recipient: Recipient) => number;
   /** Deletes subscriptions that their push service reported as gone. */
   readonly remove: (recipients: readonly Recipient[], signal: AbortSignal) => Promise<void>;
+  /** Stores which pair a subscription was made with, after a push with another pair was refused. */
+  readonly correctPair: (recipient: Recipient, pair: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** `attempted + unreached` is the number of recipients when the delivery is done. */

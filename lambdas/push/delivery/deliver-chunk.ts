@@ -1,7 +1,9 @@
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { attempt, retryDelay } from './attempt.ts';
 import type { Chunk, ChunkReport, Deliver, DeliverySettings } from './chunk.ts';
+import { Corrections } from './corrections.ts';
 import { Counts } from './counts.ts';
+import { useOtherPair } from './other-pair.ts';
 import type { FinalOutcome, Transient } from './outcome.ts';
 import { Pace } from './pace.ts';
 import type { Push } from './push.ts';
@@ -26,6 +28,7 @@ class Delivery {
   readonly #services: readonly PushService[];
   readonly #pace: Pace;
   readonly #removals: Removals;
+  readonly #corrections: Corrections;
   /** Aborts at `endAt`. */
   readonly #end = new AbortController();
   /** Aborts when the delivery is done, and stops its timers. */
@@ -42,6 +45,7 @@ class Delivery {
     this.#counts = counts;
     this.#pace = new Pace(chunk.pushesPerSecond, this.#now());
     this.#removals = new Removals(chunk, counts, this.#end.signal);
+    this.#corrections = new Corrections(chunk, this.#end.signal);
     const { services, notAccepted } = queuePushes(chunk, settings);
     this.#services = services;
     this.#unsettled = chunk.recipients.length - notAccepted;
@@ -55,7 +59,7 @@ class Delivery {
     });
     this.#startPushes();
     if (this.#unsettled > 0) await allSettled;
-    await this.#removals.finish();
+    await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
     this.#done.abort();
     return this.#counts.report();
   }
@@ -103,7 +107,10 @@ class Delivery {
     this.#inFlight -= 1;
     service.ended(outcome, this.#now() - startedAt, this.#inFlight, this.#msLeft());
     if (outcome.kind === 'transient') this.#retry(service, push, outcome);
-    else this.#settle(push, outcome);
+    else if (isMismatch(outcome) && useOtherPair(push, this.#chunk.vapid)) {
+      push.lastFailure = 'key_mismatch';
+      service.queue.add(push);
+    } else this.#settle(push, outcome);
     this.#startPushes();
   }
 
@@ -121,9 +128,11 @@ class Delivery {
     }
   }
 
-  #settle({ recipient }: Push, outcome: Settled): void {
-    if (outcome.kind === 'delivered') this.#counts.addDelivered();
-    else if (outcome.kind === 'gone') this.#removals.add(recipient);
+  #settle({ recipient, origin, isOtherPair }: Push, outcome: Settled): void {
+    if (outcome.kind === 'delivered') {
+      this.#counts.addDelivered();
+      if (isOtherPair) this.#corrections.add(recipient, origin.vapid.number);
+    } else if (outcome.kind === 'gone') this.#removals.add(recipient);
     else if (outcome.kind === 'failed') this.#counts.addFailed(outcome.reason);
     else this.#counts.addUnreached();
     this.#unsettled -= 1;
@@ -146,4 +155,6 @@ class Delivery {
 type Settled = FinalOutcome | { readonly kind: 'unreached' };
 
 const unreached: Settled = { kind: 'unreached' };
+const isMismatch = (outcome: FinalOutcome) =>
+  outcome.kind === 'failed' && outcome.reason === 'key_mismatch';
 const failed = (reason: FailureReason): Settled => ({ kind: 'failed', reason });

@@ -72,7 +72,7 @@ export function queuePushes(chunk: Chunk, settings: DeliverySettings) {
     }
     let service = services.get(name);
     if (service === undefined) {
-      service = new PushService(settings.inFlight, (push) => prepare(push, chunk.vapid, settings));
+      service = new PushService(settings.inFlight, (push) => prepare(push, settings));
       services.set(name, service);
     }
     for (const push of pushes) service.queue.add(push);

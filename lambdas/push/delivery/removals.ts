@@ -2,6 +2,7 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { Chunk } from './chunk.ts';
 import type { Counts } from './counts.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** The recipients of one group that are gone. */
 interface Group {
@@ -66,19 +67,5 @@ export class Removals {
         this.#counts.addFailed('not_removed', batch.length);
       }
     });
-  }
-}
-
-/** @throws the signal's reason once it aborts, even if the work continues. */
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -17,7 +17,10 @@ describe('a wrong call', () => {
   const { publicKey, privateKey } = newVapidPair();
 
   it.each([
-    [[], 'Missing command: use one of create, show, list, set-plan, rotate-key, delete, users.'],
+    [
+      [],
+      'Missing command: use one of create, show, list, set-plan, rotate-key, rotate-vapid, drop-previous-vapid, delete, users.',
+    ],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],
     [['show'], "Missing required argument 'projectId'."],

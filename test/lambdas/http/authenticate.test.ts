@@ -17,6 +17,7 @@ const project: Project = {
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   plan: {},
   subscriberCounter: 'single',
+  vapid: { current: { number: 0, publicKey: 'public' } },
 };
 
 async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {

@@ -79,6 +79,50 @@ describe('a share of one chunk', () => {
   });
 });
 
+describe('the key pairs of a chunk', () => {
+  const current = { number: 1, publicKey: 'new', privateKey: 'new d' };
+  const rotated = { ...project, vapid: { current, previous: project.vapid.current } };
+  const newcomer = recipients(3).map((one, index) => (index === 2 ? { ...one, pair: 1 } : one));
+
+  function rotatedSetup() {
+    const refreshes: string[] = [];
+    const refresh = async (projectId: string) => {
+      refreshes.push(projectId);
+      return rotated;
+    };
+    return { refreshes, setup: recordedShareParts(newcomer, { projects: { refresh } }) };
+  }
+
+  test('are read again before the claim if a recipient has a newer one', async () => {
+    const { refreshes, setup } = rotatedSetup();
+    await run(setup);
+    expect(setup.chunks[0]!.vapid).toEqual(rotated.vapid);
+    expect(refreshes).toEqual(['shop']);
+  });
+
+  test('are read again once for all chunks that follow', async () => {
+    const { refreshes, setup } = rotatedSetup();
+    await run(setup, { ...quarters, ...unlimited }, longInvocation);
+    expect(setup.chunks.at(-1)!.vapid).toEqual(rotated.vapid);
+    expect(refreshes).toHaveLength(1);
+  });
+
+  test('that cannot be read leave the share to the retry', async () => {
+    const refresh = () => Promise.reject(new Error('throttled'));
+    const setup = recordedShareParts(newcomer, { projects: { refresh } });
+    await expect(run(setup, unlimited, longInvocation)).rejects.toThrow('throttled');
+    expect(await tallyOf(setup)).toBeUndefined();
+  });
+
+  test('are corrected in the project of the share', async () => {
+    const setup = recordedShareParts(recipients(1));
+    await run(setup);
+    const [chunk] = setup.chunks;
+    await chunk!.correctPair(chunk!.recipients[0]!, 4, new AbortController().signal);
+    expect(setup.calls).toContain('pair 4 in shop');
+  });
+});
+
 describe('tallies', () => {
   test('exist before the first push, and each has a message with its URL', async () => {
     const setup = recordedShareParts(recipients(3));

@@ -17,7 +17,7 @@ export const startMs = Date.parse('2026-11-20T12:00:00Z');
 export const project: SigningProject = {
   projectId: 'shop',
   apiKeyHash: '',
-  vapid: { publicKey: 'public', privateKey: 'private' },
+  vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
   plan: {},
   subscriberCounter: 'single',
 };
@@ -118,6 +118,15 @@ export function recordedShareParts(
       removeBatch: async ({ projectId }, hashes) => {
         calls.push(`remove ${hashes.length} of ${projectId}`);
         return hashes.length;
+      },
+      correctPair: async (projectId, _, pair) => {
+        calls.push(`pair ${pair} in ${projectId}`);
+      },
+    },
+    projects: {
+      refresh: async () => {
+        calls.push('refresh');
+        return project;
       },
     },
     deliver(chunk) {

@@ -22,6 +22,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     name: 'A project',
     apiKeyHash: 'ab'.repeat(32),
     vapidPublicKey: 'public',
+    vapidPair: 0,
     plan: {},
     subscriberCounter: 'single',
     createdAt: '2026-11-20T12:00:00.000Z',
@@ -40,6 +41,7 @@ test('find returns the fields that functions need', async () => {
     apiKeyHash: 'ab'.repeat(32),
     plan: { subscriberCap: null, monthlySendCap: 5 },
     subscriberCounter: 'parts',
+    vapid: { current: { number: 0, publicKey: 'public' } },
   });
 });
 
@@ -52,10 +54,36 @@ test('the signing store reads a project and its VAPID keys in one call', async (
   const before = database.calls();
   expect(await signing.find('signed')).toEqual({
     ...(await store().find('signed')),
-    vapid: { publicKey: 'public', privateKey: 'private' },
+    vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
   });
   expect(database.calls()).toBe(before + 2);
   expect(await signing.find('unsigned')).toBeUndefined();
+});
+
+test('a rotated project has its previous pair, which is one number lower', async () => {
+  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  await put('rotated', { vapidPublicKey: 'new', vapidPair: 3, previousVapidPublicKey: 'old' });
+  const Item = { projectId: 'rotated', privateKey: 'new d', previousPrivateKey: 'old d' };
+  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  expect((await store().find('rotated'))?.vapid).toEqual({
+    current: { number: 3, publicKey: 'new' },
+    previous: { number: 2, publicKey: 'old' },
+  });
+  expect((await signing.find('rotated'))?.vapid).toEqual({
+    current: { number: 3, publicKey: 'new', privateKey: 'new d' },
+    previous: { number: 2, publicKey: 'old', privateKey: 'old d' },
+  });
+});
+
+test('refresh reads a project that is remembered, and find returns what it read', async () => {
+  await put('refreshed');
+  const one = store();
+  await one.find('refreshed');
+  await put('refreshed', { vapidPublicKey: 'new', vapidPair: 1, previousVapidPublicKey: 'public' });
+  expect((await one.find('refreshed'))?.vapid.current.number).toBe(0);
+  expect((await one.refresh('refreshed'))?.vapid.current.number).toBe(1);
+  expect((await one.find('refreshed'))?.vapid.current.number).toBe(1);
 });
 
 test('a project is cached for 30 s', async () => {

@@ -7,7 +7,7 @@ import {
   subscriberPeriods,
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
-import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { type CountedProject, subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -102,6 +102,48 @@ test('an update without a user id removes it', async () => {
   await store().save(project, first, 10);
   await store().save(project, { endpoint: first.endpoint, keys: first.keys }, 10);
   expect(await itemOf(project.projectId, first.endpoint.href)).not.toHaveProperty('projectUser');
+});
+
+describe('the key pair of a subscription', () => {
+  const pairOf = async ({ projectId }: CountedProject, href: string) =>
+    (await itemOf(projectId, href))?.pair;
+
+  test('is the one that the request names, or else the assumed one', async () => {
+    const project = await createProject();
+    const [named, assumed, first] = [subscription(), subscription(), subscription()];
+    await store().save(project, { ...named, pair: 1, assumedPair: 2 }, null);
+    await store().save(project, { ...assumed, assumedPair: 2 }, null);
+    await store().save(project, { ...first, assumedPair: 0 }, null);
+    expect(await pairOf(project, named.endpoint.href)).toBe(1);
+    expect(await pairOf(project, assumed.endpoint.href)).toBe(2);
+    expect(await itemOf(project.projectId, first.endpoint.href)).not.toHaveProperty('pair');
+  });
+
+  test('stays if an update does not name one', async () => {
+    const project = await createProject();
+    const one = subscription();
+    await store().save(project, { ...one, pair: 1 }, null);
+    await store().save(project, { ...one, assumedPair: 2 }, null);
+    expect(await pairOf(project, one.endpoint.href)).toBe(1);
+    await store().save(project, { ...one, pair: 2 }, null);
+    expect(await pairOf(project, one.endpoint.href)).toBe(2);
+    await store().save(project, { ...one, pair: 0 }, null);
+    expect(await itemOf(project.projectId, one.endpoint.href)).not.toHaveProperty('pair');
+  });
+
+  test('is corrected if the subscription exists', async () => {
+    const project = await createProject();
+    const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
+    await store().save(project, { ...one, pair: 2 }, null);
+    const before = await itemOf(project.projectId, one.endpoint.href);
+    for (const { endpoint } of [one, missing]) {
+      await store().correctPair(project.projectId, endpointHash(endpoint.href), 1);
+    }
+    expect(await itemOf(project.projectId, one.endpoint.href)).toEqual({ ...before, pair: 1 });
+    await store().correctPair(project.projectId, endpointHash(one.endpoint.href), 0);
+    expect(await pairOf(project, one.endpoint.href)).toBeUndefined();
+    expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
+  });
 });
 
 test('at the cap a new endpoint is refused and an existing one updated', async () => {

@@ -52,7 +52,7 @@ const project: SigningProject = {
   apiKeyHash: '',
   plan: { monthlySendCap: null },
   subscriberCounter: 'parts',
-  vapid: { publicKey: '', privateKey: '' },
+  vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
 };
 
 /** One recipient stands for all of its part: only the part of its hash matters here. */
@@ -105,7 +105,8 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
 
   const shareParts = (): ShareParts => ({
     audiences: largeAudience(),
-    subscriptions: { removeBatch },
+    subscriptions: { removeBatch, correctPair: async () => {} },
+    projects: { refresh: async () => project },
     tallies: tallyStore(dynamo, tables.tallies),
     deliver: aggregateDelivery(scheduler, random),
     clock: scheduler.clock,

@@ -1,0 +1,194 @@
+import {
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { limits } from '../contract/limits.ts';
+import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
+import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
+import { forgottenAfterMs, realWaiting, type Waiting } from './plan-change.ts';
+import {
+  NoPreviousVapidPair,
+  PreviousVapidPairExists,
+  PreviousVapidPairInUse,
+  ProjectNotFound,
+} from './project-errors.ts';
+import type { ProjectTables } from './project-tables.ts';
+import type { RegisteredProject } from './registered-project.ts';
+import { newVapidPair } from './vapid-pair.ts';
+
+/** What of a project tells which of its subscriptions use the previous pair. */
+type RotatedProject = Pick<RegisteredProject, 'projectId' | 'vapidPair'>;
+
+interface DropOptions {
+  /** Whether to drop a pair that subscriptions still use. */
+  readonly isForced: boolean;
+  readonly waiting?: Waiting;
+  /** Is called with the number of subscriptions removed so far. */
+  readonly onProgress?: (removed: number) => void;
+}
+
+/** The operations of the registry on a project's VAPID key pairs. */
+export function vapidRotation(
+  dynamo: DynamoDBDocumentClient,
+  tables: ProjectTables,
+  find: (projectId: string) => Promise<RegisteredProject | undefined>,
+) {
+  const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
+
+  async function findExisting(projectId: string): Promise<RegisteredProject> {
+    const project = await find(projectId);
+    if (project === undefined) throw new ProjectNotFound(projectId);
+    return project;
+  }
+
+  /** Endpoint hashes of the subscriptions that use an earlier pair, page by page. Reads all subscriptions. */
+  async function* ofEarlierPairs({ projectId, vapidPair }: RotatedProject) {
+    for (let part = 0; part < partCount; part += 1) {
+      let startKey: Record<string, unknown> | undefined;
+      do {
+        const page = await dynamo.send(
+          new QueryCommand({
+            TableName: tables.subscriptions,
+            KeyConditionExpression: 'projectPart = :part',
+            FilterExpression: 'attribute_not_exists(pair) OR pair < :current',
+            ExpressionAttributeValues: {
+              ':part': projectPart(projectId, part),
+              ':current': vapidPair,
+            },
+            ProjectionExpression: 'endpointHash',
+            ConsistentRead: true,
+            ...(startKey && { ExclusiveStartKey: startKey }),
+          }),
+        );
+        yield (page.Items ?? []).map(({ endpointHash }) => endpointHash as Uint8Array);
+        startKey = page.LastEvaluatedKey;
+      } while (startKey);
+    }
+  }
+
+  /** The number of subscriptions that use the previous pair. Reads all subscriptions. */
+  async function countPreviousPair(project: RotatedProject): Promise<number> {
+    let count = 0;
+    if (project.vapidPair === 0) return count;
+    for await (const hashes of ofEarlierPairs(project)) count += hashes.length;
+    return count;
+  }
+
+  return {
+    countPreviousPair,
+
+    /**
+     * Makes a new VAPID pair current. The one before it becomes the previous pair, with which existing
+     * subscriptions still receive their pushes.
+     * @throws {ProjectNotFound}
+     * @throws {PreviousVapidPairExists} if the project still has one from an earlier rotation.
+     */
+    async rotateVapid(projectId: string): Promise<RegisteredProject> {
+      const { publicKey, privateKey } = newVapidPair();
+      const Key = { projectId };
+      try {
+        await dynamo.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              {
+                Update: {
+                  TableName: tables.projects,
+                  Key,
+                  UpdateExpression:
+                    'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one',
+                  ConditionExpression:
+                    'attribute_exists(projectId) AND attribute_not_exists(previousVapidPublicKey)',
+                  ExpressionAttributeValues: { ':key': publicKey, ':one': 1 },
+                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+                },
+              },
+              {
+                Update: {
+                  TableName: tables.vapidKeys,
+                  Key,
+                  UpdateExpression: 'SET previousPrivateKey = privateKey, privateKey = :key',
+                  ExpressionAttributeValues: { ':key': privateKey },
+                },
+              },
+            ],
+          }),
+        );
+      } catch (error) {
+        const [reason] = cancellationReasons(error);
+        if (!conditionFailed(reason)) throw error;
+        throw reason?.Item === undefined
+          ? new ProjectNotFound(projectId)
+          : new PreviousVapidPairExists(projectId);
+      }
+      return findExisting(projectId);
+    },
+
+    /**
+     * Drops the previous pair: first its keys; then, when every function has forgotten them, the
+     * subscriptions that use it. Nobody could push to these any more. Idempotent: a call that was
+     * interrupted is finished by the next one.
+     * @returns how many subscriptions were removed.
+     * @throws {ProjectNotFound}
+     * @throws {NoPreviousVapidPair}
+     * @throws {PreviousVapidPairInUse}
+     */
+    async dropPreviousVapid(
+      projectId: string,
+      { isForced, waiting = realWaiting, onProgress = () => {} }: DropOptions,
+    ): Promise<number> {
+      const project = await findExisting(projectId);
+      if (project.vapidPair === 0) throw new NoPreviousVapidPair(projectId);
+      const inUse = isForced ? 0 : await countPreviousPair(project);
+      if (inUse > 0) throw new PreviousVapidPairInUse(projectId, inUse);
+      if (project.previousVapidPublicKey !== undefined) {
+        await dropKeys(projectId, project.previousVapidPublicKey);
+        waiting.onWait(forgottenAfterMs);
+        await waiting.sleep(forgottenAfterMs);
+      }
+      let removed = 0;
+      for await (const hashes of ofEarlierPairs(project)) {
+        // Where the project counts its subscribers may have changed.
+        const counted = await findExisting(projectId);
+        for (let at = 0; at < hashes.length; at += limits.removalBatch) {
+          const batch = hashes.slice(at, at + limits.removalBatch);
+          removed += await subscriptions.removeBatch(counted, batch);
+          onProgress(removed);
+        }
+      }
+      return removed;
+    },
+  };
+
+  /** Does nothing if the keys have been dropped meanwhile. */
+  async function dropKeys(projectId: string, publicKey: string): Promise<void> {
+    const Key = { projectId };
+    try {
+      await dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            {
+              Update: {
+                TableName: tables.projects,
+                Key,
+                UpdateExpression: 'REMOVE previousVapidPublicKey',
+                ConditionExpression: 'previousVapidPublicKey = :key',
+                ExpressionAttributeValues: { ':key': publicKey },
+              },
+            },
+            {
+              Update: {
+                TableName: tables.vapidKeys,
+                Key,
+                UpdateExpression: 'REMOVE previousPrivateKey',
+              },
+            },
+          ],
+        }),
+      );
+    } catch (error) {
+      if (!conditionFailed(cancellationReasons(error)[0])) throw error;
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import type { Waiting } from '../../admin/plan-change.ts';
+import {
+  NoPreviousVapidPair,
+  PreviousVapidPairExists,
+  PreviousVapidPairInUse,
+  ProjectNotFound,
+} from '../../admin/project-errors.ts';
+import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { readVapidPair } from '../../admin/vapid-pair.ts';
+import { audienceStore } from '../../lambdas/store/audience.ts';
+import { positionCount } from '../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { projectTables } from '../../local/dynamodb/table-names.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
+import { subscription } from '../fixtures/subscription.ts';
+
+let database: Database;
+let registry: ProjectRegistry;
+let projectId: string;
+const clock = () => new Date('2026-11-20T12:00:00Z');
+
+beforeAll(async () => {
+  database = await startDatabase();
+  registry = projectRegistry(database.dynamo, projectTables(database.tables), clock);
+});
+afterAll(() => database.stop());
+beforeEach(async () => {
+  projectId = `p-${randomUUID()}`;
+  await registry.create({ projectId, random: randomBytes });
+});
+
+const noWaiting: Waiting = { sleep: async () => {}, onWait: () => {} };
+const forced = { isForced: true, waiting: noWaiting };
+
+async function itemIn(table: 'PROJECTS_TABLE' | 'VAPID_KEYS_TABLE') {
+  const TableName = database.tables[table];
+  const { Item } = await database.dynamo.send(new GetCommand({ TableName, Key: { projectId } }));
+  return Item;
+}
+
+/** Adds subscriptions of a pair. */
+async function subscribe(count: number, pair: number): Promise<void> {
+  const store = subscriptionStore(database.dynamo, projectTables(database.tables), clock);
+  const { subscriberCounter } = (await registry.find(projectId))!;
+  const project = { projectId, subscriberCounter };
+  for (let made = 0; made < count; made += 1) {
+    await store.save(project, { ...subscription(), pair }, null);
+  }
+}
+
+/** The pairs of the stored subscriptions, and their counter. */
+async function stored() {
+  const range = { from: 0, to: positionCount };
+  const options = { limit: 1000, consistent: true };
+  const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
+  const { recipients } = await audiences.everyone(projectId, range, options);
+  const { subscribers } = await registry.usage(projectId);
+  return { pairs: recipients.map(({ pair = 0 }) => pair).sort(), subscribers };
+}
+
+describe('rotateVapid', () => {
+  test('makes a new pair current and keeps the one before it', async () => {
+    const before = (await itemIn('PROJECTS_TABLE'))!;
+    const keys = (await itemIn('VAPID_KEYS_TABLE'))!;
+    const rotated = await registry.rotateVapid(projectId);
+    expect(rotated).toMatchObject({ vapidPair: 1, previousVapidPublicKey: before.vapidPublicKey });
+    expect(rotated.vapidPublicKey).not.toBe(before.vapidPublicKey);
+    const after = (await itemIn('VAPID_KEYS_TABLE'))!;
+    expect(after.previousPrivateKey).toBe(keys.privateKey);
+    expect(() => readVapidPair(rotated.vapidPublicKey, after.privateKey)).not.toThrow();
+  });
+
+  test('refuses while there is a previous pair, and changes nothing', async () => {
+    await registry.rotateVapid(projectId);
+    const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
+    await expect(registry.rotateVapid(projectId)).rejects.toThrow(PreviousVapidPairExists);
+    expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
+  });
+
+  test('two calls at the same time rotate once', async () => {
+    const calls = [registry.rotateVapid(projectId), registry.rotateVapid(projectId)];
+    const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
+    expect(outcomes.sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await registry.find(projectId)).toMatchObject({ vapidPair: 1 });
+  });
+
+  test('does not create an unknown project', async () => {
+    projectId = 'unknown';
+    await expect(registry.rotateVapid(projectId)).rejects.toThrow(ProjectNotFound);
+    expect(await itemIn('VAPID_KEYS_TABLE')).toBeUndefined();
+  });
+});
+
+describe('countPreviousPair', () => {
+  test('counts the subscriptions of earlier pairs only', async () => {
+    const count = async () => registry.countPreviousPair((await registry.find(projectId))!);
+    await subscribe(5, 0);
+    expect(await count()).toBe(0);
+    await registry.rotateVapid(projectId);
+    await subscribe(3, 1);
+    expect(await count()).toBe(5);
+  });
+});
+
+describe('dropPreviousVapid', () => {
+  test('drops the keys when nobody uses them, after which a pair can be rotated again', async () => {
+    const { vapidPublicKey } = await registry.rotateVapid(projectId);
+    await subscribe(2, 1);
+    const options = { isForced: false, waiting: noWaiting };
+    expect(await registry.dropPreviousVapid(projectId, options)).toBe(0);
+    expect(await itemIn('PROJECTS_TABLE')).not.toHaveProperty('previousVapidPublicKey');
+    expect(await itemIn('VAPID_KEYS_TABLE')).not.toHaveProperty('previousPrivateKey');
+    expect(await registry.find(projectId)).toMatchObject({ vapidPublicKey, vapidPair: 1 });
+    expect(await registry.rotateVapid(projectId)).toMatchObject({
+      vapidPair: 2,
+      previousVapidPublicKey: vapidPublicKey,
+    });
+  });
+
+  test('refuses while subscriptions use them, and changes nothing', async () => {
+    await subscribe(3, 0);
+    await registry.rotateVapid(projectId);
+    const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
+    const dropping = registry.dropPreviousVapid(projectId, { ...forced, isForced: false });
+    await expect(dropping).rejects.toThrow(PreviousVapidPairInUse);
+    await expect(dropping).rejects.toThrow(`3 of the subscribers of "${projectId}" still use`);
+    expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
+    expect(await stored()).toEqual({ pairs: [0, 0, 0], subscribers: 3 });
+  });
+
+  test.each(['single', 'parts'])(
+    'by force removes these subscriptions, counted in %s',
+    async (counter) => {
+      if (counter === 'parts') await registry.setPlan(projectId, { subscriberCap: null });
+      await subscribe(60, 0);
+      await registry.rotateVapid(projectId);
+      await subscribe(4, 1);
+      const progress: number[] = [];
+      const onProgress = (removed: number) => progress.push(removed);
+      expect(await registry.dropPreviousVapid(projectId, { ...forced, onProgress })).toBe(60);
+      expect(await stored()).toEqual({ pairs: [1, 1, 1, 1], subscribers: 4 });
+      expect(progress.at(-1)).toBe(60);
+    },
+  );
+
+  test('removes what was subscribed while functions still knew the keys', async () => {
+    await registry.rotateVapid(projectId);
+    const waits: number[] = [];
+    const waiting: Waiting = {
+      onWait: (ms) => waits.push(ms),
+      sleep: async () => {
+        expect(await itemIn('VAPID_KEYS_TABLE')).not.toHaveProperty('previousPrivateKey');
+        await subscribe(1, 0);
+      },
+    };
+    expect(await registry.dropPreviousVapid(projectId, { isForced: false, waiting })).toBe(1);
+    expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
+    expect(waits).toEqual([40_000]);
+  });
+
+  test('is finished by a second call if it was interrupted', async () => {
+    await subscribe(3, 0);
+    await registry.rotateVapid(projectId);
+    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+    const first = registry.dropPreviousVapid(projectId, { isForced: true, waiting: interrupted });
+    await expect(first).rejects.toThrow('Ctrl-C');
+    expect(await registry.dropPreviousVapid(projectId, forced)).toBe(3);
+    expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
+  });
+
+  test('refuses for a project that was never rotated', async () => {
+    await subscribe(1, 0);
+    await expect(registry.dropPreviousVapid(projectId, forced)).rejects.toThrow(
+      NoPreviousVapidPair,
+    );
+    expect(await stored()).toEqual({ pairs: [0], subscribers: 1 });
+  });
+});

@@ -1,0 +1,229 @@
+import { recipient } from '../../../../bench/recipient.ts';
+import type { Recipient } from '../../../../contract/audience.ts';
+import type { VapidPair } from '../../../../contract/project.ts';
+import type { Chunk } from '../../../../lambdas/push/delivery/deliver-chunk.ts';
+import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
+import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
+import { deliver, skipWaits } from '../../../fixtures/delivery.ts';
+import { keyPair } from '../../../fixtures/subscription.ts';
+import {
+  type Conduct,
+  deliverVirtually,
+  fcm,
+  mozilla,
+  noCounts,
+  recipientsAt,
+} from '../../../fixtures/virtual-delivery.ts';
+
+const current: VapidPair = { number: 3, ...keyPair() };
+const previous: VapidPair = { number: 2, ...keyPair() };
+const pairs = { current, previous };
+
+/** Records the corrections of a chunk. */
+function recordCorrections() {
+  const corrections: [path: string, pair: number][] = [];
+  const correctPair: Chunk['correctPair'] = async ({ path }, pair) => {
+    corrections.push([path, pair]);
+  };
+  return { corrections, correctPair };
+}
+
+describe('to a push service that checks keys', () => {
+  const keys = createBrowserKeys();
+  let service: PushService;
+
+  beforeEach(async () => {
+    service = await startPushService();
+  });
+  afterEach(() => service.stop());
+
+  /** Subscribes browsers with a key, and stores a pair for them. */
+  function subscribe(number: number, { publicKey }: VapidPair, pair: number | undefined) {
+    return Array.from({ length: number }, () => {
+      const browser = service.subscribe({ applicationServerKey: publicKey, keys });
+      const stored = pair === undefined ? {} : { pair };
+      return { browser, recipient: { ...recipient(browser.toJSON()), ...stored } };
+    });
+  }
+
+  function deliverTo(subscribed: ReturnType<typeof subscribe>, chunk: Partial<Chunk> = {}) {
+    const recipients = subscribed.map((one) => one.recipient);
+    return deliver(
+      { recipients, vapid: pairs, ...chunk },
+      { extraOrigins: [service.origin], sleep: skipWaits },
+    );
+  }
+
+  const received = (subscribed: ReturnType<typeof subscribe>) =>
+    subscribed.map(({ browser }) => browser.messages.length);
+
+  test('each push is signed with the pair of its subscription', async () => {
+    const { corrections, correctPair } = recordCorrections();
+    const subscribed = [...subscribe(200, current, 3), ...subscribe(200, previous, 2)];
+    const report = await deliverTo(subscribed, { correctPair });
+    expect(report).toEqual({ ...noCounts, attempted: 400, delivered: 400 });
+    expect(received(subscribed)).toEqual(subscribed.map(() => 1));
+    expect(corrections).toEqual([]);
+  });
+
+  test('the first pair has the number 0, which is not stored', async () => {
+    const subscribed = subscribe(3, previous, undefined);
+    const vapid = { current: { ...current, number: 1 }, previous: { ...previous, number: 0 } };
+    const { corrections, correctPair } = recordCorrections();
+    expect(await deliverTo(subscribed, { vapid, correctPair })).toMatchObject({ delivered: 3 });
+    expect(corrections).toEqual([]);
+  });
+
+  test('a wrong pair is corrected after the push succeeds with the other one', async () => {
+    const { corrections, correctPair } = recordCorrections();
+    const [old, young] = [subscribe(40, previous, 3), subscribe(40, current, 2)];
+    const report = await deliverTo([...old, ...young], { correctPair });
+    expect(report).toEqual({ ...noCounts, attempted: 80, delivered: 80 });
+    expect(received([...old, ...young])).toEqual(Array(80).fill(1));
+    const pathsOf = (subscribed: typeof old) => subscribed.map((one) => one.recipient.path);
+    expect(new Map(corrections)).toEqual(
+      new Map([
+        ...pathsOf(old).map((path) => [path, 2] as const),
+        ...pathsOf(young).map((path) => [path, 3] as const),
+      ]),
+    );
+    expect(corrections).toHaveLength(80);
+  });
+
+  test('a subscription of a third pair fails with key_mismatch', async () => {
+    const { corrections, correctPair } = recordCorrections();
+    const dropped = subscribe(2, { ...keyPair(), number: 1 }, 1);
+    expect(await deliverTo(dropped, { correctPair })).toEqual({
+      ...noCounts,
+      ...{ attempted: 2, failed: 2, failures: { key_mismatch: 2 } },
+    });
+    expect(received(dropped)).toEqual([0, 0]);
+    expect(corrections).toEqual([]);
+  });
+});
+
+/** A push service that refuses these keys. */
+function refusing(...refused: readonly VapidPair[]) {
+  const attempts: string[] = [];
+  const settings = { sign: ({ publicKey }: { readonly publicKey: string }) => publicKey };
+  const conduct = ({ headers }: { headers: { Authorization?: string } }): Conduct => {
+    attempts.push(headers.Authorization!);
+    const isRefused = refused.some(({ publicKey }) => publicKey === headers.Authorization);
+    return isRefused ? { status: 401, body: 'VAPID public key mismatch' } : { status: 201 };
+  };
+  return { attempts, settings, conduct };
+}
+
+const withPair = (recipients: readonly Recipient[], pair: number) =>
+  recipients.map((one) => ({ ...one, pair }));
+
+test('both pairs are tried once each, and encrypted once', async () => {
+  const { attempts, settings, conduct } = refusing(current, previous);
+  const recipients = withPair(recipientsAt(fcm, 1), 3);
+  const { done, pushes } = deliverVirtually({ recipients, vapid: pairs }, conduct, settings);
+  expect(await done).toMatchObject({ attempted: 1, failures: { key_mismatch: 1 } });
+  expect(attempts).toEqual([current.publicKey, previous.publicKey]);
+  expect(pushes[0]!.body).toBe(pushes[1]!.body);
+});
+
+test('without a previous pair a mismatch fails at once', async () => {
+  const { attempts, settings, conduct } = refusing(current);
+  const vapid = { current };
+  const { done } = deliverVirtually({ recipients: recipientsAt(fcm, 1), vapid }, conduct, settings);
+  expect(await done).toMatchObject({ attempted: 1, failures: { key_mismatch: 1 } });
+  expect(attempts).toEqual([current.publicKey]);
+});
+
+test('a mismatch in the last attempt is the end of the attempts with transient failures', async () => {
+  let attempts = 0;
+  const { settings } = refusing();
+  const { done } = deliverVirtually(
+    { recipients: withPair(recipientsAt(fcm, 1), 3), vapid: pairs },
+    () => {
+      attempts += 1;
+      return attempts === 3 ? { status: 401, body: 'public key mismatch' } : { status: 503 };
+    },
+    settings,
+  );
+  expect(await done).toMatchObject({ attempted: 1, failures: { unavailable: 1 } });
+  expect(attempts).toBe(4);
+});
+
+test('a push that could not be repeated in time fails with key_mismatch', async () => {
+  const { settings } = refusing();
+  const { done, pushes } = deliverVirtually(
+    { recipients: withPair(recipientsAt(fcm, 1), 3), vapid: pairs, lastPushAt: 10 },
+    () => ({ status: 401, body: 'public key mismatch', after: 50 }),
+    settings,
+  );
+  expect(await done).toEqual({
+    ...noCounts,
+    ...{ attempted: 1, failed: 1, failures: { key_mismatch: 1 } },
+  });
+  expect(pushes).toHaveLength(1);
+});
+
+test('a token is signed once for each origin and pair', async () => {
+  const signed: string[] = [];
+  const recipients = [fcm, mozilla].flatMap((origin) =>
+    recipientsAt(origin, 100).map((one, index) => ({ ...one, pair: 2 + (index % 2) })),
+  );
+  const { done } = deliverVirtually({ recipients, vapid: pairs }, undefined, {
+    sign: ({ publicKey }, origin) => {
+      signed.push(`${publicKey} ${origin}`);
+      return publicKey;
+    },
+  });
+  expect(await done).toMatchObject({ delivered: 200 });
+  expect(signed).toHaveLength(4);
+  expect(new Set(signed).size).toBe(4);
+});
+
+describe('corrections', () => {
+  const recipients = withPair(recipientsAt(fcm, 100), 3);
+
+  test('run while pushes continue, a few at a time', async () => {
+    const { settings, conduct } = refusing(current);
+    let [running, most, corrected] = [0, 0, 0];
+    const { done, time } = deliverVirtually(
+      {
+        recipients,
+        vapid: pairs,
+        correctPair: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await time.sleep(20);
+          running -= 1;
+          corrected += 1;
+        },
+      },
+      conduct,
+      settings,
+    );
+    expect(await done).toMatchObject({ attempted: 100, delivered: 100 });
+    expect({ most, corrected, running }).toEqual({ most: 8, corrected: 100, running: 0 });
+  });
+
+  test('that fail do not change the counts, and no more are tried', async () => {
+    const { settings, conduct } = refusing(current);
+    let tried = 0;
+    const correctPair = async () => {
+      tried += 1;
+      throw new Error('throttled');
+    };
+    const { done } = deliverVirtually({ recipients, vapid: pairs, correctPair }, conduct, settings);
+    expect(await done).toEqual({ ...noCounts, attempted: 100, delivered: 100 });
+    expect(tried).toBeLessThan(100);
+  });
+
+  test('that take too long end with the delivery', async () => {
+    const { settings, conduct } = refusing(current);
+    const { done, time } = deliverVirtually(
+      { recipients, vapid: pairs, correctPair: () => new Promise(() => {}) },
+      conduct,
+      settings,
+    );
+    expect(await done).toEqual({ ...noCounts, attempted: 100, delivered: 100 });
+    expect(time.now()).toBe(25_000);
+  });
+});
