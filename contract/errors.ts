@@ -22,6 +22,11 @@ export const errorTable = {
     status: 409,
     meaning: 'The first request with this `Idempotency-Key` is still in progress.',
   },
+  application_server_key_unknown: {
+    status: 409,
+    meaning:
+      'The subscription was made with an application server key that the project does not have.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',

@@ -12,6 +12,8 @@ export const databaseCalls = {
     'TransactWriteItems Subscriptions Usage',
   ],
   updatedSubscription: ['UpdateItem RateLimits', 'UpdateItem Subscriptions'],
+  /** The request names a key that the project in memory does not have. */
+  unknownServerKey: ['UpdateItem RateLimits', 'GetItem Projects'],
   unsubscribe: ['UpdateItem RateLimits', 'TransactWriteItems Subscriptions Usage'],
   event: ['UpdateItem RateLimits', 'UpdateItem Tallies'],
   readProject: ['UpdateItem RateLimits', 'Query Usage'],
@@ -51,6 +53,8 @@ export const databaseCalls = {
       'UpdateItem Tallies',
     ];
   },
+  /** A push succeeded with the other key pair than the stored one. */
+  correctedPair: ['UpdateItem Subscriptions'],
   invalidRequest: ['UpdateItem RateLimits'],
 } as const;
 

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
+import { encodeBase64url } from '../base64url.ts';
 import { limits } from '../limits.ts';
 import { isUncompressedPoint } from '../p256.ts';
 import { readEndpoint, readEndpointUrl } from '../push-services.ts';
 import { bytes, object, text, userId } from './fields.ts';
 
 /**
- * Body of subscribe: the output of `PushSubscription.toJSON()` and an optional `userId`. Other
- * fields, such as its `expirationTime`, are ignored.
+ * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally a `userId` and the key
+ * that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -19,8 +20,15 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
       auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
     }),
     userId: z.optional(userId),
+    applicationServerKey: z.optional(applicationServerKey),
   });
 }
+
+/** Compared with the stored keys, which are base64url without padding. */
+const applicationServerKey = z.pipe(
+  bytes(isUncompressedPoint, 'must be base64url of an uncompressed P-256 point (65 bytes)'),
+  z.transform((key: Uint8Array<ArrayBuffer>) => encodeBase64url(key)),
+);
 
 /**
  * Query of unsubscribe. Any URL is accepted: an unknown endpoint also returns 200, and one whose

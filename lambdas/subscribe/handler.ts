@@ -33,16 +33,18 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
 export const handler = browserChain({
   route: routes.subscribe,
   logger: serviceLogger('subscribe'),
   clock,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
+  projects,
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
 })
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
   .handler(async ({ project, input }) => {
-    await subscribe(subscriptions, project, input, environment.SUBSCRIBER_CAP);
+    await subscribe({ subscriptions, projects }, project, input, environment.SUBSCRIBER_CAP);
     return respond(201, { ok: true });
   });

@@ -1,20 +1,28 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
+import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
+
+export interface SubscribeParts {
+  readonly subscriptions: Pick<SubscriptionStore, 'save'>;
+  readonly projects: Pick<ProjectStore, 'refresh'>;
+}
 
 /**
  * Adds a browser's subscription to a project, or updates it.
  * @param deployedCap most subscribers where the project's plan sets no cap.
  */
 export async function subscribe(
-  subscriptions: SubscriptionStore,
+  { subscriptions, projects }: SubscribeParts,
   project: Project,
-  subscription: Subscription,
+  { applicationServerKey, ...subscription }: Subscription,
   deployedCap: number,
 ): Promise<void> {
   const cap = limitOf(project.plan.subscriberCap, deployedCap);
-  const outcome = await subscriptions.save(project, subscription, cap);
+  const pair = await pairOf(projects, project, applicationServerKey);
+  const assumedPair = project.vapid.current.number;
+  const outcome = await subscriptions.save(project, { ...subscription, pair, assumedPair }, cap);
   switch (outcome) {
     case 'created':
     case 'updated':
@@ -27,4 +35,26 @@ export async function subscribe(
     case 'project_gone':
       throw new ServiceError('project_not_found', 'The project has just been deleted.');
   }
+}
+
+/** @returns the number of the pair that the request names, undefined if it names none. */
+async function pairOf(
+  projects: SubscribeParts['projects'],
+  project: Project,
+  applicationServerKey: string | undefined,
+): Promise<number | undefined> {
+  if (applicationServerKey === undefined) return undefined;
+  const find = ({ current, previous }: Project['vapid']) =>
+    [current, previous].find((pair) => pair?.publicKey === applicationServerKey);
+  const remembered = find(project.vapid);
+  if (remembered !== undefined) return remembered.number;
+  // The project in memory may be older than its last rotation.
+  const stored = await projects.refresh(project.projectId);
+  const found = stored && find(stored.vapid);
+  if (found !== undefined) return found.number;
+  throw new ServiceError(
+    'application_server_key_unknown',
+    'The project does not have this application server key; ' +
+      'subscribe the browser with the key that "projects show" prints.',
+  );
 }

@@ -36,6 +36,34 @@ test('the output of PushSubscription.toJSON() is accepted unchanged', () => {
   });
 });
 
+test('an application server key is normalised to base64url without padding', () => {
+  const point = Buffer.from(keyPair().publicKey, 'base64url');
+  for (const applicationServerKey of [
+    point.toString('base64url'),
+    point.toString('base64'),
+    `${point.toString('base64url')}=`,
+  ]) {
+    const parsed = schema.parse({ ...subscription(), applicationServerKey });
+    expect(parsed.applicationServerKey).toBe(point.toString('base64url'));
+  }
+  expect(schema.parse(subscription()).applicationServerKey).toBeUndefined();
+});
+
+test.each([
+  ['empty', ''],
+  ['not base64', 'ä'],
+  ['one byte shorter', Buffer.alloc(64, 4).toString('base64url')],
+  ['one byte longer', Buffer.alloc(66, 4).toString('base64url')],
+  ['no point on the curve', Buffer.alloc(65, 4).toString('base64url')],
+  ['a private key', keyPair().privateKey],
+  ['a number', 1],
+  ['null', null],
+])('an application server key that is %s is refused', (_case, applicationServerKey) => {
+  expect(issuesOf({ ...subscription(), applicationServerKey })).toEqual([
+    'applicationServerKey: must be base64url of an uncompressed P-256 point (65 bytes)',
+  ]);
+});
+
 test('an endpoint is normalised, and split into origin and path', () => {
   const { keys } = subscription();
   const endpoint = 'HTTPS://FCM.googleapis.com:443/fcm/./send/ä?b=c';

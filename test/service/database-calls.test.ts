@@ -68,6 +68,35 @@ test('a new subscription takes three calls, an update two', async () => {
   expect(await callsOf(subscribe)).toEqual(databaseCalls.updatedSubscription);
 });
 
+test('a subscription with an unknown key takes two calls', async () => {
+  const { applicationServerKey } = await service.createProject();
+  const body = { ...service.stack.pushService.subscribe().toJSON(), applicationServerKey };
+  const subscribe = () => service.call(routes.subscribe, { parameters: { ...project }, body });
+  expect(await callsOf(subscribe)).toEqual(databaseCalls.unknownServerKey);
+});
+
+test('a subscription with a known key takes no more calls than without', async () => {
+  const { applicationServerKey } = project;
+  const body = { ...service.stack.pushService.subscribe().toJSON(), applicationServerKey };
+  const subscribe = () => service.call(routes.subscribe, { parameters: { ...project }, body });
+  expect(await callsOf(subscribe)).toEqual(databaseCalls.newSubscription);
+});
+
+test('a wrong key pair takes one more call in the first send only', async () => {
+  const owner = await service.createProject();
+  await service.registry.rotateVapid(owner.projectId);
+  // With the previous key, which the request does not name.
+  await service.subscribe(owner);
+  const send = () => service.send(owner, { title: 'T' });
+  const { beginBroadcast, deliverBroadcast, correctedPair } = databaseCalls;
+  const plain = [...beginBroadcast, ...deliverBroadcast(0)];
+  expect(await callsOf(send)).toEqual([
+    ...[...databaseCalls.uncachedProject, ...plain.slice(0, -1)],
+    ...[...correctedPair, plain.at(-1)],
+  ]);
+  expect(await callsOf(send)).toEqual(plain);
+});
+
 test('an unsubscribe takes two calls', async () => {
   const browser = await service.subscribe(project);
   const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
