@@ -48,14 +48,21 @@ const interactivePauseMs = 3000;
 /** The first pause in the background. */
 export const backgroundPauseMs = 10_000;
 
-/** Registers a subscription, or updates it. Without `userId`, a stored user id is cleared. */
+/**
+ * Registers a subscription, or updates it. Without `userId`, a stored user id is cleared.
+ * @param subscription made with the key of the project's address.
+ */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
   userId: string | undefined,
   policy: RetryPolicy,
 ): Promise<void> {
-  const body = JSON.stringify({ ...subscription, userId });
+  const body = JSON.stringify({
+    ...subscription,
+    userId,
+    applicationServerKey: project.applicationServerKey,
+  });
   const headers = { 'content-type': 'application/json' };
   return request(projectUrl(project), { method: subscribeMethod, headers, body }, policy);
 }

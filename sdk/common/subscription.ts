@@ -59,7 +59,10 @@ function rethrow(cause: unknown): never {
       );
 }
 
-/** Registers the subscription with the service, and removes the one that it replaces. */
+/**
+ * Registers the subscription with the service, after it has removed the one that it replaces: at the
+ * subscriber cap there is room for one of them.
+ */
 export async function registerSubscription(
   scope: string,
   project: ProjectAddress,
@@ -69,13 +72,13 @@ export async function registerSubscription(
 ): Promise<void> {
   const { endpoint } = subscription;
   const earlier = await readRegistration(scope);
-  await postSubscription(project, subscription.toJSON(), userId, policy);
-  await storeRegistration(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
   // A registration that differs only in `baseUrl` is not deleted: both addresses may belong to the same
   // service, which would then delete the new registration.
   const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
   if (earlier && isReplaced) {
     // If this fails, the next send finds the old endpoint gone and removes it.
-    deleteSubscription(earlier, earlier.endpoint, singleAttempt).catch(() => {});
+    await deleteSubscription(earlier, earlier.endpoint, singleAttempt).catch(() => {});
   }
+  await postSubscription(project, subscription.toJSON(), userId, policy);
+  await storeRegistration(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
 }

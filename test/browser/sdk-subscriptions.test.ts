@@ -108,6 +108,31 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     expect(await stack.send(other, { title: 'Moved' })).toMatchObject({ delivered: 1 });
   });
 
+  test('a visit after a rotation of the key pair replaces the subscription, also at the cap', async () => {
+    const { project, site } = await session.newSite();
+    const { projectId } = project;
+    await stack.registry.setPlan(projectId, { subscriberCap: 1 });
+    const endpoint = await (await session.open(`${site.origin}/`)).subscribe('ada');
+    const { vapidPublicKey } = await stack.registry.rotateVapid(projectId);
+    const before = await stack.send(project, { title: 'Before the visit' });
+    expect(before).toMatchObject({ attempted: 1, delivered: 1 });
+    await stack.expectBeacons(project, before.id, { shown: 1, clicked: 0 });
+
+    const page = site.files.get('/')!;
+    site.files.set('/', page.replace(project.applicationServerKey, vapidPublicKey));
+    const tab = await session.open(`${site.origin}/`);
+    const [renewed] = await until('only the new subscription', async () => {
+      const subscriptions = await stack.subscriptions(project);
+      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
+    });
+    expect(renewed).toEqual({ endpoint: await tab.endpoint(), userId: 'ada' });
+    const after = await stack.send(project, { title: 'After the visit' });
+    expect(after).toMatchObject({ attempted: 1, delivered: 1 });
+    await stack.expectBeacons(project, after.id, { shown: 1, clicked: 0 });
+    const titles = (await tab.notifications()).map(({ title }) => title);
+    expect(titles.sort()).toEqual(['After the visit', 'Before the visit']);
+  });
+
   test('a page with another address of the service keeps the subscription', async () => {
     const { project, site, endpoint } = await session.subscribedTab('ada');
     const gateway = await startThrottlingGateway(stack.baseUrl);
@@ -183,13 +208,14 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
       const tab = await session.open(`${site.origin}/`);
       const endpoint = await tab.subscribe('ada');
       await tab.page.close();
-      gateway.throttle(1);
+      // The removal of the old endpoint, and the registration of the new one.
+      gateway.throttle(2);
       stack.pushService.realBrowsers.forget();
       await until('only the new endpoint', async () => {
         const subscriptions = await stack.subscriptions(project);
         return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
       });
-      expect(gateway.refused).toBe(1);
+      expect(gateway.refused).toBe(2);
     });
   });
 });

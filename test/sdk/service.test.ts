@@ -71,18 +71,22 @@ function errorResponse(code: string, status: number, headers = {}) {
 
 const errorOf = (promise: Promise<void>) => promise.catch((error: CarillonError) => error);
 
-test('a subscription is posted unchanged, with its user id', async () => {
+test('a subscription is posted unchanged, with its user id and its key', async () => {
   const { project, policy, requests } = await startService(ok);
   await postSubscription(project, subscription, 'ada', policy);
   const [request] = requests;
   expect(request).toMatchObject({ method: 'POST', url: '/api/v1/projects/demo' });
-  expect(JSON.parse(request!.body)).toEqual({ ...subscription, userId: 'ada' });
+  expect(JSON.parse(request!.body)).toEqual({
+    ...subscription,
+    userId: 'ada',
+    applicationServerKey: 'key',
+  });
 });
 
 test('without a user id, no `userId` is posted', async () => {
   const { project, policy, requests } = await startService(ok);
   await postSubscription(project, subscription, undefined, policy);
-  expect(JSON.parse(requests[0]!.body)).toEqual(subscription);
+  expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('userId');
 });
 
 test('the endpoint to remove is percent-encoded', async () => {
