@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { SubscriberCounter } from '../../contract/project.ts';
+import type { Project, SubscriberCounter } from '../../contract/project.ts';
+
+export interface SubscriptionTables {
+  readonly subscriptions: string;
+  readonly usage: string;
+}
+
+/** What of a project decides where its subscribers are stored and counted. */
+export type CountedProject = Pick<Project, 'projectId' | 'subscriberCounter'>;
 
 /**
  * Partitions per project: a power of 2. One partition key takes 3,000 read and 1,000 write units per

@@ -2,26 +2,22 @@ import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import { attributeChanges } from './attribute-changes.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
+import { removeSubscriptions } from './remove-subscriptions.ts';
 import {
+  type CountedProject,
   endpointHash,
   partOf,
   projectUser,
+  type SubscriptionTables,
   storedPair,
   subscriberPeriod,
   subscriptionKey,
 } from './subscription-keys.ts';
-
-export interface SubscriptionTables {
-  readonly subscriptions: string;
-  readonly usage: string;
-}
 
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
@@ -33,9 +29,6 @@ export interface SavedSubscription extends Omit<Subscription, 'applicationServer
    */
   readonly assumedPair?: number | undefined;
 }
-
-/** What of a project decides where its subscribers are stored and counted. */
-export type CountedProject = Pick<Project, 'projectId' | 'subscriberCounter'>;
 
 export interface SubscriptionStore {
   /**
@@ -107,7 +100,14 @@ export function subscriptionStore(
     },
 
     removeBatch(project, endpointHashes, signal) {
-      return removeIf({ ConditionExpression: exists }, project, endpointHashes, signal);
+      return removeSubscriptions(
+        dynamo,
+        tables,
+        { ConditionExpression: exists },
+        project,
+        endpointHashes,
+        signal,
+      );
     },
 
     removeOfUser(project, userId, endpointHashes, signal) {
@@ -115,7 +115,7 @@ export function subscriptionStore(
         ConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project.projectId, userId) },
       };
-      return removeIf(condition, project, endpointHashes, signal);
+      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
     },
 
     async correctPair(projectId, hash, pair, abortSignal) {
@@ -123,35 +123,6 @@ export function subscriptionStore(
     },
   };
   return store;
-
-  /** @returns how many subscriptions existed and met the condition. */
-  async function removeIf(
-    condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
-    project: CountedProject,
-    endpointHashes: readonly Uint8Array[],
-    abortSignal: AbortSignal | undefined,
-  ): Promise<number> {
-    if (endpointHashes.length === 0) return 0;
-    const deletions = endpointHashes.map((hash) => ({
-      Delete: {
-        TableName: tables.subscriptions,
-        Key: subscriptionKey(project.projectId, hash),
-        ...condition,
-      },
-    }));
-    const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
-    try {
-      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
-      return endpointHashes.length;
-    } catch (error) {
-      const reasons = cancellationReasons(error);
-      if (!reasons.some(conditionFailed)) throw error;
-      // Without the attribute the project is being deleted with its subscriptions.
-      if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
-      const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-      return removeIf(condition, project, remaining, abortSignal);
-    }
-  }
 
   function update(
     { projectId }: CountedProject,
@@ -255,25 +226,5 @@ export function subscriptionStore(
       }
       throw error;
     }
-  }
-
-  function decrements(
-    { projectId, subscriberCounter }: CountedProject,
-    endpointHashes: readonly Uint8Array[],
-  ) {
-    const removed = new Map<string, number>();
-    for (const hash of endpointHashes) {
-      const period = subscriberPeriod(subscriberCounter, partOf(hash));
-      removed.set(period, (removed.get(period) ?? 0) + 1);
-    }
-    return [...removed].map(([period, number]) => ({
-      Update: {
-        TableName: tables.usage,
-        Key: { projectId, period },
-        UpdateExpression: 'SET used = used - :removed',
-        ConditionExpression: 'attribute_exists(used)',
-        ExpressionAttributeValues: { ':removed': number },
-      },
-    }));
   }
 }

@@ -6,8 +6,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../contract/limits.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
+import type { CountedProject } from './subscription-keys.ts';
 import { projectUser } from './subscription-keys.ts';
-import type { CountedProject, SubscriptionStore } from './subscriptions.ts';
+import type { SubscriptionStore } from './subscriptions.ts';
 
 /**
  * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was

@@ -1,13 +1,14 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { SubscriberCounter } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
+import type { CountedProject } from '../../../lambdas/store/subscription-keys.ts';
 import {
   endpointHash,
   positionCount,
   subscriberPeriods,
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
-import { type CountedProject, subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
