@@ -1,17 +1,14 @@
 import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { isDue } from '../common/registration.ts';
-import {
-  deleteSubscription,
-  interactive,
-  type RetryPolicy,
-  singleAttempt,
-} from '../common/service.ts';
+import { deleteSubscription, type RetryPolicy, singleAttempt } from '../common/service.ts';
 import { deleteRegistration, readRegistration } from '../common/storage.ts';
-import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
+import { hasKey, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
+import { interactive } from './interactive.ts';
 import { type CarillonOptions, readOptions } from './options.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
+import { permissionDenied, subscribePage } from './subscribe-page.ts';
 
 /** Push for one project on this page. */
 export interface CarillonClient {
@@ -81,7 +78,7 @@ export function init(options: CarillonOptions): CarillonClient {
     const now = Date.now();
     if (isCurrent && !isDue(stored, { ...wanted, endpoint: current.endpoint }, now)) return;
     const { pushManager } = await registerWorker(settings);
-    const subscription = await subscribeBrowser(pushManager, key);
+    const subscription = await subscribePage(pushManager, key);
     await registerSubscription(scope, project, subscription, wanted.userId, policy);
   }
 
@@ -100,12 +97,7 @@ export function init(options: CarillonOptions): CarillonClient {
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();
-      if (permission === 'denied') {
-        throw new CarillonError(
-          'permission_denied',
-          'Notifications are blocked; allow them in the browser settings.',
-        );
-      }
+      if (permission === 'denied') throw permissionDenied();
       if (permission === 'default') {
         throw new CarillonError(
           'permission_dismissed',
@@ -116,7 +108,7 @@ export function init(options: CarillonOptions): CarillonClient {
       return withLock(async () => {
         const earlier = await currentSubscription();
         const { pushManager } = await registerWorker(settings);
-        const subscription = await subscribeBrowser(pushManager, key);
+        const subscription = await subscribePage(pushManager, key);
         try {
           await registerSubscription(
             scope,

@@ -1,6 +1,5 @@
-import type { CarillonError } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
-import { backgroundPauseMs } from './service.ts';
+import { backgroundPauseMs, type Failure } from './service.ts';
 import { readFailures, storeFailures } from './storage.ts';
 import { timing } from './timing.ts';
 import { withLock } from './with-lock.ts';
@@ -23,7 +22,7 @@ export function attemptInBackground(
       await work();
       return undefined;
     } catch (error) {
-      const { retryAfter } = error as CarillonError;
+      const { retryAfter } = error as Failure;
       const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
       await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
       return pauseMs;

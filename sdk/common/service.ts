@@ -1,5 +1,4 @@
 import type { routes } from '../../contract/routes.ts';
-import { CarillonError, errorOf } from './error.ts';
 import { retryPauseMs } from './retry-pause.ts';
 import { type Timing, timing } from './timing.ts';
 
@@ -31,17 +30,30 @@ export interface RetryPolicy extends Timing {
   readonly isRetried: boolean;
   /** Limit for all attempts and pauses together. */
   readonly timeoutMs: number;
+  /** What a failed request throws. */
+  readonly errorOf: (failure: Failure) => unknown;
 }
 
-/** While a person waits. There is time for two retries after quick failures: the third pause is longer. */
-export const interactive: RetryPolicy = {
+/** In the background, where the caller stores the pause. */
+export const singleAttempt: RetryPolicy = {
   ...timing,
-  isRetried: true,
+  isRetried: false,
   timeoutMs: requestTimeoutMs,
+  errorOf: (failure) => failure,
 };
 
-/** In the background, where the caller stores the pause. */
-export const singleAttempt: RetryPolicy = { ...interactive, isRetried: false };
+/** A request without a successful response. Pages turn it into an error for people. */
+export interface Failure {
+  /** Of the request. */
+  readonly origin: string;
+  /** Undefined: there is none that can be read. */
+  readonly response?: Response;
+  readonly status?: number;
+  /** Seconds, if the response has `Retry-After`. */
+  readonly retryAfter?: number | undefined;
+  /** Why there is no response. */
+  readonly cause?: unknown;
+}
 
 /** The first pause while a person waits. */
 const interactivePauseMs = 3000;
@@ -85,37 +97,45 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  * Whether a retry may succeed: after a network error, 429 or 5xx. The gateway's own responses have no
  * CORS headers, so another origin sees them as network errors.
  */
-export function isTransient({ status = 500 }: CarillonError): boolean {
+export function isTransient({ status = 500 }: Failure): boolean {
   return status === 429 || status >= 500;
 }
 
-/** @throws {CarillonError} the last failure. */
+/** @throws what the policy makes of the last failure. */
 async function request(
   url: string,
   init: RequestInit,
-  { isRetried, timeoutMs, now, random, wait }: RetryPolicy,
+  { isRetried, timeoutMs, errorOf, now, random, wait }: RetryPolicy,
 ): Promise<void> {
   const end = now() + timeoutMs;
   for (let failures = 1; ; failures++) {
     const failure = await attemptRequest(url, init, end - now());
     if (failure === undefined) return;
     const pauseMs = retryPauseMs(interactivePauseMs, failures, failure.retryAfter, random());
-    if (!isRetried || !isTransient(failure) || now() + pauseMs >= end) throw failure;
+    if (!isRetried || !isTransient(failure) || now() + pauseMs >= end) {
+      throw await errorOf(failure);
+    }
     await wait(pauseMs);
   }
 }
 
-/** @returns the failure, undefined after a success. */
+/**
+ * @returns the failure, undefined after a success.
+ * @throws {TypeError} if the URL is malformed.
+ */
 export async function attemptRequest(
   url: string,
   init: RequestInit,
   timeoutMs: number,
-): Promise<CarillonError | undefined> {
+): Promise<Failure | undefined> {
+  const { origin } = new URL(url);
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    return response.ok ? undefined : await errorOf(response);
+    if (response.ok) return undefined;
+    const { status, headers } = response;
+    const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
+    return { origin, response, status, retryAfter: Number.isNaN(seconds) ? undefined : seconds };
   } catch (cause) {
-    const sentence = `No readable response from ${new URL(url).origin}; check the connection.`;
-    return new CarillonError('network_error', sentence, { cause });
+    return { origin, cause };
   }
 }

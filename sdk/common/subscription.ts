@@ -1,5 +1,4 @@
 import { decodeKey, encodeKey } from './application-server-key.ts';
-import { CarillonError } from './error.ts';
 import {
   deleteSubscription,
   type ProjectAddress,
@@ -21,7 +20,7 @@ export function hasKey(subscription: PushSubscription, key: string): boolean {
 
 /**
  * Returns the browser's subscription for this key. Replaces a subscription made with another key.
- * @throws {CarillonError} `permission_denied`, `push_service_failed`, `timeout`.
+ * @throws what the browser's `subscribe()` throws, or a `TimeoutError`.
  */
 export async function subscribeBrowser(
   manager: PushManager,
@@ -33,30 +32,17 @@ export async function subscribeBrowser(
   await current?.unsubscribe();
   const options = { userVisibleOnly: true, applicationServerKey: decodeKey(key) };
   const timeout = new Promise<never>((_, reject) => {
-    const sentence = "The browser's push service did not respond; check the connection.";
-    setTimeout(() => reject(new CarillonError('timeout', sentence)), subscribeTimeoutMs);
+    const sentence = 'its push service did not respond; check the connection.';
+    setTimeout(() => reject(new DOMException(sentence, 'TimeoutError')), subscribeTimeoutMs);
   });
   const subscribing = manager.subscribe(options).catch(async (error) => {
     // The first call fails while the browser is still connecting to its push service.
     await new Promise((resolve) => setTimeout(resolve, subscribeRetryPauseMs));
-    return manager.subscribe(options).catch(() => rethrow(error));
+    return manager.subscribe(options).catch(() => {
+      throw error;
+    });
   });
   return Promise.race([subscribing, timeout]);
-}
-
-function rethrow(cause: unknown): never {
-  const denied = (cause as Error).name === 'NotAllowedError';
-  throw denied
-    ? new CarillonError(
-        'permission_denied',
-        'Notifications are blocked; allow them in the browser settings.',
-        { cause },
-      )
-    : new CarillonError(
-        'push_service_failed',
-        `The browser could not subscribe: ${(cause as Error).message}`,
-        { cause },
-      );
 }
 
 /**

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { interactive } from '../../sdk/client/interactive.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,
-  interactive,
   postSubscription,
   type RetryPolicy,
   singleAttempt,
@@ -131,12 +131,16 @@ test('interactive: a request without a response takes the whole time and is not 
 });
 
 test.each([
-  ['a broken connection', closeConnection, 'network_error'],
-  ['a 503 response', errorResponse('unavailable', 503, { 'retry-after': '1' }), 'unavailable'],
-])('background: %s is not retried', async (_, fail, code) => {
+  ['a broken connection', closeConnection, {}],
+  [
+    'a 503 response',
+    errorResponse('unavailable', 503, { 'retry-after': '1' }),
+    { status: 503, retryAfter: 1 },
+  ],
+])('background: %s is not retried', async (_, fail, failure) => {
   const { project, requests } = await startService(fail);
   const error = await errorOf(postSubscription(project, subscription, undefined, singleAttempt));
-  expect(error).toMatchObject({ code });
+  expect(error).toMatchObject({ origin: project.baseUrl, ...failure });
   expect(requests).toHaveLength(1);
 });
 
