@@ -14,19 +14,37 @@ const nameLength = 64;
 export function issuesOf(error: z.core.$ZodError, schema: z.ZodMiniType): readonly Issue[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.slice(0, namedFields).map((name) => unknownField(name, fieldsOf(schema)))
+      ? issue.keys
+          .slice(0, namedFields)
+          .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path)))
       : { path: issue.path.join('.'), message: issue.message },
   );
 }
 
-function unknownField(name: string, fields: readonly string[]): Issue {
-  const path = name.slice(0, nameLength);
-  const nearest = nearestName(path, fields);
+function unknownField(at: Path, name: string, fields: readonly string[]): Issue {
+  const shortened = name.slice(0, nameLength);
+  const nearest = nearestName(shortened, fields);
+  const object = at.length === 0 ? 'request' : 'object';
   const advice =
     nearest === undefined ? `the fields are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
-  return { path, message: `is not a field of this request; ${advice}` };
+  const path = [...at, shortened].join('.');
+  return { path, message: `is not a field of this ${object}; ${advice}` };
 }
 
-function fieldsOf(schema: z.ZodMiniType): readonly string[] {
-  return 'shape' in schema ? Object.keys(schema.shape as object) : [];
+type Path = readonly PropertyKey[];
+
+/** Names of the fields of the object at this path. */
+function fieldsAt(schema: z.core.$ZodType, path: Path): readonly string[] {
+  const { innerType, element, shape = {} } = schema._zod.def as NestedSchemas;
+  if (innerType !== undefined) return fieldsAt(innerType, path);
+  const [first, ...rest] = path;
+  if (first === undefined) return Object.keys(shape);
+  return fieldsAt(element ?? shape[first as string]!, rest);
+}
+
+/** Where the definition of an optional schema, an array and an object has the schemas inside it. */
+interface NestedSchemas {
+  readonly innerType?: z.core.$ZodType;
+  readonly element?: z.core.$ZodType;
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
 }

@@ -6,6 +6,18 @@ export const limits = {
   projectNameLength: 100,
   titleLength: 256,
   bodyLength: 2000,
+  topicLength: 64,
+  tagLength: 64,
+  /** Buttons of a notification: browsers show no more. */
+  actions: 2,
+  /** Characters of an action's name, and of its title. */
+  actionLength: 32,
+  actionTitleLength: 64,
+  /** As RFC 5646 §4.4.1 recommends. */
+  languageTagLength: 35,
+  /** Bytes of `data` as JSON. */
+  dataBytes: 2048,
+  appBadge: 99_999,
   /** Entries in `userIds`, duplicates included. */
   userIds: 1000,
   /**
@@ -17,8 +29,8 @@ export const limits = {
   /**
    * Bytes of a request's body, checked before it is parsed: nested JSON takes 90 times its length
    * in memory. Each is the length of the route's longest fields with every character escaped
-   * (`\uXXXX`): subscribe 2,048 + 256 characters, track one word, send 2,256 characters, 4 URLs
-   * and 1,000 user ids.
+   * (`\uXXXX`): subscribe 2,048 + 256 characters, track one word, send 2,611 characters, 8 URLs,
+   * `data` and 1,000 user ids.
    */
   bodyBytes: { subscribe: 16_384, track: 1024, send: 2_097_152 },
   /** Characters of an `Idempotency-Key`, and hours for which a repeated one is recognised. */
@@ -28,7 +40,10 @@ export const limits = {
   preflightMaxAge: 7200,
   /** Subscriptions that one transaction removes: half of DynamoDB's maximum, for fewer conflicts. */
   removalBatch: 50,
-  /** Seconds for which a push service keeps a message for an offline browser: four weeks. */
+  /**
+   * Seconds for which a push service keeps a message for an offline browser: four weeks, the most that
+   * all push services accept, and the default.
+   */
   messageTtl: 28 * 24 * 60 * 60,
   /** Notifications in one response of the list, by default and at most. */
   page: 20,

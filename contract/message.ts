@@ -9,15 +9,24 @@ export interface PushMessage {
   readonly web_push: 8030;
   readonly notification: {
     readonly title: string;
-    readonly body?: string;
+    readonly body?: string | undefined;
     /**
      * Opened on click, relative to the service worker's scope. Declarative messages require it.
      * Default: `/`, the site's first page.
      */
     readonly navigate: string;
-    readonly icon?: string;
-    readonly image?: string;
-    readonly badge?: string;
+    readonly icon?: string | undefined;
+    readonly image?: string | undefined;
+    readonly badge?: string | undefined;
+    readonly tag?: string | undefined;
+    readonly renotify?: boolean | undefined;
+    readonly requireInteraction?: boolean | undefined;
+    readonly silent?: boolean | undefined;
+    readonly actions?: readonly MessageAction[] | undefined;
+    readonly lang?: string | undefined;
+    readonly dir?: 'auto' | 'ltr' | 'rtl' | undefined;
+    /** Epoch ms. */
+    readonly timestamp?: number | undefined;
     readonly data: {
       /** Version of this format. Messages of other senders do not have it. */
       readonly carillon: 1;
@@ -26,12 +35,26 @@ export interface PushMessage {
       readonly events: string;
       /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
       readonly window?: number;
+      /** The sender's own. */
+      readonly data?: Readonly<Record<string, unknown>> | undefined;
     };
-    /** As the outer one: the first Safari releases with declarative messages read it here. */
-    readonly mutable: true;
+    /** As the outer ones: the first Safari releases with declarative messages read them here. */
+    readonly app_badge?: number | undefined;
+    readonly mutable?: true | undefined;
   };
+  /** Number on the icon of the site's app; 0 removes it. */
+  readonly app_badge?: number | undefined;
   /** Lets the service worker handle the message before the browser shows it. */
-  readonly mutable: true;
+  readonly mutable?: true | undefined;
+}
+
+/** A button. */
+interface MessageAction {
+  readonly action: string;
+  readonly title: string;
+  /** Opened when the button is clicked. Declarative messages require it. */
+  readonly navigate: string;
+  readonly icon?: string | undefined;
 }
 
 /** Seconds. Chromium and Firefox stop a service worker that has nothing to do after 30 s. */
@@ -48,13 +71,31 @@ export function pushMessage(
   eventsUrl: string,
   eventWindow = 0,
 ) {
-  const { url, ...shown } = content;
+  const {
+    ttl,
+    urgency,
+    topic,
+    url = '/',
+    actions,
+    timestamp,
+    data,
+    appBadge,
+    worker,
+    ...shown
+  } = content;
   const window = eventWindow > 0 && { window: eventWindow };
-  const data = { carillon: 1, id, events: eventsUrl, ...window } as const;
+  const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
     web_push: 8030,
-    notification: { ...shown, navigate: url ?? '/', data, mutable: true },
-    mutable: true,
+    notification: {
+      ...shown,
+      navigate: url,
+      actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
+      timestamp: timestamp === undefined ? undefined : Date.parse(timestamp),
+      data: { carillon: 1, id, events: eventsUrl, ...window, data },
+      ...common,
+    },
+    ...common,
   } satisfies PushMessage;
 }
 

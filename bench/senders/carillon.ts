@@ -14,7 +14,6 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
     extraOrigins: [origin],
-    ttl,
     inFlight: {
       overall: inFlight,
       perPushService: inFlight,
@@ -33,6 +32,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
         auth: Buffer.from(keys.auth, 'base64url'),
       })),
       messages: [Buffer.from(payload)],
+      options: { ttl },
       vapid: { current: { number: 0, ...vapid } },
       lastPushAt: Date.now() + 600_000,
       endAt: Date.now() + 600_000,

@@ -61,7 +61,6 @@ const deliver = delivery({
   random: Math.random,
   extraOrigins: third === undefined ? healthy : [...healthy, third],
   inFlight,
-  ttl,
 });
 
 // Warms up V8's optimized code and the connections.
@@ -85,6 +84,7 @@ async function broadcast(origins: readonly string[], pushesEach: number): Promis
   await deliver({
     recipients: createRecipients(origins, pushesEach),
     messages: [Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) }))],
+    options: { ttl },
     vapid: { current: { number: 0, ...vapid } },
     lastPushAt: Date.now() + deadlineMs,
     endAt: Date.now() + deadlineMs,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { idempotencyKeyPattern, limits } from '../limits.ts';
 import { count, object, text, userId, webUrl, wrong } from './fields.ts';
+import { sendCombinations, sendOptions } from './send-options.ts';
 
 const content = {
   title: text(1, limits.titleLength),
@@ -10,28 +11,31 @@ const content = {
   icon: z.optional(webUrl),
   image: z.optional(webUrl),
   badge: z.optional(webUrl),
+  ...sendOptions,
 };
 
-/** What a notification shows. */
+/** What a notification shows, and its options. */
 export const notificationContentSchema = object(content);
 
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
-export const sendSchema = z.strictObject(
-  {
-    ...content,
-    userIds: z.optional(
-      z.pipe(
-        z.array(userId, { error: 'must be an array of user ids' }).check(
-          // An empty list must never turn into a broadcast.
-          z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
-          z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+export const sendSchema = z
+  .strictObject(
+    {
+      ...content,
+      userIds: z.optional(
+        z.pipe(
+          z.array(userId, { error: 'must be an array of user ids' }).check(
+            // An empty list must never turn into a broadcast.
+            z.minLength(1, 'must name at least one user id; leave the field out to broadcast'),
+            z.maxLength(limits.userIds, `must name at most ${limits.userIds} user ids`),
+          ),
+          z.transform((ids) => [...new Set(ids)]),
         ),
-        z.transform((ids) => [...new Set(ids)]),
       ),
-    ),
-  },
-  { error: wrong('must be an object') },
-);
+    },
+    { error: wrong('must be an object') },
+  )
+  .check(...sendCombinations);
 
 /** Header of send: the caller's name for one request and its repetitions. */
 export const idempotencyKeySchema = z.optional(
@@ -63,8 +67,14 @@ export const deliveryCountsSchema = z.object({
 });
 export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
 
+/** Failures by their reason, adding up to `failed`. Present only if any. */
+const failures = z.optional(
+  z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive())),
+);
+
 export const sendResultSchema = z.extend(deliveryCountsSchema, {
   id: z.uuid(),
+  failures,
   /** At least this many subscribers were not attempted. Present only if any. */
   unreached: z.optional(z.int().check(z.positive())),
 });
@@ -91,8 +101,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   sentAt: z.iso.datetime(),
   /** As in the response of send. */
   unreached: z.optional(z.int().check(z.positive())),
-  /** Failures by their reason, adding up to `failed`. Present only if any. */
-  failures: z.optional(z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive()))),
+  failures,
   /** Events counted. */
   shown: count,
   clicked: count,

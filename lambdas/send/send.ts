@@ -214,8 +214,12 @@ export async function send(
 }
 
 function resultOf(id: string, total: ReturnType<typeof totalOf>): SendResult {
-  const { attempted, delivered, removed, failed, unreached } = total;
-  return { id, attempted, delivered, removed, failed, unreached: unreached || undefined };
+  const { attempted, delivered, removed, failed, failures, unreached } = total;
+  return {
+    ...{ id, attempted, delivered, removed, failed },
+    failures: failed > 0 ? failures : undefined,
+    unreached: unreached || undefined,
+  };
 }
 
 function inProgress(retryAfter: number): ServiceError {

@@ -172,6 +172,7 @@ export async function deliverShare(
     const delivery = deliver({
       recipients,
       messages,
+      options: share.content,
       vapid,
       ...times,
       pushesPerSecond: share.pushesPerSecond,

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
-import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { delivery } from '../push/delivery/deliver-chunk.ts';
@@ -58,7 +57,6 @@ export function shareParts(
       random: Math.random,
       extraOrigins: environment.EXTRA_PUSH_ORIGINS,
       inFlight,
-      ttl: limits.messageTtl,
     }),
     clock,
     sleep,

@@ -99,10 +99,15 @@ export interface NotificationItem extends SendPlan {
   readonly projectId: string;
   /** UUID of version 7: a project's notifications are in the order of their time. */
   readonly notificationId: string;
-  readonly content: NotificationContent;
+  readonly content: StoredContent;
   readonly sentAt: string;
   /** Epoch seconds. */
   readonly expiresAt: number;
+}
+
+/** What was sent. `data` is JSON: DynamoDB limits how deep an item nests, and how large numbers are. */
+export interface StoredContent extends Omit<NotificationContent, 'data'> {
+  readonly data?: string;
 }
 
 /** In Notifications, under the key of a notification whose send was cancelled. */

@@ -4,13 +4,15 @@ import {
   QueryCommand,
   type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { CancelledItem, NotificationItem, SendPlan } from './items.ts';
 import { recordExists } from './send-writes.ts';
+import { fromStoredContent } from './stored-content.ts';
 
 /** A notification as it was sent. */
 export interface StoredNotification {
   readonly id: string;
-  readonly content: NotificationItem['content'];
+  readonly content: NotificationContent;
   readonly plan: SendPlan;
   readonly sentAt: Date;
 }
@@ -80,7 +82,7 @@ function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem
   const { users, subscribers, shares, talliesPerShare, respondedAsync } = item;
   return {
     id: notificationId,
-    content,
+    content: fromStoredContent(content),
     plan: { users, subscribers, shares, talliesPerShare, respondedAsync },
     sentAt: new Date(sentAt),
   };

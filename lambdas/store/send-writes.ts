@@ -9,6 +9,7 @@ import {
   type TallyItem,
   tallyKey,
 } from './items.ts';
+import { toStoredContent } from './stored-content.ts';
 
 /** The writes in the transactions of a send. */
 
@@ -76,7 +77,7 @@ export function newRecord(
   const item: NotificationItem = {
     projectId,
     notificationId: id,
-    content,
+    content: toStoredContent(content),
     ...plan,
     sentAt: sentAt.toISOString(),
     expiresAt: expiryOf(sentAt),

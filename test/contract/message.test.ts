@@ -23,6 +23,85 @@ test('a push message is declarative and mutable', () => {
   });
 });
 
+const options = {
+  title: 'T',
+  url: 'https://example.com/',
+  ttl: 60,
+  urgency: 'high',
+  topic: 'score',
+  tag: 'score-7',
+  renotify: true,
+  requireInteraction: true,
+  silent: false,
+  actions: [
+    { action: 'buy', title: 'Buy', url: 'https://example.com/buy', icon: 'https://example.com/i' },
+    { action: 'later', title: 'Later' },
+  ],
+  lang: 'pt-BR',
+  dir: 'rtl',
+  timestamp: '2026-11-21T19:00:00.5+01:00',
+  data: { order: 7, data: { carillon: 9 } },
+  appBadge: 3,
+} as const;
+
+test('each option is where browsers read it, and those of the push are not in the message', () => {
+  const message = pushMessage(
+    'id-1',
+    { ...options, actions: [...options.actions] },
+    'https://push.example.com/events',
+  );
+  expect(JSON.parse(JSON.stringify(message))).toEqual({
+    web_push: 8030,
+    notification: {
+      title: 'T',
+      navigate: 'https://example.com/',
+      tag: 'score-7',
+      renotify: true,
+      requireInteraction: true,
+      silent: false,
+      actions: [
+        {
+          action: 'buy',
+          title: 'Buy',
+          navigate: 'https://example.com/buy',
+          icon: 'https://example.com/i',
+        },
+        { action: 'later', title: 'Later', navigate: 'https://example.com/' },
+      ],
+      lang: 'pt-BR',
+      dir: 'rtl',
+      timestamp: Date.UTC(2026, 10, 21, 18, 0, 0, 500),
+      data: {
+        carillon: 1,
+        id: 'id-1',
+        events: 'https://push.example.com/events',
+        data: { order: 7, data: { carillon: 9 } },
+      },
+      app_badge: 3,
+      mutable: true,
+    },
+    app_badge: 3,
+    mutable: true,
+  });
+});
+
+test('an app badge of 0, which removes it, is in the message', () => {
+  const message = pushMessage('id-1', { title: 'T', appBadge: 0 }, 'https://a.example/events');
+  expect(message).toMatchObject({ app_badge: 0, notification: { app_badge: 0 } });
+});
+
+test.each([
+  [undefined, true],
+  [true, true],
+  [false, undefined],
+])('with `worker: %p` both members `mutable` are %p', (worker, mutable) => {
+  const content = { title: 'T', url: 'https://example.com/', worker };
+  const message = pushMessage('id-1', content, 'https://a.example/events');
+  const { notification, ...outer } = JSON.parse(JSON.stringify(message));
+  expect([outer.mutable, notification.mutable]).toEqual([mutable, mutable]);
+  expect(notification).not.toHaveProperty('worker');
+});
+
 test('a push message without a URL opens the root of the site', () => {
   const { notification } = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events');
   expect(notification.navigate).toBe('/');

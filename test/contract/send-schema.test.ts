@@ -15,12 +15,15 @@ test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
 });
 
 // Names of built-in properties, such as __proto__: test/reliability.
-test.each(['userId', 'user_ids', 'users', 'silent'])('the unknown field %s is refused', (field) => {
-  const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);
-  expect(sendSchema.safeParse(body).error?.issues).toMatchObject([
-    { code: 'unrecognized_keys', keys: [field] },
-  ]);
-});
+test.each(['userId', 'user_ids', 'users', 'vibrate'])(
+  'the unknown field %s is refused',
+  (field) => {
+    const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);
+    expect(sendSchema.safeParse(body).error?.issues).toMatchObject([
+      { code: 'unrecognized_keys', keys: [field] },
+    ]);
+  },
+);
 
 test('an empty or null userIds is refused instead of becoming a broadcast', () => {
   expect(issuesOf({ title: 'a', userIds: [] })).toEqual([

@@ -223,7 +223,6 @@ export async function simulate(
           random: () => random.next(),
           extraOrigins: [],
           inFlight: scenario.fewConnections ? few : inFlight,
-          ttl: limits.messageTtl,
         })(chunk);
       },
       clock: run.clock,

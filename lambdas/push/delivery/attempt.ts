@@ -15,8 +15,8 @@ export async function attempt(
   { transport, clock }: Pick<DeliverySettings, 'transport' | 'clock'>,
   endAt: number,
 ): Promise<Outcome> {
-  const { origin, recipient, body } = push;
-  if (body === undefined || origin.headers === undefined) {
+  const { origin, recipient, headers, body } = push;
+  if (headers === undefined || body === undefined) {
     return { kind: 'failed', reason: 'unsendable' };
   }
   push.attempts += 1;
@@ -24,7 +24,7 @@ export async function attempt(
     const response = await transport({
       origin: origin.name,
       path: recipient.path,
-      headers: origin.headers,
+      headers,
       body,
       timeoutMs: Math.min(pushTimeoutMs, endAt - clock().getTime()),
     });

@@ -1,10 +1,16 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import type { DeliveryCounts } from '../../../contract/schemas/notification.ts';
+import type {
+  DeliveryCounts,
+  NotificationContent,
+} from '../../../contract/schemas/notification.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { InFlightLimits } from './limiter.ts';
+
+/** Become headers of each push (RFC 8030 §5.2 to §5.4). */
+export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
 
 /** At most 30,000 recipients, in memory as a whole, and what they receive. */
 export interface Chunk {
@@ -14,6 +20,8 @@ export interface Chunk {
    * receives `messages[i % messages.length]`.
    */
   readonly messages: readonly Buffer[];
+  /** How push services treat the messages. */
+  readonly options: PushOptions;
   /** The project's key pairs. Each push is signed with the pair of its subscription. */
   readonly vapid: VapidPairs<VapidPair>;
   /** Epoch ms after which no push starts. */
@@ -58,6 +66,4 @@ export interface DeliverySettings {
   /** Origins accepted besides those of the known push services. */
   readonly extraOrigins: readonly string[];
   readonly inFlight: InFlightLimits;
-  /** Seconds for which a push service keeps the message for an offline browser. */
-  readonly ttl: number;
 }

@@ -2,7 +2,7 @@ import { pushServiceOf } from '../../../contract/push-services.ts';
 import type { Chunk, DeliverySettings } from './chunk.ts';
 import { type InFlightLimits, Limiter } from './limiter.ts';
 import type { Outcome } from './outcome.ts';
-import { type Push, prepare, pushesByOrigin } from './push.ts';
+import { type Push, preparer, pushesByOrigin } from './push.ts';
 import { Queue } from './queue.ts';
 
 /**
@@ -72,7 +72,7 @@ export function queuePushes(chunk: Chunk, settings: DeliverySettings) {
     }
     let service = services.get(name);
     if (service === undefined) {
-      service = new PushService(settings.inFlight, (push) => prepare(push, settings));
+      service = new PushService(settings.inFlight, preparer(chunk, name, settings));
       services.set(name, service);
     }
     for (const push of pushes) service.queue.add(push);

@@ -1,9 +1,11 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
+import { limits } from '../../../contract/limits.ts';
 import type { VapidPair } from '../../../contract/project.ts';
 import { type Encrypt, encryption } from '../crypto/encryption.ts';
+import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
-import type { Chunk, DeliverySettings } from './chunk.ts';
+import type { Chunk, DeliverySettings, PushOptions } from './chunk.ts';
 
 /** What the pushes to one origin share that are signed with one key pair. It is released with the last of them. */
 export interface Origin {
@@ -17,6 +19,8 @@ export interface Push {
   readonly recipient: Recipient;
   origin: Origin;
   readonly encrypt: Encrypt;
+  /** Undefined until the push is prepared. Those of its origin, and its topic if it has one. */
+  headers?: PushRequest['headers'];
   /** Undefined until the push is prepared; it stays so if the keys are invalid. */
   body?: Buffer;
   /** Attempts so far. */
@@ -53,18 +57,45 @@ export function pushesByOrigin({ recipients, messages, vapid }: Chunk): readonly
 
 type OriginPushes = readonly [Origin, Push[]];
 
-/** Encrypts a push, unless an earlier attempt did, and signs the token of its origin. */
-export function prepare(push: Push, { sign, ttl }: Pick<DeliverySettings, 'sign' | 'ttl'>): void {
-  const { origin, recipient, encrypt } = push;
-  try {
-    origin.headers ??= {
-      Authorization: sign(origin.vapid, origin.name),
-      'Content-Encoding': 'aes128gcm',
-      'Content-Type': 'application/octet-stream',
-      TTL: String(ttl),
-    };
-    push.body ??= encrypt(recipient);
-  } catch {
-    // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
-  }
+/**
+ * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
+ * unless an earlier attempt did.
+ * @param pushService of all pushes, as `pushServiceOf` names it.
+ */
+export function preparer(
+  { options }: Pick<Chunk, 'options'>,
+  pushService: string,
+  { sign }: Pick<DeliverySettings, 'sign'>,
+): (push: Push) => void {
+  const fixed = {
+    'Content-Encoding': 'aes128gcm',
+    'Content-Type': 'application/octet-stream',
+    ...optionHeaders(options, pushService),
+  };
+  const topicOf = options.topic === undefined ? undefined : topicHeader(options.topic);
+
+  return (push) => {
+    const { origin, recipient, encrypt } = push;
+    try {
+      origin.headers ??= { Authorization: sign(origin.vapid, origin.name), ...fixed };
+      // Another attempt may be signed with the other key pair.
+      push.headers =
+        topicOf === undefined
+          ? origin.headers
+          : { ...origin.headers, Topic: topicOf(recipient.auth) };
+      push.body ??= encrypt(recipient);
+    } catch {
+      // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
+    }
+  };
+}
+
+/** The headers of RFC 8030 §5.2 and §5.3. Urgency `normal` is the absence of the header. */
+function optionHeaders({ ttl = limits.messageTtl, urgency = 'normal' }: PushOptions, to: string) {
+  return {
+    TTL: String(ttl),
+    ...(urgency !== 'normal' && { Urgency: urgency }),
+    // Without it, WNS responds with 400 to a TTL of 0.
+    ...(ttl === 0 && to === 'wns' && { 'X-WNS-Cache-Policy': 'no-cache' }),
+  };
 }

@@ -74,21 +74,27 @@ describe('to a push service that checks keys', () => {
     expect(corrections).toEqual([]);
   });
 
-  test('a wrong pair is corrected after the push succeeds with the other one', async () => {
-    const { corrections, correctPair } = recordCorrections();
-    const [old, young] = [subscribe(40, previous, 3), subscribe(40, current, 2)];
-    const report = await deliverTo([...old, ...young], { correctPair });
-    expect(report).toEqual({ ...noCounts, attempted: 80, delivered: 80 });
-    expect(received([...old, ...young])).toEqual(Array(80).fill(1));
-    const pathsOf = (subscribed: typeof old) => subscribed.map((one) => one.recipient.path);
-    expect(new Map(corrections)).toEqual(
-      new Map([
-        ...pathsOf(old).map((path) => [path, 2] as const),
-        ...pathsOf(young).map((path) => [path, 3] as const),
-      ]),
-    );
-    expect(corrections).toHaveLength(80);
-  });
+  test.each([
+    ['without a topic', {}],
+    ['with a topic', { topic: 'news' }],
+  ])(
+    'a wrong pair is corrected after the push succeeds with the other one, %s',
+    async (_, options) => {
+      const { corrections, correctPair } = recordCorrections();
+      const [old, young] = [subscribe(40, previous, 3), subscribe(40, current, 2)];
+      const report = await deliverTo([...old, ...young], { correctPair, options });
+      expect(report).toEqual({ ...noCounts, attempted: 80, delivered: 80 });
+      expect(received([...old, ...young])).toEqual(Array(80).fill(1));
+      const pathsOf = (subscribed: typeof old) => subscribed.map((one) => one.recipient.path);
+      expect(new Map(corrections)).toEqual(
+        new Map([
+          ...pathsOf(old).map((path) => [path, 2] as const),
+          ...pathsOf(young).map((path) => [path, 3] as const),
+        ]),
+      );
+      expect(corrections).toHaveLength(80);
+    },
+  );
 
   test('a subscription of a third pair fails with key_mismatch', async () => {
     const { corrections, correctPair } = recordCorrections();

@@ -1,0 +1,141 @@
+import { routes } from '../../contract/routes.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+
+let service: Service;
+let project: ProjectCredentials;
+
+beforeAll(async () => {
+  service = await startService();
+});
+beforeEach(async () => {
+  project = await service.createProject();
+});
+afterAll(() => service.stop());
+
+const options = {
+  ttl: 600,
+  urgency: 'high',
+  topic: 'score of the match',
+  tag: 'match-7',
+  renotify: true,
+  requireInteraction: true,
+  silent: true,
+  actions: [
+    { action: 'watch', title: 'Watch', url: 'https://example.com/live' },
+    { action: 'mute', title: 'Mute', icon: 'https://example.com/mute.png' },
+  ],
+  lang: 'pt-BR',
+  dir: 'ltr',
+  timestamp: '2026-11-21T19:00:00+01:00',
+  data: { match: 7, score: [2, 1], deep: JSON.parse(`${'['.repeat(40)}1e300${']'.repeat(40)}`) },
+  appBadge: 3,
+  worker: false,
+};
+const content = { title: 'Goal!', url: 'https://example.com/match', ...options };
+
+function read(notificationId: string) {
+  return service.call<NotificationResult>(routes.getNotification, {
+    parameters: { projectId: project.projectId, notificationId },
+    headers: { authorization: `Bearer ${project.secretKey}` },
+  });
+}
+
+test.each([
+  ['synchronously', {}, 201],
+  ['asynchronously', { prefer: 'respond-async' }, 202],
+])('each option reaches the push service and the browser, sent %s', async (_, headers, status) => {
+  const browser = await service.subscribe(project);
+  const sent = await service.send(project, content, headers);
+  expect(sent.status).toBe(status);
+  const { headers: pushed, text } = await browser.nextMessage();
+  expect(pushed).toMatchObject({ ttl: '600', urgency: 'high' });
+  expect(pushed.topic).toMatch(/^[\w-]{32}$/);
+  const { id } = sent.body;
+  const events = `${service.stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${id}/events`;
+  const { tag, renotify, requireInteraction, silent, lang, dir, data } = options;
+  const navigate = content.url;
+  expect(JSON.parse(text)).toEqual({
+    web_push: 8030,
+    notification: {
+      ...{ title: 'Goal!', navigate, tag, renotify, requireInteraction, silent, lang, dir },
+      actions: [
+        { action: 'watch', title: 'Watch', navigate: 'https://example.com/live' },
+        { action: 'mute', title: 'Mute', navigate, icon: 'https://example.com/mute.png' },
+      ],
+      timestamp: Date.UTC(2026, 10, 21, 18),
+      data: { carillon: 1, id, events, data },
+      app_badge: 3,
+    },
+    app_badge: 3,
+  });
+});
+
+test('a notification is read as it was sent', async () => {
+  const { body } = await service.send(project, content);
+  expect((await read(body.id)).body).toMatchObject(content);
+});
+
+test('without options, the headers have their defaults', async () => {
+  const browser = await service.subscribe(project);
+  await service.send(project, { title: 'T', urgency: 'normal' });
+  const { headers } = await browser.nextMessage();
+  expect(headers.ttl).toBe('2419200');
+  expect(headers).not.toHaveProperty('urgency');
+  expect(headers).not.toHaveProperty('topic');
+});
+
+test('a topic is the same for each push to a subscription, and differs between subscriptions', async () => {
+  const [one, other] = [await service.subscribe(project), await service.subscribe(project)];
+  for (const title of ['1:0', '2:0']) await service.send(project, { title, topic: 'score' });
+  const [ones, others] = [one, other].map(({ messages }) =>
+    messages.map(({ headers }) => headers.topic),
+  );
+  expect(ones).toEqual([expect.stringMatching(/^[\w-]{32}$/), ones![0]]);
+  expect(others).toEqual([expect.stringMatching(/^[\w-]{32}$/), others![0]]);
+  expect(ones![0]).not.toBe(others![0]);
+});
+
+test('the failures are in the response by reason, also in that of a repeated request', async () => {
+  const [refused, throttled] = [await service.subscribe(project), await service.subscribe(project)];
+  await service.subscribe(project);
+  refused.behave({ status: 403 });
+  throttled.behave({ status: 429, headers: { 'retry-after': '60' } });
+  const expected = {
+    ...{ attempted: 3, delivered: 1, removed: 0, failed: 2 },
+    failures: { vapid_refused: 1, throttled: 1 },
+  };
+  const idempotent = { 'idempotency-key': 'one' };
+  const first = await service.send(project, { title: 'T' }, idempotent);
+  expect(first.body).toEqual({ id: first.body.id, ...expected });
+  const repeated = await service.send(project, { title: 'T' }, idempotent);
+  expect(repeated.body).toEqual(first.body);
+  expect((await read(first.body.id)).body).toMatchObject(expected);
+});
+
+test('a request that differs only in an option is another request', async () => {
+  const idempotent = { 'idempotency-key': 'one' };
+  await service.send(project, { title: 'T', ttl: 60 }, idempotent);
+  const { status, body } = await service.send(project, { title: 'T', ttl: 61 }, idempotent);
+  expect({ status, body }).toMatchObject({
+    status: 422,
+    body: { error: { code: 'idempotency_key_reused' } },
+  });
+});
+
+test.each([
+  ['data over its limit', { data: { a: 'x'.repeat(2048) } }, 400, 'invalid_request'],
+  [
+    'a message that data makes too large',
+    { body: 'x'.repeat(2000), data: { a: 'x'.repeat(2000) } },
+    413,
+    'payload_too_large',
+  ],
+  ['renotify without a tag', { renotify: true }, 400, 'invalid_request'],
+])('%s is refused and nothing is sent', async (_, fields, status, code) => {
+  const browser = await service.subscribe(project);
+  const sent = await service.send(project, { title: 'T', ...fields });
+  expect(sent).toMatchObject({ status, body: { error: { code } } });
+  expect(browser.messages).toEqual([]);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
+});
