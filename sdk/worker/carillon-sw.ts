@@ -2,6 +2,7 @@ import { timing } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
+  type NotificationData,
   parseText,
   readMessage,
   type ShownNotification,
@@ -32,13 +33,13 @@ self.addEventListener('push', (event) => {
 });
 
 self.addEventListener('notificationclick', (event) => {
-  const { notification } = event;
+  const { notification, action } = event;
   const data: unknown = notification.data;
   if (!isCarillonData(data) && !isStandalone) return;
   event.stopImmediatePropagation();
   notification.close();
-  const { url = registration.scope } = { ...(data as { readonly url?: string } | null) };
-  event.waitUntil(openUrl(url).catch(() => {}));
+  const { url = registration.scope, urls }: Partial<NotificationData> = Object(data);
+  event.waitUntil(openUrl(urls?.[action] ?? url).catch(() => {}));
   if (isCarillonData(data)) event.waitUntil(reportEvent('clicked', data, 0, environment));
 });
 
@@ -48,9 +49,14 @@ self.addEventListener('pushsubscriptionchange', (event) => {
 });
 
 /** Browsers that support declarative push messages pass the notification instead of the text. */
-function messageOf(event: PushEvent & { readonly notification?: unknown }): unknown {
-  const { data, notification } = event;
-  return data ? parseText(data.text()) : { notification };
+function messageOf(event: PushEvent & DeclarativePush): unknown {
+  const { data, notification, appBadge } = event;
+  return data ? parseText(data.text()) : { notification, app_badge: appBadge };
+}
+
+interface DeclarativePush {
+  readonly notification?: unknown;
+  readonly appBadge?: number | null;
 }
 
 /**
@@ -60,7 +66,9 @@ function messageOf(event: PushEvent & { readonly notification?: unknown }): unkn
 const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
-  const { title, options, eventWindowMs } = notification;
+  const { title, options, appBadge, eventWindowMs } = notification;
+  // Rejects where the site is not installed as an app; nothing depends on it.
+  if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
   try {
     await show(title, options);
   } catch {

@@ -1,17 +1,28 @@
 import { maxEventWindow, type PushMessage } from '../../contract/message.ts';
 
-/** Data stored with a notification, for its click and its beacons. */
+/** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {
   /** Absolute URL, opened on click. */
   readonly url: string;
+  /** Absolute URLs by action, opened on a click of its button. */
+  readonly urls?: Readonly<Record<string, string>>;
   /** Version of the message format. Only Carillon's notifications have it. */
   readonly carillon?: number;
   readonly id?: string | undefined;
   /** URL for its beacons. */
   readonly events?: string | undefined;
+  /** The sender's own, for the site's pages. */
+  readonly data?: unknown;
 }
 
-/** The arguments of `showNotification()`, and when to report the event `shown`. */
+/** A button. */
+interface Action {
+  readonly action: string;
+  readonly title: string;
+  readonly icon?: string | undefined;
+}
+
+/** The arguments of `showNotification()`, the app's badge, and when to report the event `shown`. */
 export interface ShownNotification {
   readonly title: string;
   readonly options: {
@@ -19,9 +30,18 @@ export interface ShownNotification {
     readonly icon: string | undefined;
     readonly image: string | undefined;
     readonly badge: string | undefined;
+    readonly lang: string | undefined;
+    readonly dir: 'auto' | 'ltr' | 'rtl';
     readonly tag: string | undefined;
+    readonly renotify: boolean;
+    readonly requireInteraction: boolean | undefined;
+    readonly silent: boolean | undefined;
+    readonly timestamp: number | undefined;
+    readonly actions: readonly Action[];
     readonly data: NotificationData;
   };
+  /** Number for the icon of the site's app. */
+  readonly appBadge: number | undefined;
   /** The time over which browsers spread their `shown` events. */
   readonly eventWindowMs: number;
 }
@@ -54,25 +74,47 @@ export function isCarillonData(data: unknown): data is NotificationData {
  * @param scope of the service worker: base of relative URLs, and opened on click if there is no URL.
  */
 export function readMessage(message: unknown, scope: string): ShownNotification {
-  const { notification = message } = members<'notification'>(message);
-  const { title, body, icon, image, badge, navigate, data } =
-    members<keyof PushMessage['notification']>(notification);
-  const url = webUrl(navigate, scope);
-  const { carillon, id, events, window } = members<keyof PushMessage['notification']['data']>(data);
+  const { notification = message, app_badge } = members<keyof PushMessage>(message);
+  const content = members<keyof PushMessage['notification']>(notification);
+  const { carillon, id, events, window, data } = members<keyof PushMessage['notification']['data']>(
+    content.data,
+  );
   const isCarillon = isCarillonMessage(message);
+  const url = webUrl(content.navigate, scope);
+  const actions = (Array.isArray(content.actions) ? content.actions : [])
+    .map(members<'action' | 'title' | 'navigate' | 'icon'>)
+    .filter(({ action, title }) => text(action) && text(title));
+  // A push service may deliver a message twice. With the same tag it is shown once.
+  const tag = text(content.tag) ?? (isCarillon ? text(id) : undefined);
   return {
-    title: text(title) ?? new URL(scope).hostname,
+    title: text(content.title) ?? new URL(scope).hostname,
+    // Values that `showNotification()` would reject are left out.
     options: {
-      body: text(body),
-      icon: text(icon),
-      image: text(image),
-      badge: text(badge),
-      // A push service may deliver a message twice. With the same tag it is shown once.
-      tag: isCarillon ? text(id) : undefined,
-      data: isCarillon
-        ? { url, carillon: Number(carillon), id: text(id), events: text(events) }
-        : { url },
+      body: text(content.body),
+      icon: text(content.icon),
+      image: text(content.image),
+      badge: text(content.badge),
+      lang: text(content.lang),
+      dir: content.dir === 'ltr' || content.dir === 'rtl' ? content.dir : 'auto',
+      tag,
+      renotify: tag !== undefined && content.renotify === true,
+      requireInteraction: flag(content.requireInteraction),
+      silent: flag(content.silent),
+      timestamp: number(content.timestamp),
+      actions: actions.map(({ action, title, icon }) => ({
+        action: text(action)!,
+        title: text(title)!,
+        icon: text(icon),
+      })),
+      data: {
+        url,
+        urls: Object.fromEntries(
+          actions.map(({ action, navigate }) => [action, webUrl(navigate ?? url, scope)]),
+        ),
+        ...(isCarillon && { carillon: Number(carillon), id: text(id), events: text(events), data }),
+      },
     },
+    appBadge: number(app_badge),
     eventWindowMs: windowMs(window),
   };
 }
@@ -83,6 +125,14 @@ function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
 }
 
 function windowMs(seconds: unknown): number {

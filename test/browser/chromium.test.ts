@@ -28,7 +28,10 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     site = await startSite(beaconServer.origin, { projectId: 'demo', applicationServerKey });
     const worker = site.files.get('/carillon-sw.js');
     // Events are sent after three quarters of their window.
-    site.files.set('/carillon-sw.js', `Math.random = () => 0.75;${worker}`);
+    site.files.set(
+      '/carillon-sw.js',
+      `Math.random = () => 0.75;${reportBadges(beaconServer)}${worker}`,
+    );
     await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
     tab = await openSite(browser, `${site.origin}/`);
     await until('notification permission', () =>
@@ -68,6 +71,47 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(shown).toMatchObject({ ...fields, data: { id, url } });
     await until('the beacon', () => beaconServer.beacons(id).length > 0);
     expect(beaconServer.beacons(id)).toEqual(['shown']);
+  });
+
+  test('a notification has the options of its send, and the data of its sender', async () => {
+    const options = {
+      ...{ tag: 'match', renotify: true, requireInteraction: true, silent: true },
+      ...{ lang: 'pt-BR', dir: 'rtl' as const },
+    };
+    const actions = [
+      { action: 'watch', title: 'Watch', url: `${site.origin}/watch` },
+      { action: 'mute', title: 'Mute' },
+    ];
+    const content = {
+      ...{ title: 'Goal', url: `${site.origin}/match`, ...options, actions },
+      ...{ timestamp: '2026-11-21T19:00:00Z', data: { match: 7 } },
+    };
+    const message = pushMessage('options', content, beaconServer.eventsUrl('options'));
+    expect(await deliver(JSON.stringify(message))).toMatchObject({
+      ...options,
+      timestamp: Date.UTC(2026, 10, 21, 19),
+      actions: actions.map(({ action, title }) => ({ action, title })),
+      data: {
+        data: { match: 7 },
+        urls: { watch: `${site.origin}/watch`, mute: `${site.origin}/match` },
+      },
+    });
+  });
+
+  test('a notification replaces the one with the same tag', async () => {
+    for (const title of ['1:0', '2:0']) {
+      const content = { title, tag: 'match' };
+      await deliver(JSON.stringify(pushMessage(title, content, beaconServer.eventsUrl(title))));
+      await until('the beacon', () => beaconServer.beacons(title).length > 0);
+    }
+    expect((await tab.notifications()).map(({ title }) => title)).toEqual(['2:0']);
+  });
+
+  test.each([0, 7])('the app badge becomes %i', async (appBadge) => {
+    const id = `badge-${appBadge}`;
+    const message = pushMessage(id, { title: id, appBadge }, beaconServer.eventsUrl(id));
+    await deliver(JSON.stringify(message));
+    await until('the badge', () => beaconServer.beacons(badgeId(appBadge)).length > 0);
   });
 
   test('each event is one request, without a preflight, to the URL as it is', async () => {
@@ -126,6 +170,11 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     ['a list', '[1,2]', 'localhost'],
     ['JSON of another sender', '{"title":"Foreign"}', 'Foreign'],
     ['wrong types', '{"notification":{"title":{},"icon":7,"navigate":[]}}', 'localhost'],
+    [
+      'options that Chromium rejects',
+      '{"notification":{"title":"T","renotify":true,"dir":"up","actions":[{"title":"a"}],"app_badge":-1}}',
+      'T',
+    ],
   ])('a notification is shown for %s', async (_, data, title) => {
     const shown = await deliver(data);
     expect(shown?.title).toBe(title);
@@ -141,6 +190,15 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(['timeout', 'push_service_failed']).toContain(await tab.subscribeError());
   });
 });
+
+const badgeId = (contents: number | string) => `set-badge-${contents}`;
+
+/** Only the icon of an installed app shows a badge: the worker reports the calls instead. */
+const reportBadges = ({ eventsUrl }: BeaconServer) => `
+navigator.setAppBadge = async (contents) => {
+  await fetch('${eventsUrl(badgeId('CONTENTS'))}'.replace('CONTENTS', contents), { method: 'POST', body: '{"type":"badge"}' });
+};
+`;
 
 const isWorker = (target: Target) => target.type() === 'service_worker';
 

@@ -15,14 +15,66 @@ test('a Carillon message is shown with every field and keeps the data for its be
     icon: 'https://shop.example/icon.png',
     image: 'https://shop.example/image.png',
     badge: 'https://shop.example/badge.png',
+    tag: 'own',
+    lang: 'pt-BR',
+    dir: 'rtl' as const,
+    renotify: true,
+    requireInteraction: true,
+    silent: false,
   };
   const message = JSON.stringify(pushMessage('id-1', content, events));
   expect(isCarillonMessage(parseText(message))).toBe(true);
   const { title, url, ...rest } = content;
   expect(read(message)).toEqual({
     title,
-    options: { ...rest, tag: 'id-1', data: { url, carillon: 1, id: 'id-1', events } },
+    options: {
+      ...rest,
+      actions: [],
+      data: { url, urls: {}, carillon: 1, id: 'id-1', events },
+    },
     eventWindowMs: 0,
+  });
+});
+
+test('actions, time, badge and the sender’s data are read', () => {
+  const content = {
+    title: 'T',
+    url: 'https://shop.example/7',
+    actions: [
+      { action: 'pay', title: 'Pay', url: 'https://shop.example/pay' },
+      { action: 'see', title: 'See', icon: 'https://shop.example/see.png' },
+    ],
+    timestamp: '2026-11-21T19:00:00Z',
+    data: { order: 7 },
+    appBadge: 0,
+  };
+  const { options, appBadge } = read(JSON.stringify(pushMessage('id-1', content, events)));
+  expect(options.actions).toEqual([
+    { action: 'pay', title: 'Pay' },
+    { action: 'see', title: 'See', icon: 'https://shop.example/see.png' },
+  ]);
+  expect(options.data).toMatchObject({
+    urls: { pay: 'https://shop.example/pay', see: 'https://shop.example/7' },
+    data: { order: 7 },
+  });
+  expect(options.timestamp).toBe(Date.UTC(2026, 10, 21, 19));
+  expect(appBadge).toBe(0);
+});
+
+test.each([
+  ['without a sender’s tag, the id is the tag', { data: { carillon: 1, id: 'a' } }, { tag: 'a' }],
+  ['renotify without any tag', { renotify: true }, { renotify: false }],
+  ['an unknown direction', { dir: 'up' }, { dir: 'auto' }],
+  ['flags of another type', { silent: 'no', requireInteraction: 1 }, {}],
+  ['a time of another type', { timestamp: '2026' }, {}],
+  ['actions that are no list', { actions: { length: 1 } }, { actions: [] }],
+  ['malformed actions', { actions: [null, 7, { action: 'a' }, { title: 'b' }] }, { actions: [] }],
+])('what browsers would reject is left out: %s', (_, notification, expected) => {
+  const { options } = readMessage({ notification }, scope);
+  const { tag, renotify, dir, silent, requireInteraction, timestamp, actions } = options;
+  expect({ tag, renotify, dir, silent, requireInteraction, timestamp, actions }).toEqual({
+    ...{ renotify: false, dir: 'auto', actions: [] },
+    ...expected,
   });
 });
 
@@ -68,8 +120,12 @@ test('a click opens only http and https URLs', () => {
 });
 
 test('any input gives a title and never throws', () => {
-  const member = fc.oneof(fc.anything(), fc.webUrl(), fc.constant({ carillon: 1 }));
-  const names = ['title', 'body', 'icon', 'navigate', 'data', 'notification'] as const;
+  const actions = fc.array(fc.oneof(fc.anything(), fc.constant({ action: 'a', title: 'b' })));
+  const member = fc.oneof(fc.anything(), fc.webUrl(), actions, fc.constant({ carillon: 1 }));
+  const names = [
+    ...['title', 'body', 'icon', 'navigate', 'data', 'notification'],
+    ...['tag', 'renotify', 'dir', 'actions', 'timestamp', 'app_badge'],
+  ];
   const shape = fc.record(Object.fromEntries(names.map((name) => [name, member])), {
     requiredKeys: [],
   });
