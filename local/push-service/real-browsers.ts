@@ -36,6 +36,8 @@ interface PendingMessage {
   readonly json: { readonly version: string; readonly [member: string]: unknown };
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;
+  /** Its channel and topic: a later message of both replaces it (RFC 8030 §5.4). Undefined: no topic. */
+  readonly replacedBy: string | undefined;
 }
 
 /** One browser. It has the same id and channels on every connection. */
@@ -166,7 +168,14 @@ export function acceptRealBrowsers(
       data: body.toString('base64url'),
       headers: { encoding: 'aes128gcm' },
     };
-    browser.pending.set(json.version, { json, expiresAtMs: Date.now() + ttl * 1000 });
+    const replacedBy = headers.topic && `${channelID} ${headers.topic}`;
+    for (const [version, pending] of browser.pending) {
+      if (replacedBy !== undefined && pending.replacedBy === replacedBy) {
+        browser.pending.delete(version);
+      }
+    }
+    const expiresAtMs = Date.now() + ttl * 1000;
+    browser.pending.set(json.version, { json, expiresAtMs, replacedBy });
     send(browser, json);
   }
 

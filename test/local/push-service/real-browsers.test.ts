@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
 import { decrypt } from '../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
-import { push, sender } from './sender.ts';
+import { post, push, pushRequest, sender } from './sender.ts';
 
 let pushService: PushService;
 
@@ -96,6 +96,33 @@ test('messages to a disconnected browser are sent when it reconnects', async () 
   const [one, two] = [await again.next(), await again.next()];
   expect([one.channelID, two.channelID]).toEqual([channelID, channelID]);
   expect(one.version).not.toBe(two.version);
+  await again.close();
+});
+
+test('of the messages with one topic, a disconnected browser receives the last', async () => {
+  const browser = await connect();
+  const [first, second] = [await subscribe(browser), await subscribe(browser)];
+  await browser.close();
+  const pushes = [
+    [first, 'score', 60],
+    [second, 'score', 60],
+    [first, 'score', 61],
+    [first, 'news', 62],
+    [first, 'news', 0],
+  ] as const;
+  for (const [{ target }, topic, ttl] of pushes) {
+    const { headers, ...request } = pushRequest(target, 'ding');
+    const options = { TTL: String(ttl), Topic: topic };
+    expect((await post({ ...request, headers: { ...headers, ...options } })).status).toBe(201);
+  }
+  const again = await connect(browser.uaid);
+  again.send({});
+  const received = [await again.next(), await again.next(), await again.next()];
+  expect(received.map(({ channelID, ttl }) => [channelID, ttl])).toEqual([
+    [second.channelID, 60],
+    [first.channelID, 61],
+    [undefined, undefined],
+  ]);
   await again.close();
 });
 
