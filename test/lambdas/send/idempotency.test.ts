@@ -108,7 +108,10 @@ describe('a repeated request', () => {
     const setup = await afterFirst(false, 29_001);
     expect(await repeat(setup)).toEqual({
       kind: 'sent',
-      result: { id: 'first', attempted: 3, delivered: 1, removed: 1, failed: 1 },
+      result: {
+        ...{ id: 'first', attempted: 3, delivered: 1, removed: 1 },
+        ...{ failed: 1, failures: { refused: 1 } },
+      },
     });
     expect(setup.calls).toEqual(expect.arrayContaining(['start 0', 'deliver']));
   });
@@ -142,7 +145,10 @@ describe('a repeated request', () => {
     setup.calls.length = 0;
     expect(await repeat(setup)).toEqual({
       kind: 'sent',
-      result: { id: 'first', attempted: 3, delivered: 0, removed: 0, failed: 3, unreached: 1 },
+      result: {
+        ...{ id: 'first', attempted: 3, delivered: 0, removed: 0 },
+        ...{ failed: 3, failures: { interrupted: 3 }, unreached: 1 },
+      },
     });
     expect(setup.calls).toEqual([]);
   });

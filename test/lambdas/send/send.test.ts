@@ -10,7 +10,8 @@ const done = (chunkReport: typeof report) => () => ({
 test('a send takes a unit, delivers, records the counts and returns them', async () => {
   const setup = recordedParts();
   const outcome = await sendWith(setup);
-  const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1 };
+  const failures = { refused: 1 };
+  const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1, failures };
   expect(outcome).toEqual({ kind: 'sent', result: { id: 'the-id', ...counts } });
   expect(setup.calls).toEqual([
     'begin under 10000',
