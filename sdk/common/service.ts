@@ -133,8 +133,8 @@ export async function attemptRequest(
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     if (response.ok) return undefined;
     const { status, headers } = response;
-    const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
-    return { origin, response, status, retryAfter: Number.isNaN(seconds) ? undefined : seconds };
+    const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || undefined;
+    return { origin, response, status, retryAfter };
   } catch (cause) {
     return { origin, cause };
   }
