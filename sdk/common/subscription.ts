@@ -32,7 +32,7 @@ export async function subscribeBrowser(
   await current?.unsubscribe();
   const options = { userVisibleOnly: true, applicationServerKey: decodeKey(key) };
   const timeout = new Promise<never>((_, reject) => {
-    const sentence = 'its push service did not respond; check the connection.';
+    const sentence = 'no response from its push service.';
     setTimeout(() => reject(new DOMException(sentence, 'TimeoutError')), subscribeTimeoutMs);
   });
   const subscribing = manager.subscribe(options).catch(async (error) => {
