@@ -14,7 +14,7 @@ type Bundles = Readonly<Record<string, BuildOptions>>;
 /** Sites host these. */
 const siteBundles: Bundles = {
   'carillon.mjs': { entryPoints: ['client/carillon.ts'], format: 'esm' },
-  'carillon.js': { entryPoints: ['client/carillon.ts'], format: 'iife', globalName: 'Carillon' },
+  'carillon.js': { entryPoints: ['client/global.ts'], format: 'iife' },
   'carillon-sw.js': { entryPoints: ['worker/carillon-sw.ts'], format: 'iife' },
 };
 

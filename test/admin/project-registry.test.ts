@@ -68,6 +68,7 @@ describe('create', () => {
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
       subscriberCounter: 'single',
+      vapidPair: 0,
       createdAt: now.toISOString(),
     });
     const key = await vapidKeyItem();
@@ -78,7 +79,7 @@ describe('create', () => {
   it('returns neither the hash nor the private VAPID key', async () => {
     const { project } = await create();
     const fields = {
-      ...{ projectId, name: projectId, plan: {}, subscriberCounter: 'single' },
+      ...{ projectId, name: projectId, plan: {}, subscriberCounter: 'single', vapidPair: 0 },
       createdAt: now.toISOString(),
     };
     expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
