@@ -1,9 +1,9 @@
+export const metricNamespace = 'Carillon';
+
 /**
  * CloudWatch metrics that send and deliver emit, for the dashboard and the alarms. Their only
  * dimension is `service`, the stack's name, which Powertools reads from POWERTOOLS_SERVICE_NAME.
  */
-export const metricNamespace = 'Carillon';
-
 export const pushMetrics = {
   attempted: 'PushesAttempted',
   delivered: 'PushesDelivered',
@@ -14,12 +14,23 @@ export const pushMetrics = {
    * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',
-  /** Subscribers that were not attempted, because the time of a send was over. */
+  /** Subscribers that were not attempted, because the time was over or reading them failed. */
   unreached: 'SubscribersUnreached',
   /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
   interrupted: 'PushesInterrupted',
   /** Shares that Lambda refused to start, because too many functions were running. */
   invocationsRefused: 'InvocationsRefused',
-  /** Times that the counts of a send, or its cancellation, could not be stored. */
+  /** Times that the counts of a share, or the cancellation of a send, could not be stored. */
   resultsNotStored: 'ResultsNotStored',
 } as const;
+
+/**
+ * Events of browsers. CloudWatch counts the log lines of track, so that an event costs no line of its
+ * own. These metrics have no dimension: log lines do not contain the stack's name.
+ */
+export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } as const;
+
+/** The namespace of a stack's {@link eventMetrics}. */
+export function eventNamespace(stackName: string): string {
+  return `${metricNamespace}/${stackName}`;
+}

@@ -3,9 +3,11 @@ import type { Construct } from 'constructs';
 import { environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import type { RouteName } from '../contract/routes.ts';
+import { Alarms } from './alarms/alarms.ts';
 import { Dashboard } from './dashboard.ts';
 import { DeliverFunction } from './deliver-function.ts';
 import { HttpApi } from './http-api.ts';
+import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
@@ -137,6 +139,7 @@ export class CarillonStack extends Stack {
     usage.grantCount(removeUser);
 
     tallies.grantCount(track);
+    pushes.countEvents(track);
 
     const api = new HttpApi(this, 'HttpApi', { functions: endpoints, disposable });
     const tables = {
@@ -148,11 +151,18 @@ export class CarillonStack extends Stack {
       tallies,
       rateLimits,
     };
+    const functions = [...Object.values(endpoints), deliver];
+    const { all: alarms } = new Alarms(this, 'Alarms', {
+      ...{ settings, api, pushes, tables, endpoints, deliver },
+    });
     new Dashboard(this, 'Dashboard', {
-      api,
-      functions: [...Object.values(endpoints), deliver],
-      pushes,
+      ...{ alarms, api, functions, pushes },
       tables: Object.values(tables),
+    });
+    new LogQueries(this, 'Queries', {
+      pushing: [send.logGroup, deliver.logGroup],
+      functions: functions.map(({ logGroup }) => logGroup),
+      access: api.accessLog,
     });
 
     new CfnOutput(this, 'ApiUrl', { value: api.url });

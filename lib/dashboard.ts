@@ -1,88 +1,93 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { pushMetrics } from '../contract/metrics.ts';
-import { type Route, routes } from '../contract/routes.ts';
+import type { pushMetrics } from '../contract/metrics.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { ServiceTable } from './tables/service-table.ts';
 
-// In units of CloudWatch's grid, which has 24 columns.
-const halfWidth = { width: 12, height: 6 };
-const quarterWidth = { width: 6, height: 6 };
-
 export interface DashboardProps {
+  readonly alarms: readonly cloudwatch.IAlarm[];
   readonly api: HttpApi;
   readonly functions: readonly ServiceFunction[];
   readonly pushes: PushMetrics;
   readonly tables: readonly ServiceTable[];
 }
 
-/** The operator's dashboard: requests, pushes, concurrency and throttles. */
+/** The operator's dashboard. The first row shows whether the service is healthy, the others why not. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const allRoutes = Object.values<Route>(routes);
+    const { alarms, api, functions, pushes, tables } = props;
     new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [
-        allRoutes.map((route) => requests(props.api, route)),
-        allRoutes.map((route) => latency(props.api, route)),
-        [pushes(props.pushes), concurrency(props.functions)],
-        [throttledTables(props.tables), throttledFunctions(props.functions)],
+        [
+          new cloudwatch.AlarmStatusWidget({ ...quarter, title: 'Alarms', alarms: [...alarms] }),
+          graph('Requests and 5xx responses', [
+            api.metric('Count', 'Sum'),
+            api.metric('5xx', 'Sum'),
+          ]),
+          graph('Latency of send, ms', [
+            api.sendMetric('Latency', 'p50'),
+            api.sendMetric('Latency', 'p90'),
+          ]),
+          graph('Pushes and events', [
+            ...['attempted', 'delivered', 'removed', 'failed'].map(metricOf),
+            pushes.eventMetricOf('shown'),
+            pushes.eventMetricOf('clicked'),
+          ]),
+        ],
+        [
+          graph('Failed functions', functions.map(labelled((fn) => fn.metricErrors()))),
+          graph(
+            'Duration of functions, p99, ms',
+            functions.map(labelled((fn) => fn.metricDuration({ statistic: 'p99' }))),
+          ),
+          graph(
+            'Notifications that need attention',
+            [
+              'vapidRefused',
+              'unreached',
+              'interrupted',
+              'invocationsRefused',
+              'resultsNotStored',
+            ].map(metricOf),
+          ),
+          graph(
+            'Sends',
+            ['Count', '4xx', '5xx'].map((name) => api.sendMetric(name, 'Sum')),
+          ),
+        ],
+        [
+          graph('Invocations', functions.map(labelled((fn) => fn.metricInvocations()))),
+          graph('Throttled functions', functions.map(labelled((fn) => fn.metricThrottles()))),
+          graph('Concurrent executions', functions.map(labelled((fn) => fn.metricConcurrency()))),
+          graph('Throttled calls of tables, and conflicts', [
+            ...tables.map(labelled((table) => table.readThrottles(), ': reads')),
+            ...tables.map(labelled((table) => table.writeThrottles(), ': writes')),
+            ...tables.map(labelled((table) => table.transactionConflicts(), ': conflicts')),
+          ]),
+        ],
       ],
     });
+
+    function metricOf(name: string): cloudwatch.Metric {
+      return pushes.metricOf(name as keyof typeof pushMetrics);
+    }
   }
 }
 
-function requests(api: HttpApi, route: Route) {
-  return new cloudwatch.GraphWidget({
-    ...quarterWidth,
-    title: `${route.name}: requests and errors`,
-    left: ['Count', '4xx', '5xx'].map((name) => api.metricOf(route, name, 'Sum')),
-  });
+// In units of CloudWatch's grid, which has 24 columns.
+const quarter = { width: 6, height: 6 };
+
+function graph(title: string, left: cloudwatch.IMetric[]): cloudwatch.GraphWidget {
+  return new cloudwatch.GraphWidget({ ...quarter, title, left });
 }
 
-function latency(api: HttpApi, route: Route) {
-  return new cloudwatch.GraphWidget({
-    ...quarterWidth,
-    title: `${route.name}: latency, ms`,
-    left: ['p50', 'p99'].map((percentile) => api.metricOf(route, 'Latency', percentile)),
-  });
-}
-
-function pushes(metrics: PushMetrics) {
-  return new cloudwatch.GraphWidget({
-    ...halfWidth,
-    title: 'Pushes',
-    left: (Object.keys(pushMetrics) as (keyof typeof pushMetrics)[]).map((name) =>
-      metrics.metricOf(name).with({ label: name }),
-    ),
-  });
-}
-
-function concurrency(functions: readonly ServiceFunction[]) {
-  return new cloudwatch.GraphWidget({
-    ...halfWidth,
-    title: 'Concurrent executions',
-    left: functions.map((fn) => fn.metricConcurrency().with({ label: fn.node.id })),
-  });
-}
-
-function throttledTables(tables: readonly ServiceTable[]) {
-  return new cloudwatch.GraphWidget({
-    ...halfWidth,
-    title: 'Throttled tables',
-    left: tables.flatMap((table) => [
-      table.readThrottles().with({ label: `${table.node.id}: reads` }),
-      table.writeThrottles().with({ label: `${table.node.id}: writes` }),
-    ]),
-  });
-}
-
-function throttledFunctions(functions: readonly ServiceFunction[]) {
-  return new cloudwatch.GraphWidget({
-    ...halfWidth,
-    title: 'Throttled functions',
-    left: functions.map((fn) => fn.metricThrottles().with({ label: fn.node.id })),
-  });
+/** Makes a metric of a function or table that is labelled with its name. */
+function labelled<Measured extends Construct>(
+  metric: (measured: Measured) => cloudwatch.Metric,
+  suffix = '',
+): (measured: Measured) => cloudwatch.Metric {
+  return (measured) => metric(measured).with({ label: measured.node.id + suffix });
 }

@@ -4,7 +4,6 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
-import { alarmOn } from './alarms.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
 type DeliverFunctionProps = Pick<ServiceFunctionProps, 'root' | 'disposable'>;
@@ -24,12 +23,6 @@ export class DeliverFunction extends ServiceFunction {
     this.configureAsyncInvoke({
       retryAttempts: 2,
       maxEventAge: Duration.millis(limits.share.startWithinMs),
-    });
-    alarmOn(this, 'DroppedInvocations', {
-      metric: this.metric('AsyncEventsDropped', { statistic: 'Sum' }),
-      description:
-        'Lambda gave up an asynchronous invocation of the deliver function, after three failures ' +
-        'or an hour without free concurrency: part of an audience was not notified.',
     });
   }
 

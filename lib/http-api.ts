@@ -4,9 +4,9 @@ import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
-import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 /**
@@ -37,6 +37,12 @@ const throttlePerSecond: Readonly<Record<RouteName, number>> = {
   // by every fourth browser. One tally takes 1,000 events per second.
   track: 5000,
 };
+
+/**
+ * The only route with detailed metrics: CloudWatch charges for six, 30 cents a month each. The metrics
+ * of the other routes' functions are free, and a query counts their responses by status.
+ */
+const measuredRoute: Route = routes.send;
 
 /** The throttle of a path's preflights. The service worker's events need none. */
 const preflightsPerSecond = 500;
@@ -70,6 +76,7 @@ export interface HttpApiProps {
 export class HttpApi extends Construct {
   /** The service's base address, without a trailing slash. */
   readonly url: string;
+  readonly accessLog: logs.LogGroup;
   private readonly stage: apigateway.HttpStage;
 
   constructor(scope: Construct, id: string, props: HttpApiProps) {
@@ -80,15 +87,13 @@ export class HttpApi extends Construct {
       createDefaultStage: false,
     });
     this.url = api.apiEndpoint;
+    this.accessLog = logGroup(this, 'AccessLog', props.disposable);
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
       autoDeploy: true,
-      detailedMetricsEnabled: true,
       accessLogSettings: {
-        destination: new apigateway.LogGroupLogDestination(
-          logGroup(this, 'AccessLog', props.disposable),
-        ),
+        destination: new apigateway.LogGroupLogDestination(this.accessLog),
         format: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
       },
     });
@@ -103,24 +108,31 @@ export class HttpApi extends Construct {
           method === 'OPTIONS' ? preflightsPerSecond : throttlePerSecond[route.name];
         routeSettings[key.key] = {
           // A route's settings replace all settings of the stage.
-          DetailedMetricsEnabled: true,
+          DetailedMetricsEnabled: route === measuredRoute && method === route.method,
           ThrottlingRateLimit: perSecond,
           ThrottlingBurstLimit: perSecond / 2,
         };
       }
     }
     (this.stage.node.defaultChild as apigateway.CfnStage).routeSettings = routeSettings;
-
-    alarmOn(this, 'ServerErrors', {
-      metric: this.stage.metricServerError({ statistic: 'Sum' }),
-      description:
-        'Callers got 5xx responses. Find them by request id in the logs of the functions.',
-      threshold: 5,
-    });
   }
 
-  /** A metric of one route: `Count`, `4xx`, `5xx` or `Latency` (ms). */
-  metricOf(route: Route, metricName: string, statistic: string): cloudwatch.Metric {
+  /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). */
+  metric(metricName: string, statistic: string): cloudwatch.Metric {
+    return this.metricWith({}, metricName, statistic);
+  }
+
+  /** The same of send. */
+  sendMetric(metricName: string, statistic: string): cloudwatch.Metric {
+    const { method, path } = measuredRoute;
+    return this.metricWith({ Method: method, Resource: path }, metricName, statistic);
+  }
+
+  private metricWith(
+    dimensions: Readonly<Record<string, string>>,
+    metricName: string,
+    statistic: string,
+  ): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: 'AWS/ApiGateway',
       metricName,
@@ -128,8 +140,7 @@ export class HttpApi extends Construct {
       dimensionsMap: {
         ApiId: this.stage.api.apiId,
         Stage: this.stage.stageName,
-        Method: route.method,
-        Resource: route.path,
+        ...dimensions,
       },
       label: statistic.startsWith('p') ? statistic : metricName,
     });

@@ -7,7 +7,6 @@ import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../contract/routes.ts';
 import { nodeVersion } from '../contract/runtime.ts';
-import { alarmOn } from './alarms.ts';
 import { logGroup } from './logs.ts';
 
 export interface ServiceFunctionProps {
@@ -23,7 +22,7 @@ export interface ServiceFunctionProps {
 }
 
 /**
- * A function of the service, with its bundle, role, log group and alarms. The role allows writing to
+ * A function of the service, with its bundle, role and log group. The role allows writing to
  * that log group. The grants of the tables add the rest.
  */
 export class ServiceFunction extends nodejs.NodejsFunction {
@@ -64,15 +63,6 @@ export class ServiceFunction extends nodejs.NodejsFunction {
           ),
         },
       },
-    });
-
-    alarmOn(this, 'Errors', {
-      metric: this.metricErrors(),
-      description: `The ${props.name} function failed or timed out.`,
-    });
-    alarmOn(this, 'Throttles', {
-      metric: this.metricThrottles(),
-      description: `The ${props.name} function was throttled: no concurrency was left.`,
     });
   }
 

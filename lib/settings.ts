@@ -38,6 +38,10 @@ const extraPushOrigins = z
     }
   });
 
+const alarmTopicArn = z
+  .string('must be text')
+  .regex(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of an SNS topic');
+
 const preferIpv6 = z.coerce
   .string()
   .regex(/^(?:true|false)$/, 'must be true or false')
@@ -61,7 +65,17 @@ const settings = z.strictObject({
   extraPushOrigins: extraPushOrigins.default([]),
   /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: preferIpv6.default(false),
+  /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
+  alarmEmail: z.email('must be an email address').optional(),
+  alarmTopicArn: alarmTopicArn.optional(),
+  /** Executions at a time that AWS allows the account in the stack's region. */
+  accountConcurrency: count.default(1000),
 });
+
+const checkedSettings = settings.refine(
+  ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,
+  { path: ['alarmEmail'], message: 'must be removed, because alarmTopicArn is set' },
+);
 
 export type Settings = Readonly<z.infer<typeof settings>>;
 
@@ -78,7 +92,7 @@ export class SettingsError extends Error {
  */
 export function readSettings(context: Readonly<Record<string, unknown>>): Settings {
   const given = Object.entries(context).filter(([name]) => !isCdkEntry(name));
-  const parsed = settings.safeParse({
+  const parsed = checkedSettings.safeParse({
     ...(context.stage === 'dev' && { vapidSubject: devVapidSubject }),
     ...Object.fromEntries(given),
   });

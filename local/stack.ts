@@ -10,10 +10,10 @@ import { functionEnvironment } from './function-environment.ts';
 import { type AccessLine, startGateway } from './gateway/gateway.ts';
 import type { Pages } from './gateway/handle-request.ts';
 import { startLambdaApi } from './lambda/api.ts';
-import { Concurrency } from './lambda/concurrency.ts';
-import type { Invoke } from './lambda/event-queue.ts';
+import { Concurrency, Throttled } from './lambda/concurrency.ts';
 import type { FunctionLog } from './lambda/function-instance.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
+import { type Invocation, measured } from './lambda/invocation.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
 import { readFunctions } from './template/functions.ts';
@@ -54,6 +54,7 @@ export interface StackOptions {
   readonly onStep?: ((step: string) => void) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
+  readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
   /** Is called before each allowed call to DynamoDB, and may return a fault. */
   readonly onDynamoDbCall?: DynamoDbHook | undefined;
   /** See `GatewayOptions`. */
@@ -83,7 +84,7 @@ export interface Stack {
  * @throws {Error} after everything was stopped that had started.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const { signal, onStep = () => {} } = options;
+  const { signal, onStep = () => {}, onInvocation = () => {} } = options;
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
@@ -137,9 +138,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(proxy.stop);
 
     const functions = new Map<string, FunctionPool>();
-    const invoke: Invoke = (name, event, requestId) =>
-      functions.get(name)!.invoke(event, requestId);
     const concurrency = new Concurrency(definitions, options.accountConcurrency);
+    const invoke = measured(
+      (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
+      concurrency,
+      onInvocation,
+    );
     const lambdaApi = await startLambdaApi({
       functions: definitions,
       grants,
@@ -147,6 +151,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       concurrency,
       retryDelaysMs: options.retryDelaysMs,
       onLog,
+      onInvocation,
     });
     stops.push(lambdaApi.stop);
     signal?.throwIfAborted();
@@ -172,8 +177,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     gateway.open({
       routes,
-      invoke: (name, event, requestId) =>
-        concurrency.run(name, () => invoke(name, event, requestId)),
+      invoke: async (name, event, requestId) => {
+        const reason = concurrency.throttled(name);
+        if (reason === undefined)
+          return concurrency.run(name, () => invoke(name, event, requestId));
+        onInvocation({ function: name, outcome: 'throttled' });
+        throw new Throttled(reason);
+      },
       trustForwardedFor: options.trustForwardedFor,
       throttled: options.throttled,
       nowMs: options.nowMs,

@@ -1,6 +1,5 @@
 import { limits } from '../../contract/limits.ts';
-import { pushMetrics } from '../../contract/metrics.ts';
-import { routes } from '../../contract/routes.ts';
+import { eventMetrics, pushMetrics } from '../../contract/metrics.ts';
 import { divide } from '../../lambdas/send/divide.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { type ItemSizes, queryUnits, totalUnits, type Units } from './capacity.ts';
@@ -15,7 +14,8 @@ export interface Inputs {
   readonly messageBytes: number;
   /** Of the functions, in MB. */
   readonly memory: { readonly small: number; readonly send: number };
-  readonly alarms: number;
+  /** Metrics of all alarms. One composite alarm comes with them. */
+  readonly alarmMetrics: number;
   /** The setting `pushesPerSecond`. */
   readonly pushesPerSecond: number;
 }
@@ -49,6 +49,8 @@ const logBytes = {
   invocation: 290 + 3 * 26,
   /** The function's line for a request. */
   request: 275 + 26,
+  /** What the line of an event has besides. */
+  event: 18,
   /** API Gateway's line for a request. */
   access: 380 + 26,
   /** The delivery of a share: its line, and its metrics. */
@@ -94,7 +96,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
       requests: 1,
       functions: [{ memory: memory.small, seconds: seconds.request }],
       units: totalUnits(databaseCalls.event, sizes),
-      logBytes: httpRequestLogBytes,
+      logBytes: httpRequestLogBytes + logBytes.event,
       sentBytes: sentBytes.response,
     }),
     times(1000, 'a thousand new subscriptions', {
@@ -116,7 +118,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
     {
       ...free,
       what: 'a month: alarms and dashboard',
-      logs: inputs.alarms * prices.alarm + prices.dashboard,
+      logs: inputs.alarmMetrics * prices.alarmMetric + prices.compositeAlarm + prices.dashboard,
     },
     {
       ...free,
@@ -216,11 +218,8 @@ function storage(subscriptions: number, sizes: ItemSizes): number {
   return ((subscriptions * bytes) / bytesPerGb) * (prices.tableGb + prices.recoveryGb);
 }
 
-/** Metrics that CloudWatch charges for: those of the pushes, and API Gateway's six of each route. */
+/** Metrics that CloudWatch charges for: those of pushes and events, and API Gateway's six of send. */
 function metricCount(): number {
-  const preflights = new Set(
-    Object.values(routes).flatMap((route) => (route.answersPreflight ? [route.path] : [])),
-  ).size;
-  const perRoute = 6;
-  return Object.keys(pushMetrics).length + perRoute * (Object.keys(routes).length + preflights);
+  const ofSend = 6;
+  return Object.keys(pushMetrics).length + Object.keys(eventMetrics).length + ofSend;
 }

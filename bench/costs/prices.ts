@@ -21,8 +21,9 @@ export const prices = {
   logGb: 0.5 + 0.03 * 0.15,
   /** For 1 GB sent to the internet. */
   transferGb: 0.09,
-  /** For 1 and month, each. */
-  alarm: 0.1,
+  /** For 1 and month, each. An alarm costs this for each of its metrics. */
+  alarmMetric: 0.1,
+  compositeAlarm: 0.5,
   dashboard: 3,
   metric: 0.3,
 } as const;

@@ -6,6 +6,11 @@ import { asServiceError } from './error-responses.ts';
 import { readPathIds } from './path-ids.ts';
 import type { HttpResponse } from './response.ts';
 
+/** What a request's log line contains besides the properties of every request. */
+export interface Logged {
+  logged?: Readonly<Record<string, string>>;
+}
+
 /**
  * Logs one line per request: outcome and duration, never a header, a body or an address. It is a
  * plugin and not a middleware: a preflight is answered early, which skips every `after`.
@@ -21,7 +26,7 @@ export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject
       event,
       response,
       error,
-    }: middy.Request<APIGatewayProxyEventV2, HttpResponse>) => {
+    }: middy.Request<APIGatewayProxyEventV2 & Logged, HttpResponse>) => {
       const { requestId, http } = event.requestContext;
       const line = {
         request_id: requestId,
@@ -31,6 +36,7 @@ export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject
         network: networkOf(http.sourceIp),
         status: response?.statusCode,
         ms: clock().getTime() - startedAt.getTime(),
+        ...event.logged,
       };
       if (!error) return logger.info('request', line);
       const { code, cause } = asServiceError(error, requestId);

@@ -1,14 +1,15 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { logged, type Publish } from '../shares/observation.ts';
+import { logged, notDelivered, type Publish } from '../shares/observation.ts';
 import type { SendObserver } from './send.ts';
 
 /** Logs what becomes of sends, and reports it as metrics. */
 export function sendObserver(logger: Logger, publish: Publish): SendObserver {
   return {
-    sent({ projectId }, notificationId, { unreached, failures }) {
-      const interrupted = failures.interrupted ?? 0;
-      if (unreached === 0 && interrupted === 0) return;
-      publish({ projectId, notificationId }, { unreached, interrupted });
+    sent({ projectId }, notificationId, total) {
+      const values = notDelivered(total);
+      if (Object.values(values).some((value) => value > 0)) {
+        publish({ projectId, notificationId }, values);
+      }
     },
 
     cancelFailed({ projectId }, notificationId, error) {

@@ -46,6 +46,13 @@ export interface SharesOutcome {
   readonly isUnknown: boolean;
 }
 
+export interface StartedShares {
+  /** Whether any share is in progress or delivered, as far as known. */
+  readonly isStarted: boolean;
+  /** The results of the shares that were delivered here. */
+  readonly results: readonly ShareResult[];
+}
+
 interface RecoveredOutcome extends ShareOutcome {
   readonly isUnknown?: boolean;
 }
@@ -81,7 +88,6 @@ export async function runShares(
 /**
  * Hands all shares to functions that run when this one has returned. What Lambda refuses is delivered
  * here until the deadline.
- * @returns whether any share is in progress or delivered, as far as known.
  */
 export async function startShares(
   parts: RunParts,
@@ -89,20 +95,22 @@ export async function startShares(
   shares: readonly Share[],
   deadline: NonNullable<Share['deadline']>,
   invocation: Invocation,
-): Promise<boolean> {
+): Promise<StartedShares> {
   const invoked = shares.map((share) => invokeUntilAccepted(parts, share, 'async', invocation));
+  const results: ShareResult[] = [];
   let isStarted = false;
   for (const [index, { kind }] of (await Promise.all(invoked)).entries()) {
     if (kind !== 'refused') isStarted = true;
     if (kind === 'accepted') continue;
     const share = { ...shares[index]!, deadline };
     const outcome = await deliverShare(parts, project, share, invocation);
+    if (outcome !== undefined) results.push(outcome.result);
     // Without an outcome another invocation has the share.
     if (outcome === undefined || outcome.result.isComplete || outcome.result.attempted > 0) {
       isStarted = true;
     }
   }
-  return isStarted;
+  return { isStarted, results };
 }
 
 /** Delivers a share whose invocation gave no result, or reads what that invocation has stored. */

@@ -31,7 +31,7 @@ export interface SendParts extends RunParts {
 
 /** What operators see of a send, besides its shares. */
 export interface SendObserver {
-  /** The send has its response. */
+  /** The send has its response. The total is that of the shares that it waited for. */
   sent(project: SigningProject, id: string, total: ReturnType<typeof totalOf>): void;
   /** A send could not be undone. */
   cancelFailed(project: SigningProject, id: string, error: unknown): void;
@@ -172,21 +172,31 @@ export async function send(
       parts.pushesPerSecond,
     );
     if (division.respondedAsync) {
-      if (!(await startShares(parts, project, shares, deadline, invocation))) {
+      const { isStarted, results } = await startShares(
+        parts,
+        project,
+        shares,
+        deadline,
+        invocation,
+      );
+      if (!isStarted) {
         await cancel(begun);
         throw outOfTime();
       }
       await markQueued(shares[0]!);
+      if (results.length > 0) {
+        parts.observeSend.sent(project, id, totalOf(results, undefined));
+      }
       return { kind: 'accepted', id, status: 'sending' };
     }
     const outcome = await runShares(parts, project, shares, invocation);
     if (outcome === undefined) throw inProgress(1);
     const total = totalOf(outcome.results, division.subscribers);
-    parts.observeSend.sent(project, id, total);
     if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown) {
       await cancel(begun);
       throw outcome.error ?? outOfTime();
     }
+    parts.observeSend.sent(project, id, total);
     return { kind: 'sent', result: resultOf(id, total) };
   }
 

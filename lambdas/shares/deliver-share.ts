@@ -1,4 +1,5 @@
 import type { Recipient } from '../../contract/audience.ts';
+import type { Failures } from '../../contract/failure-reasons.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
@@ -28,9 +29,11 @@ export interface ShareParts {
 export interface ShareObserver {
   /** A share has ended. */
   delivered(share: Share, outcome: ShareOutcome): void;
+  /** Pushes of a chunk to one push service failed. */
+  failed(share: Share, pushService: string, failures: Failures): void;
   /** Lambda refused to invoke deliver for this share, also after repetitions. */
   refused(share: Share): void;
-  /** Counts could not be stored. */
+  /** Counts could not be stored, also after repetitions. */
   recordFailed(share: Share, error: unknown): void;
 }
 
@@ -184,6 +187,7 @@ export async function deliverShare(
       },
       correctPair: ({ endpointHash }, pair, end) =>
         subscriptions.correctPair(projectId, endpointHash, pair, end),
+      onFailures: (pushService, failures) => parts.observe.failed(share, pushService, failures),
     });
     let isDone = false;
     const done = delivery.done.finally(() => {
@@ -194,7 +198,9 @@ export async function deliverShare(
       if (isDone || signal.aborted) return done;
       const soFar = delivery.soFar();
       const pending = recipients.length - soFar.attempted - soFar.unreached;
-      await save({ position, pending, counts: addCounts(counts, soFar) }, signal);
+      const progress = { position, pending, counts: addCounts(counts, soFar) };
+      // The next write replaces one that failed.
+      await save(progress, signal).catch(() => {});
     }
   }
 
@@ -202,19 +208,20 @@ export async function deliverShare(
   async function saveEnd(progress: Progress): Promise<Saved> {
     for (;;) {
       const signal = abortAfter(Math.max(0, invocation.endsAt - now()));
-      const saved = await save(progress, signal);
-      if (saved !== 'failed' || now() + saveAgainMs >= invocation.endsAt) return saved;
+      try {
+        return await save(progress, signal);
+      } catch (failure) {
+        if (now() + saveAgainMs >= invocation.endsAt) {
+          parts.observe.recordFailed(share, failure);
+          return 'failed';
+        }
+      }
       await sleep(saveAgainMs);
     }
   }
 
   async function save(progress: Progress, signal: AbortSignal): Promise<Saved> {
-    try {
-      return (await tallies.save(key, nextWrite(), progress, signal)) ? 'saved' : 'not_ours';
-    } catch (failure) {
-      parts.observe.recordFailed(share, failure);
-      return 'failed';
-    }
+    return (await tallies.save(key, nextWrite(), progress, signal)) ? 'saved' : 'not_ours';
   }
 }
 

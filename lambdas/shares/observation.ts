@@ -1,6 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { pushMetrics } from '../../contract/metrics.ts';
+import type { ShareCounts } from '../store/tallies.ts';
 import type { ShareObserver } from './deliver-share.ts';
 
 type MetricValues = Partial<Record<keyof typeof pushMetrics, number>>;
@@ -33,17 +34,32 @@ export function logged({ projectId, notificationId }: Subject) {
   return { project_id: projectId, notification_id: notificationId };
 }
 
+/** The metrics of pushes with an unknown outcome, and of subscribers that were not attempted. */
+export function notDelivered({ failures, unreached }: ShareCounts): MetricValues {
+  return { interrupted: failures.interrupted ?? 0, unreached };
+}
+
 /** Logs shares, and reports them as metrics. */
 export function shareObserver(logger: Logger, publish: Publish): ShareObserver {
   return {
     delivered(share, { result, error }) {
       const { attempted, delivered, removed, failed, failures } = result;
       const vapidRefused = failures.vapid_refused ?? 0;
-      const interrupted = failures.interrupted ?? 0;
-      publish(share, { attempted, delivered, removed, failed, vapidRefused, interrupted });
+      publish(share, {
+        ...{ attempted, delivered, removed, failed, vapidRefused },
+        // Send adds up the shares that it waits for, and reports these itself.
+        ...(share.deadline === undefined && notDelivered(result)),
+      });
       const line = { ...logged(share), first_tally: share.firstTally, ...result };
       if (error instanceof Error) logger.error('delivery', { ...line, error });
       else logger.info('delivery', line);
+    },
+
+    failed(share, pushService, failures) {
+      for (const [reason, number] of Object.entries(failures)) {
+        const line = { ...logged(share), push_service: pushService, reason, failed: number };
+        logger.info('failed pushes', line);
+      }
     },
 
     refused(share) {

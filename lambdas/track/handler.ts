@@ -10,6 +10,7 @@ import { documentClient } from '../store/dynamo.ts';
 import { projectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
 import { tallyStore } from '../store/tallies.ts';
+import { logEventType } from './log-event-type.ts';
 import { track } from './track.ts';
 
 const environment = readEnvironment(
@@ -31,6 +32,7 @@ export const handler = browserChain({
 })
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))
+  .use(logEventType())
   .handler(async ({ project, ids, input, queryStringParameters }) => {
     const tally = tallySchema.safeParse(queryStringParameters?.tally).data;
     await track(tallies, project, ids.notificationId, tally, input.type);

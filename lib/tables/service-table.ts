@@ -4,7 +4,6 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../../contract/environment.ts';
-import { alarmOn } from '../alarms.ts';
 import { removalPolicy } from '../removal-policy.ts';
 
 export interface TableProps {
@@ -47,7 +46,6 @@ export abstract class ServiceTable extends Construct {
       // No deletion protection: a failed first deployment could not be rolled back.
       removalPolicy: removalPolicy(props.disposable),
     });
-    this.alarmOnThrottles('Table', this.readThrottles(), this.writeThrottles());
   }
 
   get tableName(): string {
@@ -64,6 +62,14 @@ export abstract class ServiceTable extends Construct {
     return this.throttles('WriteThrottleEvents', index);
   }
 
+  /** Writes refused because another transaction was changing the same item. */
+  transactionConflicts(): cloudwatch.Metric {
+    return this.table.metric('TransactionConflict', {
+      statistic: 'Sum',
+      dimensionsMap: { TableName: this.table.tableName },
+    });
+  }
+
   protected allow(
     fn: lambda.Function,
     actions: readonly `dynamodb:${string}`[],
@@ -73,23 +79,6 @@ export abstract class ServiceTable extends Construct {
       new iam.PolicyStatement({ actions: [...actions], resources: [...resources] }),
     );
     fn.addEnvironment(this.variable, this.table.tableName);
-  }
-
-  // Two alarms, because the sum of two metrics is missing if one of them is missing.
-  protected alarmOnThrottles(
-    target: 'Table' | 'Index',
-    reads: cloudwatch.Metric,
-    writes: cloudwatch.Metric,
-  ): void {
-    const consequence = 'callers may get 503 until DynamoDB has added capacity.';
-    alarmOn(this, `${target}ReadThrottles`, {
-      metric: reads,
-      description: `${this.node.id} (${target}) throttled reads: ${consequence}`,
-    });
-    alarmOn(this, `${target}WriteThrottles`, {
-      metric: writes,
-      description: `${this.node.id} (${target}) throttled writes: ${consequence}`,
-    });
   }
 
   private throttles(metricName: string, index: string | undefined): cloudwatch.Metric {

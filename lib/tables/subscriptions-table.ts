@@ -21,11 +21,6 @@ export class SubscriptionsTable extends ServiceTable {
       projectionType: dynamodb.ProjectionType.INCLUDE,
       nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'pair'],
     });
-    this.alarmOnThrottles(
-      'Index',
-      this.readThrottles(byUserIndex),
-      this.writeThrottles(byUserIndex),
-    );
   }
 
   /** Allows adding and updating subscriptions. */

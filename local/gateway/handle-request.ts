@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Throttled } from '../lambda/concurrency.ts';
 import { FunctionError } from '../lambda/function-instance.ts';
 import type { GatewayRoute } from '../template/routes.ts';
 import { gatewayEvent, sourceAddress } from './event.ts';
@@ -74,6 +75,7 @@ async function responseOf(invocation: Promise<string>): Promise<GatewayResponse>
     return gatewayResponse(await invocation);
   } catch (error) {
     if (error instanceof FunctionError) return gatewayResponses.failed;
+    if (error instanceof Throttled) return gatewayResponses.unavailable;
     throw error;
   }
 }
@@ -85,7 +87,7 @@ async function within(
 ): Promise<GatewayResponse> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<GatewayResponse>((resolve) => {
-    timer = setTimeout(() => resolve(gatewayResponses.timedOut), timeoutMs);
+    timer = setTimeout(() => resolve(gatewayResponses.unavailable), timeoutMs);
   });
   try {
     return await Promise.race([response, timedOut]);

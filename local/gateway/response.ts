@@ -14,7 +14,7 @@ export const gatewayResponses = {
   tooLarge: messageResponse(413, 'Request Entity Too Large'),
   throttled: messageResponse(429, 'Too Many Requests'),
   failed: messageResponse(500, 'Internal Server Error'),
-  timedOut: messageResponse(503, 'Service Unavailable'),
+  unavailable: messageResponse(503, 'Service Unavailable'),
 } as const;
 
 /**

@@ -68,7 +68,7 @@ interface Response {
 }
 
 async function respond(
-  { functions, grants, concurrency, invoke }: LambdaApiOptions,
+  { functions, grants, concurrency, invoke, onInvocation }: LambdaApiOptions,
   queue: EventQueue,
   message: IncomingMessage,
   requestId: string,
@@ -113,7 +113,10 @@ async function respond(
     return { status: 202 };
   }
   const reason = concurrency.throttled(name);
-  if (reason !== undefined) return throttled(reason);
+  if (reason !== undefined) {
+    onInvocation?.({ function: name, outcome: 'throttled' });
+    return throttled(reason);
+  }
   return result(concurrency.run(name, () => invoke(name, event, requestId)));
 }
 

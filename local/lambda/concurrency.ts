@@ -8,6 +8,15 @@ export type ThrottleReason =
 /** Executions at a time that AWS allows an account in a region, unless its quota is another. */
 const defaultAccountLimit = 1000;
 
+/** Lambda refused an invocation. */
+export class Throttled extends Error {
+  override readonly name = 'Throttled';
+
+  constructor(reason: ThrottleReason) {
+    super(reason);
+  }
+}
+
 type LimitedFunction = Pick<FunctionDefinition, 'name' | 'reservedConcurrency'>;
 
 interface WaitingExecution {
@@ -34,6 +43,11 @@ export class Concurrency {
       unreserved -= reservedConcurrency;
     }
     this.#unreserved = unreserved;
+  }
+
+  /** Executions of all functions that run now, reserved ones included. */
+  get running(): number {
+    return [...this.#running.values()].reduce((sum, number) => sum + number, 0);
   }
 
   /** Why the function may not be executed once more now; undefined if it may. */

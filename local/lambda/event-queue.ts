@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Concurrency } from './concurrency.ts';
 import { FunctionError, type FunctionLog } from './function-instance.ts';
+import type { Invocation } from './invocation.ts';
 
 /**
  * Runs a function once.
@@ -19,6 +20,8 @@ export interface EventQueueOptions {
   readonly nowMs?: (() => number) | undefined;
   /** Hears of every invocation that is dropped. */
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
+  /** Hears of them as Lambda's metrics do. */
+  readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
 }
 
 type QueuedFunction = Pick<FunctionDefinition, 'name' | 'asynchronous'>;
@@ -66,6 +69,7 @@ export class EventQueue {
       if (outcome === 'expired' || retries === asynchronous.retries) {
         const reason = outcome === 'expired' ? 'too old' : `failed ${retries + 1} times`;
         const text = `${requestId} Asynchronous invocation dropped: ${reason}`;
+        this.#options.onInvocation?.({ function: name, outcome: 'dropped' });
         return this.#options.onLog?.({ function: name, text });
       }
       await sleep(this.#retryDelaysMs[retries] ?? 0, undefined, { signal });

@@ -18,6 +18,7 @@ import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { endpoint, subscription } from '../fixtures/subscription.ts';
+import { templateAlarms } from '../fixtures/template-alarms.ts';
 
 const sentAt = new Date('2026-11-20T12:34:56.789Z');
 const notificationId = '019aa1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -110,7 +111,7 @@ test('the costs in docs/performance.md are those that follow from prices, calls 
         itemBytes: await measureItems(database),
         messageBytes: Buffer.byteLength(JSON.stringify(message)),
         memory: { small: memoryOf('Track'), send: memoryOf('Send') },
-        alarms: resourcesOf(template, 'AWS::CloudWatch::Alarm').length,
+        alarmMetrics: templateAlarms(template).flatMap(({ metrics }) => metrics).length,
         pushesPerSecond: readSettings({ stage: 'dev' }).pushesPerSecond,
       }),
     );

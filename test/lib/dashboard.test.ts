@@ -1,73 +1,95 @@
-import { pushMetrics } from '../../contract/metrics.ts';
-import { type FunctionName, type Route, routes } from '../../contract/routes.ts';
+import { eventMetrics, pushMetrics } from '../../contract/metrics.ts';
+import { type FunctionName, routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { resources, tableOf, functionNamed } = synthesize();
 
-/** The metrics in the dashboard's body: namespace, name, dimensions, rendering. */
-const metrics: readonly (readonly unknown[])[] = (() => {
-  const [dashboard] = Object.values(resources('AWS::CloudWatch::Dashboard'));
-  const parts: readonly (string | { Ref?: string })[] =
-    dashboard!.Properties.DashboardBody['Fn::Join'][1];
-  const body = JSON.parse(
-    parts.map((part) => (typeof part === 'string' ? part : part.Ref)).join(''),
-  );
-  return body.widgets.flatMap(
-    ({ properties }: { properties: { metrics: readonly unknown[][] } }) => properties.metrics,
-  );
-})();
-
-function shown(namespace: string, ...values: readonly string[]) {
-  return metrics.filter(
-    (metric) => metric[0] === namespace && values.every((value) => metric.includes(value)),
-  );
+interface Widget {
+  readonly type: string;
+  readonly y: number;
+  readonly properties: {
+    readonly metrics?: readonly (readonly unknown[])[];
+    readonly alarms?: readonly string[];
+  };
 }
 
-test.each(Object.values<Route>(routes))(
-  'the dashboard shows requests, errors and latency of $name',
-  ({ method, path }) => {
-    for (const name of ['Count', '4xx', '5xx']) {
-      expect(shown('AWS/ApiGateway', name, method, path)).toHaveLength(1);
-    }
-    const latencies = shown('AWS/ApiGateway', 'Latency', method, path);
-    expect(latencies.map((metric) => (metric.at(-1) as { stat: string }).stat)).toEqual([
-      'p50',
-      'p99',
-    ]);
-  },
-);
+const widgets: readonly Widget[] = (() => {
+  const [dashboard] = Object.values(resources('AWS::CloudWatch::Dashboard'));
+  const parts: readonly (string | { Ref?: string; 'Fn::GetAtt'?: string[] })[] =
+    dashboard!.Properties.DashboardBody['Fn::Join'][1];
+  const text = parts.map((part) =>
+    typeof part === 'string' ? part : (part.Ref ?? part['Fn::GetAtt']![0]),
+  );
+  return JSON.parse(text.join('')).widgets;
+})();
+
+/** Metrics in the dashboard: namespace, name, dimensions, rendering. */
+function shown(from: readonly Widget[], namespace: string, ...values: readonly string[]) {
+  return from
+    .flatMap(({ properties }) => properties.metrics ?? [])
+    .filter((metric) => metric[0] === namespace && values.every((value) => metric.includes(value)));
+}
+
+const firstRow = widgets.filter(({ y }) => y === 0);
+
+test('the first row shows every alarm', () => {
+  const [status] = firstRow.filter(({ type }) => type === 'alarm');
+  const alarms = [
+    ...Object.keys(resources('AWS::CloudWatch::Alarm')),
+    ...Object.keys(resources('AWS::CloudWatch::CompositeAlarm')),
+  ];
+  expect([...status!.properties.alarms!].sort()).toEqual(alarms.sort());
+});
+
+test('the first row shows requests, errors, latency of send, pushes and events', () => {
+  for (const name of ['Count', '5xx']) {
+    expect(shown(firstRow, 'AWS/ApiGateway', name)).toHaveLength(1);
+  }
+  const { method, path } = routes.send;
+  const latencies = shown(firstRow, 'AWS/ApiGateway', 'Latency', method, path);
+  expect(latencies.map((metric) => (metric.at(-1) as { stat: string }).stat)).toEqual([
+    'p50',
+    'p90',
+  ]);
+  for (const name of ['attempted', 'delivered', 'removed', 'failed'] as const) {
+    expect(shown(firstRow, 'Carillon', pushMetrics[name])).toHaveLength(1);
+  }
+  for (const name of Object.values(eventMetrics)) {
+    expect(shown(firstRow, 'Carillon/Carillon', name)).toHaveLength(1);
+  }
+});
 
 test.each(Object.values(pushMetrics))('the dashboard shows %s of this stack', (name) => {
-  expect(shown('Carillon', name, 'service', 'Carillon')).toHaveLength(1);
+  expect(shown(widgets, 'Carillon', name, 'service', 'Carillon')).toHaveLength(1);
 });
 
-test.each(['Projects', 'VapidKeys', 'Subscriptions', 'Usage', 'Notifications', 'RateLimits'])(
-  'the dashboard shows throttles of %s',
-  (table) => {
-    const name = tableOf(`${table}Table`);
-    expect(shown('AWS/DynamoDB', 'ReadThrottleEvents', name)).toHaveLength(1);
-    expect(shown('AWS/DynamoDB', 'WriteThrottleEvents', name)).toHaveLength(1);
-  },
-);
+test.each([
+  'Projects',
+  'VapidKeys',
+  'Subscriptions',
+  'Usage',
+  'Notifications',
+  'Tallies',
+  'RateLimits',
+])('the dashboard shows throttles and conflicts of %s', (table) => {
+  const name = tableOf(`${table}Table`);
+  for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'TransactionConflict']) {
+    expect(shown(widgets, 'AWS/DynamoDB', metric, name)).toHaveLength(1);
+  }
+});
 
 test.each([...(Object.keys(routes) as FunctionName[]), 'deliver' as const])(
-  'the dashboard shows concurrency and throttles of %s',
+  'the dashboard shows invocations, errors, duration, concurrency and throttles of %s',
   (name) => {
     const fn = functionNamed(name);
-    expect(shown('AWS/Lambda', 'ConcurrentExecutions', fn)).toHaveLength(1);
-    expect(shown('AWS/Lambda', 'Throttles', fn)).toHaveLength(1);
+    for (const metric of [
+      'Invocations',
+      'Errors',
+      'Duration',
+      'ConcurrentExecutions',
+      'Throttles',
+    ]) {
+      expect(shown(widgets, 'AWS/Lambda', metric, fn)).toHaveLength(1);
+    }
   },
 );
-
-test('the alarm on refused VAPID keys fires on the first refusal', () => {
-  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
-    ({ Properties }) => Properties.Namespace === 'Carillon',
-  );
-  expect(alarms).toHaveLength(1);
-  expect(alarms[0]!.Properties).toMatchObject({
-    MetricName: pushMetrics.vapidRefused,
-    Dimensions: [{ Name: 'service', Value: 'Carillon' }],
-    Statistic: 'Sum',
-    Threshold: 1,
-  });
-});

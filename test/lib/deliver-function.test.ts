@@ -20,18 +20,3 @@ test('an asynchronous invocation has two retries and one hour', () => {
     },
   ]);
 });
-
-test('an alarm fires on an invocation that Lambda dropped', () => {
-  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
-    ({ Properties }) => Properties.MetricName === 'AsyncEventsDropped',
-  );
-  expect(alarms.map(({ Properties }) => Properties)).toEqual([
-    expect.objectContaining({
-      Namespace: 'AWS/Lambda',
-      Dimensions: [{ Name: 'FunctionName', Value: { Ref: deliver } }],
-      Statistic: 'Sum',
-      Threshold: 1,
-      TreatMissingData: 'notBreaching',
-    }),
-  ]);
-});

@@ -69,11 +69,11 @@ test('the only stage is $default', () => {
   expect(stage).toMatchObject({ StageName: '$default', AutoDeploy: true });
 });
 
-test('every route has its own throttle and metrics', () => {
+test('every route has its own throttle, and send has metrics of its own', () => {
   expect(Object.keys(stage.RouteSettings).sort()).toEqual([...expectedKeys].sort());
-  for (const settings of Object.values(stage.RouteSettings)) {
+  for (const [key, settings] of Object.entries(stage.RouteSettings)) {
     expect(settings).toEqual({
-      DetailedMetricsEnabled: true,
+      DetailedMetricsEnabled: key === routeKey(routes.send),
       ThrottlingRateLimit: expect.any(Number),
       ThrottlingBurstLimit: expect.any(Number),
     });
@@ -110,18 +110,4 @@ test('the access log is JSON without ids in paths, queries, headers or addresses
     expect(variable).toMatch(/^\$context\./);
     expect(variable).not.toMatch(/path|authori|header|query|identity/i);
   }
-});
-
-test('the only alarm fires on five 5xx responses in five minutes', () => {
-  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
-    ({ Properties }) => Properties.Namespace === 'AWS/ApiGateway',
-  );
-  expect(alarms).toHaveLength(1);
-  expect(alarms[0]!.Properties).toMatchObject({
-    MetricName: '5xx',
-    Statistic: 'Sum',
-    Period: 300,
-    Threshold: 5,
-    TreatMissingData: 'notBreaching',
-  });
 });

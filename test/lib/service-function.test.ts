@@ -24,20 +24,3 @@ test('each function has a log group with a retention of one month', () => {
   expect(new Set(groups).size).toBe(10);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
-
-test.each(['Errors', 'Throttles'])('every function has an alarm on %s', (metric) => {
-  const alarms = Object.values(resources('AWS::CloudWatch::Alarm')).filter(
-    ({ Properties }) => Properties.Namespace === 'AWS/Lambda' && Properties.MetricName === metric,
-  );
-  expect(alarms.map(({ Properties }) => Properties.Dimensions[0].Value.Ref).sort()).toEqual(
-    Object.keys(resources('AWS::Lambda::Function')).sort(),
-  );
-  for (const { Properties } of alarms) {
-    expect(Properties).toMatchObject({
-      Threshold: 1,
-      Statistic: 'Sum',
-      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-      TreatMissingData: 'notBreaching',
-    });
-  }
-});

@@ -25,6 +25,7 @@ test('the defaults are the stage prod and the limits of the free tier', () => {
     vapidSubject,
     extraPushOrigins: [],
     preferIpv6: false,
+    accountConcurrency: 1000,
   });
 });
 
@@ -52,6 +53,8 @@ test('every setting accepts text, as -c passes it', () => {
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
       preferIpv6: 'true',
+      alarmEmail: 'on-call@carillon.example',
+      accountConcurrency: '3000',
     }),
   ).toEqual({
     stage: 'eu-2',
@@ -62,6 +65,8 @@ test('every setting accepts text, as -c passes it', () => {
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
     preferIpv6: true,
+    alarmEmail: 'on-call@carillon.example',
+    accountConcurrency: 3000,
   });
 });
 
@@ -111,7 +116,23 @@ test('an unknown setting is refused with the nearest name', () => {
 test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6',
+      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
+      'alarmEmail, alarmTopicArn, accountConcurrency',
+  ]);
+});
+
+const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
+
+test('alarms notify an address or a topic', () => {
+  expect(readSettings({ vapidSubject, alarmTopicArn }).alarmTopicArn).toBe(alarmTopicArn);
+  expect(mistakesOf({ alarmTopicArn, alarmEmail: 'a@b.example' })).toEqual([
+    'setting alarmEmail must be removed, because alarmTopicArn is set; it is "a@b.example"',
+  ]);
+  expect(mistakesOf({ alarmEmail: 'a' })).toEqual([
+    'setting alarmEmail must be an email address; it is "a"',
+  ]);
+  expect(mistakesOf({ alarmTopicArn: 'on-call' })).toEqual([
+    'setting alarmTopicArn must be the ARN of an SNS topic; it is "on-call"',
   ]);
 });
 

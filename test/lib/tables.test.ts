@@ -92,19 +92,3 @@ test('no table has deletion protection', () => {
 test('private VAPID keys are encrypted with a key of the account', () => {
   expect(propertiesOf('VapidKeysTable').SSESpecification).toEqual({ SSEEnabled: true });
 });
-
-test('every table and index has alarms on throttled reads and writes', () => {
-  const alarmed = Object.values(prod.resources('AWS::CloudWatch::Alarm'))
-    .filter(({ Properties }) => Properties.Namespace === 'AWS/DynamoDB')
-    .map(({ Properties: { MetricName, Dimensions } }) => {
-      const of = Dimensions.map(({ Value }: { Value: { Ref?: string } }) => Value.Ref ?? Value);
-      return [...of.reverse(), MetricName].join(' ');
-    });
-  const expected = Object.keys(tables).flatMap((output) =>
-    ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => `${prod.tableOf(output)} ${name}`),
-  );
-  const index = `${prod.tableOf('SubscriptionsTable')} byUser`;
-  expect(alarmed.sort()).toEqual(
-    [...expected, `${index} ReadThrottleEvents`, `${index} WriteThrottleEvents`].sort(),
-  );
-});

@@ -230,6 +230,7 @@ export async function simulate(
       abortAfter: run.abortAfter,
       observe: {
         delivered() {},
+        failed() {},
         refused() {},
         recordFailed(share, error) {
           run.note(() => `not recorded: share ${share.firstTally}: ${error}`);

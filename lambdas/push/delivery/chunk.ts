@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { FailureReason } from '../../../contract/failure-reasons.ts';
+import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type {
   DeliveryCounts,
@@ -36,6 +36,8 @@ export interface Chunk {
   readonly remove: (recipients: readonly Recipient[], signal: AbortSignal) => Promise<void>;
   /** Stores which pair a subscription was made with, after a push with another pair was refused. */
   readonly correctPair: (recipient: Recipient, pair: number, signal: AbortSignal) => Promise<void>;
+  /** Is called at the end, for each push service to which pushes failed. */
+  readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
 }
 
 /** `attempted + unreached` is the number of recipients when the delivery is done. */

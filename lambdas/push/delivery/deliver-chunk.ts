@@ -61,6 +61,9 @@ class Delivery {
     if (this.#unsettled > 0) await allSettled;
     await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
     this.#done.abort();
+    for (const { name, failures } of this.#services) {
+      if (Object.keys(failures).length > 0) this.#chunk.onFailures?.(name, failures);
+    }
     return this.#counts.report();
   }
 
@@ -96,8 +99,8 @@ class Delivery {
     });
   }
 
-  #endQueue({ queue }: PushService, outcomeOf: (push: Push) => Settled): void {
-    for (const push of queue.drain()) this.#settle(push, outcomeOf(push));
+  #endQueue(service: PushService, outcomeOf: (push: Push) => Settled): void {
+    for (const push of service.queue.drain()) this.#settle(service, push, outcomeOf(push));
   }
 
   async #attempt(service: PushService, push: Push): Promise<void> {
@@ -110,7 +113,7 @@ class Delivery {
     else if (isMismatch(outcome) && useOtherPair(push, this.#chunk.vapid)) {
       push.lastFailure = 'key_mismatch';
       service.queue.add(push);
-    } else this.#settle(push, outcome);
+    } else this.#settle(service, push, outcome);
     this.#startPushes();
   }
 
@@ -119,7 +122,7 @@ class Delivery {
     push.lastFailure = outcome.reason;
     const delay = retryDelay(push, outcome, this.#settings.random(), this.#msLeft());
     if (delay === undefined) {
-      this.#settle(push, failed(outcome.reason));
+      this.#settle(service, push, failed(outcome.reason));
     } else {
       void this.#settings.sleep(delay).then(() => {
         service.queue.add(push);
@@ -128,13 +131,17 @@ class Delivery {
     }
   }
 
-  #settle({ recipient, origin, isOtherPair }: Push, outcome: Settled): void {
+  #settle(service: PushService, push: Push, outcome: Settled): void {
+    const { recipient, origin, isOtherPair } = push;
     if (outcome.kind === 'delivered') {
       this.#counts.addDelivered();
       if (isOtherPair) this.#corrections.add(recipient, origin.vapid.number);
     } else if (outcome.kind === 'gone') this.#removals.add(recipient);
-    else if (outcome.kind === 'failed') this.#counts.addFailed(outcome.reason);
-    else this.#counts.addUnreached();
+    else if (outcome.kind === 'unreached') this.#counts.addUnreached();
+    else {
+      this.#counts.addFailed(outcome.reason);
+      service.addFailed(outcome.reason);
+    }
     this.#unsettled -= 1;
     if (this.#unsettled === 0) this.#allSettled();
   }

@@ -1,3 +1,4 @@
+import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import { pushServiceOf } from '../../../contract/push-services.ts';
 import type { Chunk, DeliverySettings } from './chunk.ts';
 import { type InFlightLimits, Limiter } from './limiter.ts';
@@ -14,17 +15,28 @@ const suspendAfter = 32;
 
 /** One push service during the delivery of a chunk. */
 export class PushService {
+  readonly name: string;
   readonly queue: Queue<Push>;
   readonly #limiter: Limiter;
+  readonly #failures: Partial<Record<FailureReason, number>> = {};
   #throttledInARow = 0;
 
-  constructor(limits: InFlightLimits, prepare: (push: Push) => void) {
+  constructor(name: string, limits: InFlightLimits, prepare: (push: Push) => void) {
+    this.name = name;
     this.queue = new Queue(prepare);
     this.#limiter = new Limiter(limits);
   }
 
   get inFlight(): number {
     return this.#limiter.inFlight;
+  }
+
+  get failures(): Failures {
+    return this.#failures;
+  }
+
+  addFailed(reason: FailureReason): void {
+    this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
   }
 
   /** Whether it throttles everything until after the last push. No further push to it starts. */
@@ -72,7 +84,7 @@ export function queuePushes(chunk: Chunk, settings: DeliverySettings) {
     }
     let service = services.get(name);
     if (service === undefined) {
-      service = new PushService(settings.inFlight, preparer(chunk, name, settings));
+      service = new PushService(name, settings.inFlight, preparer(chunk, name, settings));
       services.set(name, service);
     }
     for (const push of pushes) service.queue.add(push);

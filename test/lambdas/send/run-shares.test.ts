@@ -252,7 +252,9 @@ describe('shares for a caller who does not wait', () => {
       (working) => (one, type, attempt) =>
         one.firstTally === 1 ? refused() : working(one, type, attempt),
     );
-    await start(setup);
+    const { isStarted, results } = await start(setup);
+    expect(isStarted).toBe(true);
+    expect(results).toMatchObject([{ attempted: 3, isComplete: true }]);
     expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
     expect(setup.chunks[0]).toMatchObject(deadline);
     expect(setup.calls).toContain('refused 1');

@@ -144,6 +144,7 @@ export function recordedShareParts(
     },
     observe: {
       delivered: () => calls.push('observe'),
+      failed: (_, pushService) => calls.push(`failed at ${pushService}`),
       refused: ({ firstTally }) => calls.push(`refused ${firstTally}`),
       recordFailed: (_, error) => calls.push(`not recorded: ${(error as Error).message}`),
     },

@@ -112,7 +112,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     clock: scheduler.clock,
     sleep: passed,
     abortAfter,
-    observe: { delivered() {}, refused() {}, recordFailed() {} },
+    observe: { delivered() {}, failed() {}, refused() {}, recordFailed() {} },
   });
 
   const invoker: ShareInvoker = {

@@ -1,0 +1,30 @@
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+
+/**
+ * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
+ * `warning`: it notifies by itself, and can wait until morning.
+ */
+export type Severity = 'page' | 'warning';
+
+export interface AlarmDefinition {
+  readonly severity: Severity;
+  readonly metric: cloudwatch.IMetric;
+  /** Value of the metric from which a period of 5 minutes is bad. */
+  readonly threshold: number;
+  /**
+   * Of how many periods how many must be bad.
+   * @default one of one
+   */
+  readonly periods?: { readonly bad: number; readonly of: number };
+  /** What has happened, for the operator. */
+  readonly description: string;
+}
+
+/** By the alarm's id, such as `ServerErrors`, which is also its heading in the runbook: "Server errors". */
+export type AlarmDefinitions = Readonly<Record<string, AlarmDefinition>>;
+
+/** For faults that pass by themselves: a short one does not fire the alarm. */
+export const twoOfThree = { bad: 2, of: 3 } as const;
+
+/** From this share of its limit, a duration or a number counts as near it. */
+export const nearLimit = 0.8;

@@ -1,0 +1,75 @@
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { Construct } from 'constructs';
+import type { HttpApi } from '../http-api.ts';
+import type { PushMetrics } from '../push-metrics.ts';
+import type { Settings } from '../settings.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
+import { alarmAction } from './alarm-topic.ts';
+import { type AlarmedTables, databaseAlarms } from './database-alarms.ts';
+import { type AlarmedFunctions, functionAlarms } from './function-alarms.ts';
+import { pushAlarms } from './push-alarms.ts';
+import { requestAlarms } from './request-alarms.ts';
+
+export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliver'> {
+  readonly settings: Settings;
+  readonly api: HttpApi;
+  readonly pushes: PushMetrics;
+  readonly tables: AlarmedTables;
+}
+
+/**
+ * The alarms of the service. Those with the severity `page` are the causes of one composite alarm,
+ * `UsersAffected`, so that people are paged once. The others notify by themselves.
+ */
+export class Alarms extends Construct {
+  /** The composite alarm first. */
+  readonly all: readonly cloudwatch.IAlarm[];
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { settings, api, pushes, tables, endpoints, deliver } = props;
+    const { accountConcurrency } = settings;
+    const definitions = Object.entries({
+      ...requestAlarms(api),
+      ...pushAlarms(pushes),
+      ...functionAlarms({ endpoints, deliver, accountConcurrency }),
+      ...databaseAlarms(tables),
+    });
+    const alarms = definitions.map(([name, definition]) => this.alarm(name, definition));
+    const isPage = (_: unknown, index: number) => definitions[index]![1].severity === 'page';
+    const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
+      alarmRule: cloudwatch.AlarmRule.anyOf(...alarms.filter(isPage)),
+      alarmDescription: described(
+        'UsersAffected',
+        'page',
+        'An alarm with the severity page fires.',
+      ),
+    });
+    const action = alarmAction(this, settings);
+    if (action !== undefined) {
+      const warnings = alarms.filter((alarm, index) => !isPage(alarm, index));
+      for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
+    }
+    this.all = [usersAffected, ...alarms];
+  }
+
+  private alarm(id: string, definition: AlarmDefinition): cloudwatch.Alarm {
+    const { severity, metric, threshold, periods, description } = definition;
+    return new cloudwatch.Alarm(this, id, {
+      metric,
+      threshold,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: periods?.of ?? 1,
+      datapointsToAlarm: periods?.bad ?? 1,
+      // No data: nothing happened.
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      alarmDescription: described(id, severity, description),
+    });
+  }
+}
+
+/** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
+function described(id: string, severity: string, description: string): string {
+  const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
+  return `${description} Severity: ${severity}. Runbook: docs/runbook.md#${anchor}`;
+}

@@ -1,0 +1,47 @@
+import { byUserIndex } from '../../lambdas/store/items.ts';
+import type { ServiceTable } from '../tables/service-table.ts';
+import { type AlarmDefinitions, twoOfThree } from './alarm-definition.ts';
+import { sum } from './metric-math.ts';
+
+export interface AlarmedTables {
+  readonly projects: ServiceTable;
+  readonly subscriptions: ServiceTable;
+  readonly usage: ServiceTable;
+  readonly notifications: ServiceTable;
+  readonly tallies: ServiceTable;
+  readonly rateLimits: ServiceTable;
+}
+
+/** Alarms on the database. Its clients repeat such calls; what still fails is a 5xx response. */
+export function databaseAlarms(tables: AlarmedTables): AlarmDefinitions {
+  const { projects, subscriptions, usage, notifications, tallies, rateLimits } = tables;
+  return {
+    DatabaseThrottles: {
+      severity: 'warning',
+      // The reads and writes that grow with traffic.
+      metric: sum([
+        projects.readThrottles(),
+        subscriptions.readThrottles(),
+        subscriptions.readThrottles(byUserIndex),
+        tallies.readThrottles(),
+        subscriptions.writeThrottles(),
+        subscriptions.writeThrottles(byUserIndex),
+        usage.writeThrottles(),
+        notifications.writeThrottles(),
+        tallies.writeThrottles(),
+        rateLimits.writeThrottles(),
+      ]),
+      threshold: 10,
+      periods: twoOfThree,
+      description: 'DynamoDB throttles the service.',
+    },
+    TransactionConflicts: {
+      severity: 'warning',
+      // Requests of one project meet at its counters.
+      metric: usage.transactionConflicts(),
+      threshold: 100,
+      periods: twoOfThree,
+      description: 'Many transactions on the counters of a project conflict.',
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+
+const period = Duration.minutes(5);
+
+/** CloudWatch's limit for the metrics of one alarm. */
+const mostMetrics = 10;
+
+/** `part` in percent of `whole`, and 0 while `part` is below a minimum: one of two is not an outage. */
+export function percentage(
+  part: cloudwatch.IMetric,
+  whole: cloudwatch.IMetric,
+  minimum: number,
+): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({
+    expression: `IF(part >= ${minimum}, 100 * part / whole, 0)`,
+    usingMetrics: { part, whole },
+    period,
+  });
+}
+
+/** The sum of metrics. Without `FILL`, it would be missing if one of them has no data. */
+export function sum(metrics: readonly cloudwatch.IMetric[]): cloudwatch.MathExpression {
+  const usingMetrics = named(metrics);
+  const terms = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
+  return new cloudwatch.MathExpression({ expression: terms.join(' + '), usingMetrics, period });
+}
+
+/** The highest of metrics, each in percent of its limit. */
+export function highestUse(
+  uses: readonly { readonly metric: cloudwatch.IMetric; readonly limit: number }[],
+): cloudwatch.MathExpression {
+  const usingMetrics = named(uses.map(({ metric }) => metric));
+  const terms = uses.map(({ limit }, index) => `100 * FILL(m${index}, 0) / ${limit}`);
+  return new cloudwatch.MathExpression({
+    expression: `MAX([${terms.join(', ')}])`,
+    usingMetrics,
+    period,
+  });
+}
+
+function named(metrics: readonly cloudwatch.IMetric[]): Record<string, cloudwatch.IMetric> {
+  if (metrics.length > mostMetrics) {
+    throw new Error(
+      `An alarm can have ${mostMetrics} metrics, not ${metrics.length}: make two alarms.`,
+    );
+  }
+  return Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
+}

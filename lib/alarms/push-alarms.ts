@@ -1,0 +1,40 @@
+import type { PushMetrics } from '../push-metrics.ts';
+import type { AlarmDefinitions } from './alarm-definition.ts';
+import { percentage } from './metric-math.ts';
+
+/** Alarms on the delivery of notifications. */
+export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
+  const attempted = pushes.metricOf('attempted');
+  return {
+    FailedPushes: {
+      severity: 'page',
+      metric: percentage(pushes.metricOf('failed'), attempted, 50),
+      threshold: 20,
+      description: 'At least 20 % of the pushes failed.',
+    },
+    VapidRefusals: {
+      severity: 'warning',
+      metric: percentage(pushes.metricOf('vapidRefused'), attempted, 10),
+      threshold: 1,
+      description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
+    },
+    UnreachedSubscribers: {
+      severity: 'warning',
+      metric: pushes.metricOf('unreached'),
+      threshold: 1,
+      description: 'A notification was not sent to all subscribers of its audience.',
+    },
+    InterruptedPushes: {
+      severity: 'warning',
+      metric: pushes.metricOf('interrupted'),
+      threshold: 1,
+      description: 'A function crashed while it pushed: the outcome of some pushes is unknown.',
+    },
+    ResultsNotStored: {
+      severity: 'warning',
+      metric: pushes.metricOf('resultsNotStored'),
+      threshold: 1,
+      description: 'The counts of a notification, or its cancellation, could not be stored.',
+    },
+  };
+}

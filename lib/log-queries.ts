@@ -1,0 +1,81 @@
+import { Stack } from 'aws-cdk-lib';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+
+export interface LogQueriesProps {
+  /** Of the functions that push. */
+  readonly pushing: readonly logs.ILogGroup[];
+  /** Of all functions. */
+  readonly functions: readonly logs.ILogGroup[];
+  /** Of the API. */
+  readonly access: logs.ILogGroup;
+}
+
+/** Queries of CloudWatch Logs Insights, in the console under the stack's name. The runbook uses them. */
+export class LogQueries extends Construct {
+  constructor(scope: Construct, id: string, { pushing, functions, access }: LogQueriesProps) {
+    super(scope, id);
+    const all = [...functions, access];
+    this.query('Failures by reason and push service', pushing, [
+      "filter message = 'failed pushes'",
+      'stats sum(failed) as pushes by push_service, reason',
+      'sort pushes desc',
+    ]);
+    this.query('Failures by project', pushing, [
+      "filter message = 'delivery' and failed > 0",
+      'stats sum(failed) as pushes, sum(attempted) as of by project_id',
+      'sort pushes desc',
+    ]);
+    this.query('Slowest sends', pushing, [
+      "filter message = 'request'",
+      'fields @timestamp, project_id, status, ms, request_id',
+      'sort ms desc',
+      'limit 20',
+    ]);
+    this.query('Errors', functions, [
+      "filter level = 'ERROR' or ispresent(errorType) or @message like /Task timed out|Runtime exited/",
+      'fields @timestamp, service, message, code, error.name, error.message, request_id, @message',
+      'sort @timestamp desc',
+      'limit 100',
+    ]);
+    this.query(
+      'Responses by route and status',
+      [access],
+      [
+        'stats count(*) as responses, max(responseLatency) as longest_ms by route, status',
+        'sort responses desc',
+      ],
+    );
+    this.query('Lines of one request', all, [
+      "filter request_id = 'REQUEST ID' or requestId = 'REQUEST ID'",
+      'fields @timestamp, @log, @message',
+      'sort @timestamp asc',
+    ]);
+    this.query('Busiest networks and projects', functions, [
+      "filter message = 'request'",
+      'stats count(*) as requests by network, project_id, service',
+      'sort requests desc',
+      'limit 20',
+    ]);
+    // Lambda's price of Arm in us-east-1, for 1 GB and second, and for one invocation.
+    this.query('Cost per send', pushing, [
+      "filter @type = 'REPORT'",
+      // Lambda's prices of Arm in us-east-1: for 1 GB and second, and for one invocation.
+      'fields @billedDuration / 1000 * @memorySize / 1024000000 * 0.0000133334 + 0.0000002 as dollars',
+      "fields strcontains(@log, 'SendLog') as is_send",
+      'stats sum(dollars) as total, sum(is_send) as sends, sum(dollars) / sum(is_send) as per_send',
+    ]);
+  }
+
+  private query(
+    name: string,
+    logGroups: readonly logs.ILogGroup[],
+    lines: readonly string[],
+  ): void {
+    new logs.CfnQueryDefinition(this, name.replace(/\W/g, ''), {
+      name: `${Stack.of(this).stackName}/${name}`,
+      logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+      queryString: lines.join('\n| '),
+    });
+  }
+}

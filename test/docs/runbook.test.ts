@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+
+const { resources } = synthesize();
+const runbook = readFileSync('docs/runbook.md', 'utf8');
+
+const alarms = [
+  ...Object.entries(resources('AWS::CloudWatch::Alarm')),
+  ...Object.entries(resources('AWS::CloudWatch::CompositeAlarm')),
+].map(([logicalId, { Properties }]) => ({
+  logicalId,
+  description: Properties.AlarmDescription as string,
+}));
+
+/** Sections by the anchor of their heading. */
+const sections = new Map(
+  runbook
+    .split(/^##? /m)
+    .slice(1)
+    .map((section) => [anchorOf(section.split('\n', 1)[0]!), section]),
+);
+
+/** As GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading.toLowerCase().replaceAll(' ', '-');
+}
+
+function sectionOf(description: string): string | undefined {
+  const anchor = /Runbook: docs\/runbook\.md#([\w-]+)$/.exec(description)?.[1];
+  return sections.get(anchor ?? '');
+}
+
+const queries = Object.values(resources('AWS::Logs::QueryDefinition')).map(
+  ({ Properties }) => (Properties.Name as string).split('/')[1]!,
+);
+
+test.each(alarms)('the description of $logicalId links to its section', ({ description }) => {
+  expect(sectionOf(description)).toBeDefined();
+});
+
+test.each(alarms)(
+  'the section of $logicalId has every part, and a query of the stack',
+  ({ description }) => {
+    const section = sectionOf(description)!;
+    const parts = [...section.matchAll(/^\*\*(.+?)\.\*\*/gm)].map(([, part]) => part);
+    expect(parts).toEqual(['Meaning', 'Users notice', 'Query', 'What to do', 'Over when']);
+    const [, named = ''] = /^\*\*Query\.\*\*(.+?)^\*\*/ms.exec(section)!;
+    expect(queries.some((query) => named.includes(`\`${query}\``))).toBe(true);
+  },
+);
+
+test('no section describes an alarm that does not exist', () => {
+  const described = [...sections.values()].filter((section) => section.includes('**Meaning.**'));
+  expect(described).toHaveLength(alarms.length);
+});
+
+test.each(queries)('the runbook uses the query %s', (query) => {
+  expect(runbook.replace(/\s+/g, ' ')).toContain(`\`${query}\``);
+});
+
+test.each([
+  'leaked-secret-key',
+  'leaked-vapid-key',
+  'flood-of-requests',
+  'push-service-down',
+  'restore',
+])('the runbook has a section %s', (anchor) => {
+  expect(sections.has(anchor)).toBe(true);
+});

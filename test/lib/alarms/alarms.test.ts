@@ -1,0 +1,73 @@
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { sum } from '../../../lib/alarms/metric-math.ts';
+import { synthesize } from '../../fixtures/synthesized-stack.ts';
+
+const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';
+const { resources, template } = synthesize({ alarmTopicArn: topic });
+const alarms = Object.entries(resources('AWS::CloudWatch::Alarm'));
+const [composite] = Object.values(resources('AWS::CloudWatch::CompositeAlarm'));
+const rule = JSON.stringify(composite!.Properties.AlarmRule);
+const causes = [...rule.matchAll(/GetAtt":\["(\w+)","Arn"/g)].map(([, logicalId]) => logicalId);
+
+test.each(alarms)('%s notifies once: by itself, or as a cause of the page', (logicalId, alarm) => {
+  const { AlarmDescription, AlarmActions = [] } = alarm.Properties;
+  const isPage = AlarmDescription.includes('Severity: page.');
+  expect(causes.includes(logicalId)).toBe(isPage);
+  expect(AlarmActions).toEqual(isPage ? [] : [topic]);
+});
+
+test('the page notifies', () => {
+  expect(composite!.Properties.AlarmActions).toEqual([topic]);
+  expect(causes.length).toBeGreaterThan(1);
+  template.resourceCountIs('AWS::SNS::Topic', 0);
+});
+
+test('an email address gets a topic to which only alarms of this account publish, over TLS', () => {
+  const withEmail = synthesize({ alarmEmail: 'on-call@carillon.example' });
+  withEmail.template.hasResourceProperties('AWS::SNS::Subscription', {
+    Protocol: 'email',
+    Endpoint: 'on-call@carillon.example',
+  });
+  withEmail.template.hasResourceProperties('AWS::SNS::TopicPolicy', {
+    PolicyDocument: {
+      Statement: [
+        Match.objectLike({
+          Effect: 'Deny',
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        }),
+        Match.objectLike({
+          Effect: 'Allow',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        }),
+      ],
+    },
+  });
+});
+
+test.each([
+  [{}, 1],
+  [{ stage: 'dev' }, 0],
+  [{ alarmEmail: 'on-call@carillon.example' }, 0],
+  [{ alarmTopicArn: topic }, 0],
+])('synthesis of %j gives %d warnings about alarms that notify nobody', (context, number) => {
+  const message = Match.stringLikeRegexp('set alarmEmail or alarmTopicArn');
+  const found = Annotations.fromStack(synthesize(context).stack).findWarning('*', message);
+  expect(found).toHaveLength(number);
+});
+
+test('account concurrency fires at 80 % of the setting', () => {
+  const stack = synthesize({ accountConcurrency: 5000 });
+  stack.template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    Namespace: 'AWS/Lambda',
+    MetricName: 'ClaimedAccountConcurrency',
+    Dimensions: Match.absent(),
+    Threshold: 4000,
+  });
+});
+
+test('an alarm with more metrics than CloudWatch allows is refused', () => {
+  const metrics = Array.from({ length: 11 }, () => new Metric({ namespace: 'N', metricName: 'M' }));
+  expect(() => sum(metrics)).toThrow('An alarm can have 10 metrics, not 11: make two alarms.');
+});
