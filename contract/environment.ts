@@ -17,6 +17,8 @@ export const environment = {
   extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
   preferIpv6: 'PREFER_IPV6',
   pushesPerSecond: 'PUSHES_PER_SECOND',
+  publicBaseUrl: 'PUBLIC_BASE_URL',
+  originSecretHash: 'ORIGIN_SECRET_HASH',
 } as const;
 
 export type EnvironmentName = (typeof environment)[keyof typeof environment];
@@ -46,6 +48,13 @@ const variables = z.object({
   EXTRA_PUSH_ORIGINS: z.pipe(
     text,
     z.transform((origins) => origins.split(',').filter(Boolean)),
+  ),
+  /** Address of the service for callers, without a trailing slash. */
+  PUBLIC_BASE_URL: name,
+  /** SHA-256 in hex of the secret of what is in front of the API; undefined if nothing is. */
+  ORIGIN_SECRET_HASH: z.pipe(
+    text.check(z.regex(/^(?:[0-9a-f]{64})?$/, 'must be a SHA-256 in hex, or empty')),
+    z.transform((hash) => hash || undefined),
   ),
   PREFER_IPV6: z.pipe(
     z.enum(['true', 'false'], { error: 'must be true or false' }),

@@ -4,6 +4,7 @@ import { environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import type { RouteName } from '../contract/routes.ts';
 import { Alarms } from './alarms/alarms.ts';
+import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
 import { DeliverFunction } from './deliver-function.ts';
 import { HttpApi } from './http-api.ts';
@@ -91,6 +92,7 @@ export class CarillonStack extends Stack {
       projects.grantLookup(fn);
       rateLimits.grantCount(fn);
       fn.addEnvironment(environment.rateLimitPerMinute, String(settings.rateLimitPerMinute));
+      fn.addEnvironment(environment.originSecretHash, settings.originSecretHash ?? '');
     }
 
     const extraPushOrigins = settings.extraPushOrigins.join(',');
@@ -141,7 +143,14 @@ export class CarillonStack extends Stack {
     tallies.grantCount(track);
     pushes.countEvents(track);
 
-    const api = new HttpApi(this, 'HttpApi', { functions: endpoints, disposable });
+    const customDomain = this.customDomain(settings);
+    const api = new HttpApi(this, 'HttpApi', {
+      functions: endpoints,
+      customDomain,
+      disposable,
+    });
+    const baseUrl = settings.publicBaseUrl ?? api.url;
+    send.addEnvironment(environment.publicBaseUrl, baseUrl);
     const tables = {
       projects,
       vapidKeys,
@@ -165,7 +174,11 @@ export class CarillonStack extends Stack {
       access: api.accessLog,
     });
 
-    new CfnOutput(this, 'ApiUrl', { value: api.url });
+    new CfnOutput(this, 'ApiUrl', { value: baseUrl });
+    if (settings.publicBaseUrl !== undefined) new CfnOutput(this, 'OriginUrl', { value: api.url });
+    if (customDomain !== undefined) {
+      new CfnOutput(this, 'DomainTarget', { value: customDomain.domain.regionalDomainName });
+    }
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
     new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
@@ -173,5 +186,10 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
     new CfnOutput(this, 'TalliesTable', { value: tallies.tableName });
     new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
+  }
+
+  private customDomain({ domainName, certificateArn, hostedZoneId }: Settings) {
+    if (domainName === undefined || certificateArn === undefined) return undefined;
+    return new CustomDomain(this, 'CustomDomain', { domainName, certificateArn, hostedZoneId });
   }
 }

@@ -7,6 +7,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
+import type { CustomDomain } from './custom-domain.ts';
 import { logGroup } from './logs.ts';
 
 /**
@@ -65,6 +66,8 @@ const accessLogLine = {
 
 export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
+  /** Replaces the address that API Gateway assigns, which is then disabled. */
+  readonly customDomain: CustomDomain | undefined;
   /** Whether the access log is deleted with the stack. */
   readonly disposable: boolean;
 }
@@ -85,13 +88,15 @@ export class HttpApi extends Construct {
       // Only a label in the console. It need not be unique.
       apiName: Stack.of(this).stackName,
       createDefaultStage: false,
+      disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
-    this.url = api.apiEndpoint;
+    this.url = props.customDomain?.url ?? api.apiEndpoint;
     this.accessLog = logGroup(this, 'AccessLog', props.disposable);
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
       autoDeploy: true,
+      ...(props.customDomain && { domainMapping: { domainName: props.customDomain.domain } }),
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(this.accessLog),
         format: AccessLogFormat.custom(JSON.stringify(accessLogLine)),

@@ -42,6 +42,35 @@ const alarmTopicArn = z
   .string('must be text')
   .regex(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of an SNS topic');
 
+const domainName = z
+  .string('must be a domain name')
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+    'must be a domain name in lower case',
+  );
+
+const certificateArn = z
+  .string('must be text')
+  .regex(
+    /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+    'must be the ARN of a certificate of AWS Certificate Manager',
+  );
+
+const hostedZoneId = z
+  .string('must be text')
+  .regex(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
+
+const publicBaseUrl = z
+  .string('must be text')
+  .refine(
+    (text) => text.startsWith('https://') && isOrigin(text),
+    'must be an https address without a path, such as https://push.example.com',
+  );
+
+const originSecretHash = z
+  .string('must be text')
+  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex: 64 digits of 0-9 and a-f');
+
 const preferIpv6 = z.coerce
   .string()
   .regex(/^(?:true|false)$/, 'must be true or false')
@@ -68,14 +97,31 @@ const settings = z.strictObject({
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: z.email('must be an email address').optional(),
   alarmTopicArn: alarmTopicArn.optional(),
+  /** The API's own domain, its certificate in the stack's region, and the zone for its record. */
+  domainName: domainName.optional(),
+  certificateArn: certificateArn.optional(),
+  hostedZoneId: hostedZoneId.optional(),
+  /** Address of the service for callers, if something is in front of the API. */
+  publicBaseUrl: publicBaseUrl.optional(),
+  /** SHA-256 of the secret that what is in front of the API sends. */
+  originSecretHash: originSecretHash.optional(),
   /** Executions at a time that AWS allows the account in the stack's region. */
   accountConcurrency: count.default(1000),
 });
 
-const checkedSettings = settings.refine(
-  ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,
-  { path: ['alarmEmail'], message: 'must be removed, because alarmTopicArn is set' },
-);
+const checkedSettings = settings
+  .refine(
+    ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,
+    { path: ['alarmEmail'], message: 'must be removed, because alarmTopicArn is set' },
+  )
+  .refine((given) => (given.domainName === undefined) === (given.certificateArn === undefined), {
+    path: ['certificateArn'],
+    message: 'and domainName must be set together',
+  })
+  .refine((given) => given.hostedZoneId === undefined || given.domainName !== undefined, {
+    path: ['hostedZoneId'],
+    message: 'needs domainName and certificateArn',
+  });
 
 export type Settings = Readonly<z.infer<typeof settings>>;
 
@@ -105,7 +151,8 @@ export function readSettings(context: Readonly<Record<string, unknown>>): Settin
 function describe(issue: z.core.$ZodIssue, context: Readonly<Record<string, unknown>>): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(describeUnknown);
   const [setting, part] = issue.path.map(String);
-  const value = JSON.stringify(context[setting!]);
+  // It may be the secret, by mistake.
+  const value = setting === 'originSecretHash' ? undefined : JSON.stringify(context[setting!]);
   const given = part === undefined && value !== undefined ? `; it is ${value}` : '';
   return [`setting ${setting} ${issue.message}${given}`];
 }

@@ -6,6 +6,8 @@ export interface FunctionEnvironmentOptions {
   /** Is added to the extra push origins. */
   readonly pushServiceOrigin: string;
   readonly dynamodbEndpoint: string;
+  /** Of the gateway, in place of the deployed API. */
+  readonly baseUrl: string;
   /** Of the Lambda API. */
   readonly lambdaEndpoint: string;
   /** Values that replace those of the template. */
@@ -25,11 +27,12 @@ export function functionEnvironment(
 
 function templateVariables(
   { environment: variables }: FunctionDefinition,
-  { pushServiceOrigin, overrides = {} }: FunctionEnvironmentOptions,
+  { pushServiceOrigin, baseUrl, overrides = {} }: FunctionEnvironmentOptions,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(variables).map(([name, templateValue]) => {
       const value = overrides[name] ?? templateValue;
+      if (name === environment.publicBaseUrl) return [name, overrides[name] ?? baseUrl];
       if (name !== environment.extraPushOrigins) return [name, value];
       return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
     }),

@@ -162,6 +162,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         environment: functionEnvironment(definition, {
           pushServiceOrigin: pushService.origin,
           dynamodbEndpoint: proxy.endpoint,
+          baseUrl: gateway.origin,
           lambdaEndpoint: lambdaApi.endpoint,
           overrides: options.environment,
         }),

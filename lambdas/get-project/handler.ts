@@ -16,6 +16,7 @@ const environment = readEnvironment(
     'SUBSCRIBER_CAP',
     'MONTHLY_SEND_CAP',
     'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
   ],
   process.env,
 );
@@ -36,4 +37,5 @@ export const handler = ownerChain({
   projects: describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 }).handler(async ({ project }) => respond(200, await getProject(parts, project)));

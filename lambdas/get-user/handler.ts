@@ -11,7 +11,13 @@ import { rateLimitStore } from '../store/rate-limits.ts';
 import { userSubscriptions } from '../store/user-subscriptions.ts';
 
 const environment = readEnvironment(
-  ['PROJECTS_TABLE', 'SUBSCRIPTIONS_TABLE', 'RATE_LIMITS_TABLE', 'RATE_LIMIT_PER_MINUTE'],
+  [
+    'PROJECTS_TABLE',
+    'SUBSCRIPTIONS_TABLE',
+    'RATE_LIMITS_TABLE',
+    'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
+  ],
   process.env,
 );
 
@@ -26,6 +32,7 @@ export const handler = ownerChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(userSchema))
   .handler(async ({ project, input }, context) => {

@@ -9,6 +9,7 @@ import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
 import { pathIds } from './path-ids.ts';
 import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
+import { viewerAddress } from './viewer-address.ts';
 
 /**
  * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
@@ -28,6 +29,8 @@ export interface BrowserChainSettings {
   readonly rateLimits: RequestCounter;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
+  /** See {@link viewerAddress}. */
+  readonly originSecretHash: string | undefined;
 }
 
 /**
@@ -37,8 +40,9 @@ export interface BrowserChainSettings {
  * body is parsed before that.
  */
 export function browserChain(settings: BrowserChainSettings) {
-  const { route, logger, clock, projects, rateLimits, perMinute } = settings;
+  const { route, logger, clock, projects, rateLimits, perMinute, originSecretHash } = settings;
   return chain(accessLog(logger, clock))
+    .use(viewerAddress(originSecretHash))
     .use(cors(route))
     .use(errorResponses())
     .use(pathIds())
@@ -56,6 +60,8 @@ export interface OwnerChainSettings<Found extends Project> {
   readonly rateLimits: RequestCounter;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
+  /** See {@link viewerAddress}. */
+  readonly originSecretHash: string | undefined;
 }
 
 /**
@@ -63,8 +69,9 @@ export interface OwnerChainSettings<Found extends Project> {
  * its address over all projects, and then refused, the same for an unknown project and a wrong key.
  */
 export function ownerChain<Found extends Project>(settings: OwnerChainSettings<Found>) {
-  const { action, logger, clock, projects, rateLimits, perMinute } = settings;
+  const { action, logger, clock, projects, rateLimits, perMinute, originSecretHash } = settings;
   return chain(accessLog(logger, clock))
+    .use(viewerAddress(originSecretHash))
     .use(errorResponses())
     .use(pathIds())
     .use(refuseBeforeReading(action, perMinute, rateLimits, projects))

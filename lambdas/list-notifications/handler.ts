@@ -18,6 +18,7 @@ const environment = readEnvironment(
     'TALLIES_TABLE',
     'RATE_LIMITS_TABLE',
     'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
   ],
   process.env,
 );
@@ -37,6 +38,7 @@ export const handler = ownerChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(notificationListQuerySchema))
   .handler(async ({ project, input }) =>

@@ -28,8 +28,10 @@ const environment = readEnvironment(
     'RATE_LIMITS_TABLE',
     'MONTHLY_SEND_CAP',
     'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
     'PUSHES_PER_SECOND',
     'DELIVER_FUNCTION',
+    'PUBLIC_BASE_URL',
   ],
   process.env,
 );
@@ -70,12 +72,13 @@ export const handler = ownerChain({
   projects,
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
   .handler(async (event) => {
-    const { project, input: request, idempotencyKey, headers, requestContext } = event;
-    const baseUrl = `${headers['x-forwarded-proto'] ?? 'https'}://${headers.host}`;
+    const { project, input: request, idempotencyKey, requestContext } = event;
+    const baseUrl = environment.PUBLIC_BASE_URL;
     const { requestId, timeEpoch } = requestContext;
     // The gateway's clock may be ahead.
     const startedAt = new Date(Math.min(timeEpoch, Date.now()));

@@ -20,6 +20,7 @@ const environment = readEnvironment(
     'RATE_LIMITS_TABLE',
     'SUBSCRIBER_CAP',
     'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
     'EXTRA_PUSH_ORIGINS',
   ],
   process.env,
@@ -42,6 +43,7 @@ export const handler = browserChain({
   projects,
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
   .handler(async ({ project, input }) => {

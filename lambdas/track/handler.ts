@@ -14,7 +14,13 @@ import { logEventType } from './log-event-type.ts';
 import { track } from './track.ts';
 
 const environment = readEnvironment(
-  ['PROJECTS_TABLE', 'TALLIES_TABLE', 'RATE_LIMITS_TABLE', 'RATE_LIMIT_PER_MINUTE'],
+  [
+    'PROJECTS_TABLE',
+    'TALLIES_TABLE',
+    'RATE_LIMITS_TABLE',
+    'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
+  ],
   process.env,
 );
 
@@ -29,6 +35,7 @@ export const handler = browserChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))

@@ -17,6 +17,7 @@ const environment = readEnvironment(
     'USAGE_TABLE',
     'RATE_LIMITS_TABLE',
     'RATE_LIMIT_PER_MINUTE',
+    'ORIGIN_SECRET_HASH',
   ],
   process.env,
 );
@@ -36,6 +37,7 @@ export const handler = browserChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
+  originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(unsubscribeSchema))
   .handler(async ({ project, input }) => {

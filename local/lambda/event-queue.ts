@@ -2,15 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Concurrency } from './concurrency.ts';
 import { FunctionError, type FunctionLog } from './function-instance.ts';
-import type { Invocation } from './invocation.ts';
-
-/**
- * Runs a function once.
- * @param event JSON.
- * @returns the function's result, JSON.
- * @throws {FunctionError}
- */
-export type Invoke = (functionName: string, event: string, requestId: string) => Promise<string>;
+import type { Invocation, Invoke } from './invocation.ts';
 
 export interface EventQueueOptions {
   readonly invoke: Invoke;

@@ -1,5 +1,4 @@
 import type { Concurrency } from './concurrency.ts';
-import type { Invoke } from './event-queue.ts';
 
 /** What became of one invocation of a function, as Lambda's metrics count it. */
 export interface Invocation {
@@ -12,6 +11,14 @@ export interface Invocation {
   /** Executions of all functions at its start, itself included; undefined if it did not run. */
   readonly running?: number;
 }
+
+/**
+ * Runs a function once.
+ * @param event JSON.
+ * @returns the function's result, JSON.
+ * @throws {FunctionError}
+ */
+export type Invoke = (functionName: string, event: string, requestId: string) => Promise<string>;
 
 /** Reports what becomes of each execution of a function. */
 export function measured(

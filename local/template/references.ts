@@ -63,6 +63,9 @@ export function createResolver(template: Template): Resolve {
     if (resource === undefined) {
       throw new Error(`${where} refers to "${logicalId}", which the template does not define.`);
     }
+    if (resource.Type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') {
+      return `https://${logicalId}.execute-api.${localRegion}.amazonaws.com`;
+    }
     const arn = attribute === 'Arn' ? arnPaths[resource.Type] : undefined;
     if (arn === undefined) {
       throw new Error(

@@ -201,6 +201,7 @@ const endpoint = {
   ...common,
   RATE_LIMITS_TABLE: table('RateLimitsTable'),
   RATE_LIMIT_PER_MINUTE: '60',
+  ORIGIN_SECRET_HASH: '',
 };
 const pushing = {
   SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
@@ -232,6 +233,7 @@ const environments: Record<FunctionName, object> = {
     MONTHLY_SEND_CAP: '10000',
     PUSHES_PER_SECOND: '20000',
     DELIVER_FUNCTION: { Ref: prod.functionNamed('deliver') },
+    PUBLIC_BASE_URL: { 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] },
   },
   getNotification: {
     ...endpoint,

@@ -117,8 +117,47 @@ test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
-      'alarmEmail, alarmTopicArn, accountConcurrency',
+      'alarmEmail, alarmTopicArn, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
+      'originSecretHash, accountConcurrency',
   ]);
+});
+
+const domain = {
+  domainName: 'push.carillon.example',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
+};
+
+test.each<Record<string, string>>([
+  domain,
+  { ...domain, hostedZoneId: 'Z0123456789' },
+  { publicBaseUrl: 'https://push.carillon.example' },
+  { publicBaseUrl: 'https://push.carillon.example:8443' },
+  { originSecretHash: 'a1'.repeat(32) },
+])('the address %j is accepted', (context) => {
+  expect(readSettings({ vapidSubject, ...context })).toMatchObject(context);
+});
+
+test.each<[Record<string, unknown>, string]>([
+  [{ domainName: domain.domainName }, 'certificateArn and domainName must be set together'],
+  [{ certificateArn: domain.certificateArn }, 'certificateArn and domainName must be set together'],
+  [{ hostedZoneId: 'Z0123456789' }, 'hostedZoneId needs domainName and certificateArn'],
+  [{ ...domain, domainName: 'https://push.carillon.example' }, 'domainName must be a domain name'],
+  [{ ...domain, domainName: 'Push.carillon.example' }, 'domainName must be a domain name'],
+  [{ ...domain, domainName: 'localhost' }, 'domainName must be a domain name'],
+  [{ ...domain, certificateArn: 'arn:aws:iam::1:x' }, 'certificateArn must be the ARN'],
+  [{ ...domain, hostedZoneId: '/hostedzone/Z1' }, 'hostedZoneId must be the id'],
+  [{ publicBaseUrl: 'http://push.carillon.example' }, 'publicBaseUrl must be an https address'],
+  [{ publicBaseUrl: 'https://push.carillon.example/' }, 'publicBaseUrl must be an https address'],
+  [{ publicBaseUrl: 'https://carillon.example/push' }, 'publicBaseUrl must be an https address'],
+  [{ publicBaseUrl: 'https://user@carillon.example' }, 'publicBaseUrl must be an https address'],
+  [{ originSecretHash: 'secret' }, 'originSecretHash must be a SHA-256 in hex'],
+  [{ originSecretHash: 'A1'.repeat(32) }, 'originSecretHash must be a SHA-256 in hex'],
+])('the address %j is refused', (context, message) => {
+  expect(mistakesOf(context)).toEqual([expect.stringContaining(`setting ${message}`)]);
+});
+
+test('the value of originSecretHash is not printed, because it may be the secret', () => {
+  expect(mistakesOf({ originSecretHash: 'hunter2' }).join()).not.toContain('hunter2');
 });
 
 const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { pathOf, routes } from '../../contract/routes.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+
+const publicBaseUrl = 'https://push.carillon.example';
+
+/** Sends without waiting, with these headers, which `fetch` would not set. @returns `Location`. */
+function locationOfSend(
+  { stack }: Service,
+  { projectId, secretKey }: ProjectCredentials,
+  headers: Record<string, string>,
+): Promise<string | undefined> {
+  const body = '{"title":"T"}';
+  return new Promise((resolve, reject) => {
+    const sent = request(stack.baseUrl + pathOf(routes.send, { projectId }), {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${secretKey}`, prefer: 'respond-async' },
+        ...{ 'content-type': 'application/json', 'content-length': body.length },
+        ...headers,
+      },
+    });
+    sent.on('response', async (response) => {
+      await text(response);
+      resolve(response.headers.location);
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+describe.each([
+  ['a public base URL', { PUBLIC_BASE_URL: publicBaseUrl }, () => publicBaseUrl],
+  ['no public base URL', {}, ({ stack }: Service) => stack.baseUrl],
+])('with %s', (_, environment, expected) => {
+  let service: Service;
+  let project: ProjectCredentials;
+  beforeAll(async () => {
+    service = await startService({ environment });
+    project = await service.createProject();
+  });
+  afterAll(() => service.stop());
+
+  test.each<Record<string, string>>([
+    {},
+    { host: 'evil.example' },
+    { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'ftp' },
+  ])('Location is the configured address with headers %j', async (headers) => {
+    const location = await locationOfSend(service, project, headers);
+    expect(location?.startsWith(`${expected(service)}/api/v1/projects/`)).toBe(true);
+  });
+
+  test('the events URL in messages is the configured address', async () => {
+    const browser = await service.subscribe(project);
+    const { body } = await service.send(project, { title: 'T' });
+    const parameters = { projectId: project.projectId, notificationId: body.id };
+    const url = expected(service) + pathOf(routes.track, parameters);
+    expect(browser.messages[0]!.text).toContain(`"${url}`);
+  });
+});
+
+describe('behind something that sends the origin secret', () => {
+  const secret = 'a-secret-of-32-random-characters';
+  const lines: { network?: string }[] = [];
+  let service: Service;
+  let project: ProjectCredentials;
+
+  beforeAll(async () => {
+    service = await startService({
+      // As API Gateway: the source address is that of the connection.
+      trustForwardedFor: false,
+      environment: { ORIGIN_SECRET_HASH: createHash('sha256').update(secret).digest('hex') },
+      onLog: (line) => {
+        expect(line.text).not.toContain(secret);
+        lines.push(JSON.parse(line.text));
+      },
+    });
+    project = await service.createProject({ rateLimitPerMinute: 1 });
+  });
+  afterAll(() => service.stop());
+
+  async function networkOf(headers: Record<string, string>): Promise<string | undefined> {
+    await service.call(routes.unsubscribe, {
+      parameters: { projectId: 'unknown' },
+      query: '?endpoint=x',
+      headers,
+    });
+    return lines.at(-1)?.network;
+  }
+
+  test.each([
+    ['203.0.113.7', '203.0.113.0/24'],
+    ['2001:db8:1:2::3', '2001:db8:1::/48'],
+    ['192.0.2.1, 203.0.113.7', '203.0.113.0/24'],
+    ['192.0.2.1, 192.0.2.2,203.0.113.7', '203.0.113.0/24'],
+  ])('X-Forwarded-For: %s is a request from %s', async (forwarded, network) => {
+    const headers = { 'x-origin-secret': secret, 'x-forwarded-for': forwarded };
+    expect(await networkOf(headers)).toBe(network);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['no secret', { 'x-forwarded-for': '203.0.113.7' }],
+    ['a wrong secret', { 'x-forwarded-for': '203.0.113.7', 'x-origin-secret': `${secret}x` }],
+    ['an empty secret', { 'x-forwarded-for': '203.0.113.7', 'x-origin-secret': '' }],
+    [
+      'the hash as secret',
+      {
+        'x-forwarded-for': '203.0.113.7',
+        'x-origin-secret': createHash('sha256').update(secret).digest('hex'),
+      },
+    ],
+    ['no address', { 'x-forwarded-for': 'unknown', 'x-origin-secret': secret }],
+  ])('with %s, a request is from the address of its connection', async (_, headers) => {
+    expect(await networkOf(headers)).toBe('127.0.0.0/24');
+  });
+
+  test('each visitor has a rate limit', async () => {
+    const statusFrom = async (address: string, sent: string) => {
+      const { status } = await service.call(routes.unsubscribe, {
+        parameters: { projectId: project.projectId },
+        query: '?endpoint=https://fcm.googleapis.com/x',
+        headers: { 'x-origin-secret': sent, 'x-forwarded-for': address },
+      });
+      return status;
+    };
+    const forged = await Promise.all([1, 2, 3].map((n) => statusFrom(`203.0.113.${n}`, 'wrong')));
+    expect(forged.filter((status) => status === 429).length).toBeGreaterThanOrEqual(1);
+    expect(await statusFrom('203.0.113.1', secret)).toBe(200);
+    expect(await statusFrom('203.0.113.2', secret)).toBe(200);
+  });
+});
