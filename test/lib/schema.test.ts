@@ -16,13 +16,26 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   vapidSubject: 'https://carillon.example/contact',
   extraPushOrigins: 'https://a.example,https://b.example',
   preferIpv6: 'true',
+  alarmEmail: 'on-call@carillon.example',
+  alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
+  domainName: 'push.carillon.example',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
+  hostedZoneId: 'Z0123456789',
+  publicBaseUrl: 'https://carillon.example',
+  originSecretHash: 'a1'.repeat(32),
+  accountConcurrency: '3000',
 };
+// Settings that exclude each other, and settings that need each other.
+const { alarmTopicArn, ...compatible } = settings;
+const { domainName, certificateArn, hostedZoneId, ...independent } = settings;
 
 test.each([
   {},
   { stage: 'dev' },
-  ...Object.entries(settings).map(([name, value]) => ({ [name]: value })),
-  settings,
+  ...Object.entries(independent).map(([name, value]) => ({ [name]: value })),
+  { domainName, certificateArn },
+  { domainName, certificateArn, hostedZoneId },
+  compatible,
 ])('the template with the settings %j follows the schema of CloudFormation', (context) => {
   expect(schemaMistakes(templateOf(context))).toEqual([]);
 });

@@ -46,10 +46,11 @@ afterAll(async () => {
 /** Runs a deployed bundle under the runtime client, with the database of the local stack. */
 function invoke(name: string, event: unknown): Promise<Report> {
   const definition = functions.find((candidate) => candidate.name === name)!;
-  const { pushService, dynamodb, lambdaEndpoint } = service.stack;
+  const { baseUrl, pushService, dynamodb, lambdaEndpoint } = service.stack;
   const environment = functionEnvironment(definition, {
     pushServiceOrigin: pushService.origin,
     dynamodbEndpoint: dynamodb.endpoint,
+    baseUrl,
     lambdaEndpoint,
   });
   const { assetPath: code, handler } = definition;

@@ -168,7 +168,6 @@ describe('a fault', () => {
     expect(setup.calls.filter((call) => !call.startsWith('open'))).toEqual([
       'begin under 10000',
       'observe',
-      'sent, 60000 unreached, 0 interrupted',
       'cancel by this-request',
     ]);
   });

@@ -47,8 +47,8 @@ test('an email address gets a topic to which only alarms of this account publish
 });
 
 test.each([
-  [{}, 1],
-  [{ stage: 'dev' }, 0],
+  [{ alarmEmail: undefined }, 1],
+  [{ alarmEmail: undefined, stage: 'dev' }, 0],
   [{ alarmEmail: 'on-call@carillon.example' }, 0],
   [{ alarmTopicArn: topic }, 0],
 ])('synthesis of %j gives %d warnings about alarms that notify nobody', (context, number) => {

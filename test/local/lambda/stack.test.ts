@@ -118,12 +118,12 @@ test('a request of the gateway counts as an execution', async () => {
   expect(await invoke()).toMatchObject({ StatusCode: 200 });
 });
 
-test('a request of the gateway is not throttled', async () => {
+test('a request of the gateway that is throttled gets 503', async () => {
   const assembly = assemblyWith('export const handler = () => new Promise(() => {});');
   await start({ assembly, accountConcurrency: 1 });
   await invoke({ InvocationType: 'Event' });
   const response = await fetch(`${stack.baseUrl}/api/v1/projects/demo`, { method: 'OPTIONS' });
-  expect(response.status).toBe(204);
+  expect(response.status).toBe(503);
 });
 
 test('stopping the stack stops the background invocations', async () => {
