@@ -33,7 +33,11 @@ export function releasedTemplate(template: ReleasedTemplate): ReleasedTemplate {
       const replacing = Object.entries(withKeyTypes(Type, Properties)).filter(([name]) =>
         ['yes', 'maybe'].includes(properties[name]?.causesReplacement ?? 'no'),
       );
-      return [logicalId, { Type, Properties: Object.fromEntries(replacing) }] as const;
+      // The comparison reads the statements of a resource policy. They may change.
+      const statements =
+        'PolicyDocument' in Properties ? { PolicyDocument: { Statement: [] } } : {};
+      const kept = { ...Object.fromEntries(replacing), ...statements };
+      return [logicalId, { Type, Properties: kept }] as const;
     },
   );
   return { Resources: Object.fromEntries(reduced.sort(([a], [b]) => (a < b ? -1 : 1))) };

@@ -52,9 +52,11 @@ describe.each([
   });
 
   test('the events URL in messages is the configured address', async () => {
-    const browser = await service.subscribe(project);
-    const { body } = await service.send(project, { title: 'T' });
-    const parameters = { projectId: project.projectId, notificationId: body.id };
+    // The project above may still be sending.
+    const other = await service.createProject();
+    const browser = await service.subscribe(other);
+    const { body } = await service.send(other, { title: 'T' });
+    const parameters = { projectId: other.projectId, notificationId: body.id };
     const url = expected(service) + pathOf(routes.track, parameters);
     expect(browser.messages[0]!.text).toContain(`"${url}`);
   });
