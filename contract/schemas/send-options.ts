@@ -40,7 +40,10 @@ const languageTag = z
       limits.languageTagLength,
       `must have at most ${limits.languageTagLength} characters`,
     ),
-    z.regex(/^[a-z]{1,8}(-[a-z0-9]{1,8})*$/i, 'must be a language tag such as "en" or "pt-BR"'),
+    z.regex(
+      /^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/,
+      'must be a language tag such as "en" or "pt-BR"',
+    ),
   );
 
 const data = z

@@ -1,3 +1,5 @@
+import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
+
 /** A response to the client. */
 export interface GatewayResponse {
   readonly status: number;
@@ -7,14 +9,14 @@ export interface GatewayResponse {
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** The responses that API Gateway itself sends, with its texts. */
+/** The responses that API Gateway itself sends. */
 export const gatewayResponses = {
-  badRequest: messageResponse(400, 'Bad Request'),
-  notFound: messageResponse(404, 'Not Found'),
-  tooLarge: messageResponse(413, 'Request Entity Too Large'),
-  throttled: messageResponse(429, 'Too Many Requests'),
-  failed: messageResponse(500, 'Internal Server Error'),
-  unavailable: messageResponse(503, 'Service Unavailable'),
+  badRequest: messageResponse('badRequest'),
+  notFound: messageResponse('notFound'),
+  tooLarge: messageResponse('tooLarge'),
+  throttled: messageResponse('throttled'),
+  failed: messageResponse('failed'),
+  unavailable: messageResponse('unavailable'),
 } as const;
 
 /**
@@ -54,6 +56,7 @@ interface Result {
   readonly isBase64Encoded?: boolean;
 }
 
-function messageResponse(status: number, message: string): GatewayResponse {
+function messageResponse(name: keyof typeof gatewayResponseTable): GatewayResponse {
+  const { status, message } = gatewayResponseTable[name];
   return { status, headers: jsonType, body: Buffer.from(JSON.stringify({ message })) };
 }

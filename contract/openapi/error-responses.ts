@@ -1,0 +1,123 @@
+import { type ErrorCode, errorTable, type Issue } from '../errors.ts';
+import { gatewayResponseTable } from '../gateway-responses.ts';
+import { type JsonSchema, refTo, withoutRelativeLinks } from './json-schema.ts';
+import type { Example, ResponseHeader } from './operation.ts';
+
+const gatewaySchema = 'GatewayError';
+
+/** `rate_limited` → `RateLimited`. */
+const pascalCase = (code: string) =>
+  code.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
+const schemaName = (code: ErrorCode) => `${pascalCase(code)}Error`;
+
+const issue = {
+  path: 'The field, such as `keys.p256dh` or `userIds.3`.',
+  message: 'What is wrong with it.',
+} satisfies Record<keyof Issue, string>;
+
+/** One schema for each error code, and one for the responses of API Gateway. */
+export function errorSchemas(examples: readonly Example[]): Record<string, JsonSchema> {
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  const schemas = codes.map((code) => [schemaName(code), errorSchema(code, examples)] as const);
+  return { ...Object.fromEntries(schemas), Issue: issueSchema, [gatewaySchema]: gatewayError };
+}
+
+const issueSchema: JsonSchema = object(
+  'An invalid field of a request.',
+  Object.fromEntries(
+    Object.entries(issue).map(([name, description]) => [name, { type: 'string', description }]),
+  ),
+);
+
+const gatewayError: JsonSchema = object('A response of API Gateway itself.', {
+  message: { type: 'string', description: 'The text of API Gateway.' },
+});
+
+function errorSchema(code: ErrorCode, examples: readonly Example[]) {
+  const properties: Record<string, JsonSchema> = {
+    code: { const: code, description: 'Stable.' },
+    message: { type: 'string', description: 'For people. It may change.' },
+    ...(code === 'invalid_request' && {
+      issues: { type: 'array', items: refTo('Issue'), description: 'The invalid fields.' },
+    }),
+  };
+  const bodies = examples
+    .map(({ response }) => response)
+    .filter(
+      (response) =>
+        'error' in response && (response.error as Issue & { code: string }).code === code,
+    );
+  return {
+    ...object(errorTable[code].meaning, { error: object('The error.', properties) }),
+    ...(bodies.length > 0 && { examples: bodies }),
+  };
+}
+
+function object(description: string, properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', description, properties, required: Object.keys(properties) };
+}
+
+export interface ErrorResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, ResponseHeader & { readonly required?: true }>>;
+  readonly content: { readonly 'application/json': { readonly schema: JsonSchema } };
+}
+
+const statuses = [
+  ...new Set(
+    [...Object.values(errorTable), ...Object.values(gatewayResponseTable)].map(
+      ({ status }) => status,
+    ),
+  ),
+].sort((one, other) => one - other);
+
+/** The error responses of a route by status, each with the name under which it is listed. */
+export function errorResponses(codes: readonly ErrorCode[]) {
+  return statuses.flatMap((status) => {
+    const own = codes.filter((code) => errorTable[code].status === status);
+    const gateway = Object.values(gatewayResponseTable).find((one) => one.status === status);
+    if (own.length === 0 && gateway === undefined) return [];
+    const name =
+      own.map(pascalCase).join('Or') || pascalCase(gateway!.message.replaceAll(' ', '_'));
+    return [{ status, name, response: errorResponse(own, gateway) }];
+  });
+}
+
+function errorResponse(
+  codes: readonly ErrorCode[],
+  gateway: { readonly meaning: string } | undefined,
+): ErrorResponse {
+  const meanings = codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`);
+  if (gateway !== undefined) meanings.push(`API Gateway: ${gateway.meaning}`);
+  const schemas = codes.map((code) => refTo(schemaName(code)));
+  if (gateway !== undefined) schemas.push(refTo(gatewaySchema));
+  const headers = headersOf(codes, gateway !== undefined);
+  return {
+    description: withoutRelativeLinks(meanings.join('\n\n')),
+    ...(headers && { headers }),
+    content: {
+      'application/json': { schema: schemas.length > 1 ? { anyOf: schemas } : schemas[0]! },
+    },
+  };
+}
+
+const wait: readonly ErrorCode[] = [
+  'request_in_progress',
+  'rate_limited',
+  'send_cap_reached',
+  'unavailable',
+];
+
+function headersOf(codes: readonly ErrorCode[], fromGateway: boolean): ErrorResponse['headers'] {
+  if (codes.includes('unauthorized')) {
+    const schema = { type: 'string', const: 'Bearer' };
+    return { 'WWW-Authenticate': { required: true, description: 'RFC 6750.', schema } };
+  }
+  if (!codes.some((code) => wait.includes(code))) return undefined;
+  const schema = { type: 'integer', minimum: 1 };
+  return {
+    'Retry-After': fromGateway
+      ? { description: 'Seconds. Responses of API Gateway itself do not have it.', schema }
+      : { required: true, description: 'Seconds.', schema },
+  };
+}

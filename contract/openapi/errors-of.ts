@@ -1,0 +1,29 @@
+import { type ErrorCode, errorTable } from '../errors.ts';
+import type { Route } from '../routes.ts';
+import type { Operation } from './operation.ts';
+
+const ofEveryRoute = ['rate_limited', 'internal_error', 'unavailable'] as const;
+const ofBodies = [
+  'invalid_json',
+  'invalid_request',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const;
+
+/** Whether a route needs the secret key: those that browsers call do not. */
+export function needsKey(route: Route): boolean {
+  return route.corsMethods === undefined;
+}
+
+/** The errors that a route can return, in the order of the table of errors. */
+export function errorsOf(route: Route, { body, query, headers, errors = [] }: Operation) {
+  const codes = new Set<string>([
+    ...ofEveryRoute,
+    needsKey(route) ? 'unauthorized' : 'project_not_found',
+    ...(route.path.includes('{notificationId}') ? ['notification_not_found'] : []),
+    ...(body === undefined ? [] : ofBodies),
+    ...(query === undefined && headers === undefined ? [] : ['invalid_request']),
+    ...errors,
+  ]);
+  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code));
+}

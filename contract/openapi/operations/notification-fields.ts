@@ -1,0 +1,58 @@
+import { type FailureReason, failureReasons } from '../../failure-reasons.ts';
+import type {
+  deliveryCountsSchema,
+  notificationContentSchema,
+} from '../../schemas/notification.ts';
+import type { Fact, Fields } from '../described.ts';
+import { sendOptionFields } from './send-option-fields.ts';
+import { urlField } from './url-field.ts';
+
+/** Facts of the fields that several operations have. */
+
+export const contentFields: Fields<typeof notificationContentSchema> = {
+  title: { description: 'The title of the notification.' },
+  body: { description: 'The text below the title.' },
+  url: urlField('Opened on click'),
+  icon: urlField('Image beside the text'),
+  image: urlField('Large image'),
+  badge: urlField('Small image for the status bar'),
+  ...sendOptionFields,
+};
+
+export const countFields: Fields<typeof deliveryCountsSchema> = {
+  attempted: { description: 'Always `delivered + removed + failed`.' },
+  delivered: { description: 'The push service accepted the message.' },
+  removed: {
+    description:
+      'The push service reported the subscription as gone (404 or 410), and it was deleted.',
+  },
+  failed: { description: 'Everything else, after retries.' },
+};
+
+export const failuresField = {
+  description:
+    'The failures by their [reason](operating.md#logs), adding up to `failed`. Absent if there are none.',
+  fields: reasonFields(),
+};
+
+function reasonFields() {
+  const facts = Object.entries(failureReasons).map(([reason, description]) => [
+    reason,
+    { description },
+  ]);
+  return Object.fromEntries(facts) as Record<FailureReason, Fact>;
+}
+
+export const unreachedField: Fact = {
+  description:
+    'At least this many subscribers were not attempted, because the time ran out or the database failed. ' +
+    'Absent if all were attempted.',
+};
+
+export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
+
+export const statusField: Fact = {
+  description:
+    '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and ' +
+    'nobody continues its work.',
+};

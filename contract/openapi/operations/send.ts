@@ -1,0 +1,154 @@
+import * as z from 'zod/mini';
+import { limits } from '../../limits.ts';
+import {
+  acceptedSchema,
+  idempotencyKeySchema,
+  sendResultSchema,
+  sendSchema,
+} from '../../schemas/notification.ts';
+import { component, described } from '../described.ts';
+import type { Operation } from '../operation.ts';
+import {
+  contentFields,
+  countFields,
+  failuresField,
+  idField,
+  statusField,
+  unreachedField,
+} from './notification-fields.ts';
+
+const headers = z.object({
+  'Idempotency-Key': idempotencyKeySchema,
+  Prefer: z.optional(z.string()),
+});
+
+export const send: Operation = {
+  summary: 'Send',
+  description:
+    'Sends a notification to every subscriber of the project, or to some user ids. The response comes when ' +
+    'every push has been attempted, [if the caller waits for it](#large-audiences). For servers only: pages ' +
+    'on other origins cannot call it.',
+  caller: 'your server',
+  headers: described(headers, {
+    'Idempotency-Key': {
+      description:
+        'Makes a send safe to repeat: 1 to ' +
+        `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
+        `${limits.idempotencyHours} hours, a request with the same key and body gets the response of the ` +
+        'first request, and nothing is sent again.',
+    },
+    Prefer: {
+      description:
+        '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on ' +
+        'for as long as it takes. Other preferences are ignored.',
+    },
+  }),
+  body: {
+    content: component('SendRequest', sendSchema, {
+      ...contentFields,
+      userIds: {
+        description:
+          'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
+          'broadcast; an empty list is refused.',
+      },
+    }),
+    limitBytes: limits.bodyBytes.send,
+  },
+  errors: ['request_in_progress', 'idempotency_key_reused', 'send_cap_reached'],
+  responses: {
+    201: {
+      description: 'Every push has been attempted, or the time for it is over.',
+      content: component('SendResult', sendResultSchema, {
+        id: idField,
+        ...countFields,
+        failures: failuresField,
+        unreached: unreachedField,
+      }),
+    },
+    202: {
+      description: 'The delivery goes on. The request had `Prefer: respond-async`.',
+      content: component('AcceptedSend', acceptedSchema, { id: idField, status: statusField }),
+      headers: {
+        Location: {
+          description: 'Address at which the counts can be read.',
+          schema: { type: 'string', format: 'uri' },
+        },
+        'Preference-Applied': {
+          description: 'The preference that was followed (RFC 7240).',
+          schema: { type: 'string', const: 'respond-async' },
+        },
+      },
+    },
+  },
+  examples: {
+    broadcast: {
+      summary: 'To every subscriber',
+      request: {
+        body: {
+          title: 'Doors open at eight',
+          body: 'Your seat is 14C.',
+          url: 'https://example.com/tickets/14c',
+          icon: 'https://example.com/icon.png',
+        },
+      },
+      status: 201,
+      response: {
+        id: '5e0c7b0e-3c3f-4a54-9d53-0f5d9a3c7f10',
+        attempted: 1,
+        delivered: 1,
+        removed: 0,
+        failed: 0,
+      },
+    },
+    targeted: {
+      summary: 'To some user ids',
+      request: { body: { title: 'Only for you', userIds: ['nobody-yet'] } },
+      status: 201,
+      response: {
+        id: '9a1f3f6e-8f57-4a3e-a0be-0a3c0f0f2b55',
+        attempted: 0,
+        delivered: 0,
+        removed: 0,
+        failed: 0,
+      },
+    },
+    async: {
+      summary: 'Without waiting for the delivery',
+      request: { headers: { Prefer: 'respond-async' }, body: { title: 'Doors open at eight' } },
+      status: 202,
+      response: { id: '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10', status: 'sending' },
+    },
+    unauthorized: {
+      summary: 'A wrong secret key',
+      request: {
+        headers: { Authorization: 'Bearer carillon_sk_wrong' },
+        body: { title: 'Hello' },
+      },
+      status: 401,
+      response: {
+        error: {
+          code: 'unauthorized',
+          message: 'Send the secret key of this project as "Authorization: Bearer carillon_sk_…".',
+        },
+      },
+    },
+    invalid: {
+      summary: 'Two invalid fields',
+      request: { body: { body: 'no title', userIds: [] } },
+      status: 400,
+      response: {
+        error: {
+          code: 'invalid_request',
+          message: '"title" is required. There is more; see "issues".',
+          issues: [
+            { path: 'title', message: 'is required' },
+            {
+              path: 'userIds',
+              message: 'must name at least one user id; leave the field out to broadcast',
+            },
+          ],
+        },
+      },
+    },
+  },
+};

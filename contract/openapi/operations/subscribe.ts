@@ -1,0 +1,73 @@
+import { limits } from '../../limits.ts';
+import { okSchema, subscribeSchema } from '../../schemas/subscription.ts';
+import { component } from '../described.ts';
+import type { Operation } from '../operation.ts';
+
+/** Response of subscribe, unsubscribe and track. */
+export const ok = component('Ok', okSchema, { ok: { description: 'Always `true`.' } });
+
+/** Base64 or base64url, padded or not. */
+const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
+
+export const endpointRules =
+  'without user name, password or fragment. Its length counts percent-encoded.';
+
+export const subscribe: Operation = {
+  summary: 'Subscribe',
+  description:
+    'Registers a browser’s subscription, or updates the one with the same `endpoint`. The output of ' +
+    '`PushSubscription.toJSON()` can be posted unchanged: fields that are not listed here are ignored.',
+  caller: 'a browser',
+  body: {
+    content: component('Subscription', subscribeSchema([]), {
+      endpoint: {
+        description: `URL on an [accepted push service](#push-services), ${endpointRules}`,
+        format: 'uri',
+      },
+      keys: {
+        description:
+          'The keys of the browser. Base64url, or standard base64; with or without padding.',
+        fields: {
+          p256dh: {
+            description:
+              'The browser’s public key: base64url of 65 bytes, an uncompressed point on P-256.',
+            pattern: base64,
+          },
+          auth: { description: 'The browser’s secret: base64url of 16 bytes.', pattern: base64 },
+        },
+      },
+      userId: {
+        description: 'Your name for the visitor. An update without it clears the stored one.',
+      },
+      applicationServerKey: {
+        description:
+          'The project’s key with which the browser subscribed, current or previous: base64url of 65 ' +
+          'bytes. Without it, a new endpoint is assumed to have the current key, and a known one keeps its ' +
+          'key.',
+        pattern: base64,
+      },
+    }),
+    limitBytes: limits.bodyBytes.subscribe,
+  },
+  errors: ['subscriber_cap_reached', 'application_server_key_unknown'],
+  responses: { 201: { description: 'The subscription is stored.', content: ok } },
+  examples: {
+    subscribe: {
+      summary: 'The output of PushSubscription.toJSON(), and a user id',
+      request: {
+        body: {
+          endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/an-example',
+          expirationTime: null,
+          keys: {
+            p256dh:
+              'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+            auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+          },
+          userId: 'ada',
+        },
+      },
+      status: 201,
+      response: { ok: true },
+    },
+  },
+};

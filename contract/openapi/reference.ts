@@ -1,0 +1,120 @@
+import { errorTable } from '../errors.ts';
+import { gatewayResponseTable } from '../gateway-responses.ts';
+import { type Route, type RouteName, routes } from '../routes.ts';
+import type { Described } from './described.ts';
+import { errorsOf } from './errors-of.ts';
+import { exampleBlocks } from './example-blocks.ts';
+import { fieldRows } from './field-rows.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
+
+const part = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
+
+/**
+ * Writes the generated parts of the API reference again. A part is what is between
+ * `<!-- generated: NAME -->` and `<!-- end -->`.
+ * @throws {Error} for a part with an unknown name.
+ */
+export function withGeneratedParts(markdown: string): string {
+  return markdown.replaceAll(part, (_, name: string) => {
+    const text = partOf(name.split(' '));
+    if (text === undefined) throw new Error(`Unknown generated part: ${name}`);
+    return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
+  });
+}
+
+/** Names: `routes`, `error codes`, `gateway responses`, or a route and one of its parts. */
+function partOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
+  const lists = `${first} ${second}`.trim();
+  if (lists === 'routes') return routeTable();
+  if (lists === 'error codes') return errorCodes();
+  if (lists === 'gateway responses') return gatewayResponses();
+  const name = first as RouteName;
+  return first in routes ? partOfRoute(routes[name], operations[name], second, rest[0]) : undefined;
+}
+
+function partOfRoute(
+  route: Route,
+  operation: Operation,
+  kind: string,
+  which = '',
+): string | undefined {
+  const { description, headers, query, body, responses, examples } = operation;
+  switch (kind) {
+    case 'description':
+      return wrap(description);
+    case 'example':
+      return examples[which] && exampleBlocks(route, operation, examples[which]);
+    case 'headers':
+      return headers && fieldTable('Header', headers);
+    case 'query':
+      return query && fieldTable('Query parameter', query);
+    case 'body':
+      return body && `${fieldTable('Field', body.content)}\n\n${bodyRules(body)}`;
+    case 'response': {
+      const response = responses[Number(which)];
+      return response && fieldTable('Field of the response', response.content, false);
+    }
+    case 'errors':
+      return wrap(`Errors: ${ownErrors(route, operation)}.`);
+    default:
+      return undefined;
+  }
+}
+
+function routeTable(): string {
+  const rows = Object.values(routes).map(({ name, method, path }: Route) => {
+    const { caller, summary, responses }: Operation = operations[name];
+    const anchor = summary.toLowerCase().replaceAll('’', '').replaceAll(' ', '-');
+    const statuses = Object.keys(responses).join(' or ');
+    return [method, `\`${path}\``, `${caller}: [${summary.toLowerCase()}](#${anchor})`, statuses];
+  });
+  return table(['Method', 'Path', 'Who calls it', 'Success'], rows);
+}
+
+function errorCodes(): string {
+  const rows = Object.entries(errorTable).map(([code, { status, meaning }]) => [
+    String(status),
+    `\`${code}\``,
+    meaning,
+  ]);
+  return table(['Status', 'Code', 'When'], rows);
+}
+
+function gatewayResponses(): string {
+  const rows = Object.values(gatewayResponseTable).map(({ status, message, meaning }) => [
+    String(status),
+    `\`${JSON.stringify({ message })}\``,
+    meaning,
+  ]);
+  return table(['Status', 'Body', 'When'], rows);
+}
+
+function fieldTable(title: string, fields: Described, ofRequest = true): string {
+  return table([title, 'Type', ''], fieldRows(fields, ofRequest));
+}
+
+function bodyRules({ limitBytes, mediaTypes = [] }: NonNullable<Operation['body']>): string {
+  const [, ...others] = mediaTypes.map((type) => `\`${type}\``);
+  const also = others.length > 0 ? ` Its \`Content-Type\` may also be ${others.join(' or ')}.` : '';
+  return wrap(`The body may have at most ${limitBytes.toLocaleString('en')} bytes.${also}`);
+}
+
+/** Without those that every route can return. */
+function ownErrors(route: Route, operation: Operation): string {
+  return errorsOf(route, operation)
+    .filter((code) => errorTable[code].status < 500)
+    .map((code) => `\`${code}\``)
+    .join(', ');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** Breaks a paragraph into lines of at most 105 characters. */
+function wrap(text: string): string {
+  return text.replaceAll(/(?=.{106})(.{0,105}) /g, '$1\n');
+}
