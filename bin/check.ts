@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** The checks that every change must pass, fastest first. Each is a script in package.json. */
-const steps = ['lint', 'imports', 'types', 'test', 'synth'];
+const steps = ['lint', 'lint:api', 'imports', 'types', 'test', 'synth'];
 
 /** @returns whether the script passed. */
 async function run(script: string): Promise<boolean> {

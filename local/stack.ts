@@ -7,7 +7,7 @@ import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type AccessLine, startGateway } from './gateway/gateway.ts';
+import { type AccessLine, type OnResponse, startGateway } from './gateway/gateway.ts';
 import type { Pages } from './gateway/handle-request.ts';
 import { startLambdaApi } from './lambda/api.ts';
 import { Concurrency, Throttled } from './lambda/concurrency.ts';
@@ -53,6 +53,8 @@ export interface StackOptions {
   /** Is called with the name of each slow step, such as "Creating the tables". */
   readonly onStep?: ((step: string) => void) | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
+  /** See `GatewayOptions`. */
+  readonly onResponse?: OnResponse | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
   readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
   /** Is called before each allowed call to DynamoDB, and may return a fault. */
@@ -91,11 +93,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   try {
     // First, so that a port in use fails before the synthesis, and requests get 503 meanwhile.
-    const { onLog, onRequest, pages } = options;
+    const { onLog, onRequest, onResponse, pages } = options;
     const gateway = await listening(options.port, (port) =>
       startGateway({
         port,
         onRequest,
+        onResponse,
         onFailure: (error) => onLog?.({ function: 'gateway', text: stackTrace(error) }),
         pages,
       }),

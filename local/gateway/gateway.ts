@@ -18,12 +18,16 @@ export interface AccessLine {
   readonly durationMs: number;
 }
 
+export type OnResponse = (match: RouteMatch | undefined, response: GatewayResponse) => void;
+
 export interface GatewayOptions {
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   /** Is called with the error behind a 500, unless it is the function's own error. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
+  /** Is called with each response, and the match of its request. */
+  readonly onResponse?: OnResponse | undefined;
   /** Handles requests without a route. Default: the gateway responds 404. */
   readonly pages?: Pages | undefined;
 }
@@ -62,6 +66,7 @@ export async function startGateway({
   port = 0,
   onRequest = () => {},
   onFailure = () => {},
+  onResponse = () => {},
   pages = async () => undefined,
 }: GatewayOptions): Promise<Gateway> {
   let opened: (HandlerOptions & Pick<Api, 'routes'>) | undefined;
@@ -78,14 +83,18 @@ export async function startGateway({
         durationMs: performance.now() - startedAtMs,
       }),
     );
+    const send = (result: GatewayResponse) => {
+      onResponse(target.match, result);
+      write(response, result, requestId);
+    };
     try {
       const result = api && (await handleRequest(message, target, requestId, api));
-      write(response, result ?? startingResponse(message), requestId);
+      send(result ?? startingResponse(message));
     } catch (error) {
       // The client closed the connection during its request.
       if (!message.complete) return;
       onFailure(error);
-      write(response, gatewayResponses.failed, requestId);
+      send(gatewayResponses.failed);
     }
   });
   server.listen(port, '127.0.0.1');

@@ -17,26 +17,30 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
   map: 'application/json',
+  json: 'application/json',
 };
 
 /**
- * The files of the playground's page and of the SDK, by path. They contain no data of a project.
+ * The files of the playground's page, of the SDK and of the API description, by path. They contain no
+ * data of a project.
  * @param root root directory of the repository.
  */
 export async function playgroundPages(root: string): Promise<ReadonlyMap<string, Page>> {
   const folder = join(root, 'local/playground/page');
-  const [sdk, script, styles, html, icon] = await Promise.all([
+  const [sdk, script, styles, html, icon, openApi] = await Promise.all([
     bundleSdk(root),
     bundle(join(folder, 'playground.ts')),
     bundle(join(folder, 'playground.css')),
     readFile(join(folder, 'index.html')),
     readFile(join(folder, 'bell.svg')),
+    readFile(join(root, 'openapi.json')),
   ]);
   const pages = [
     ...sdk,
     { name: 'playground.js', contents: script },
     { name: 'playground.css', contents: styles },
     { name: 'bell.svg', contents: icon },
+    { name: 'openapi.json', contents: openApi },
   ];
   return new Map([
     ['/', { type: types.html!, contents: html }],

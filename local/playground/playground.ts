@@ -8,6 +8,7 @@ import type { GatewayResponse } from '../gateway/response.ts';
 import type { LocalState } from '../start/state-file.ts';
 import { localRegion } from '../template/references.ts';
 import { playgroundPages } from './pages.ts';
+import { referencePage } from './reference-page.ts';
 
 export interface Playground {
   /** Responds to a request without a route. Undefined if the playground does not serve its path. */
@@ -15,11 +16,15 @@ export interface Playground {
   stop(): void;
 }
 
+/** The reference page may load nothing; its logo would come from another host. */
+const nothingElsewhere =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
+
 const notFound = json(404, { message: 'Not Found' });
 
 /**
- * Opens the playground on the API's origin. It serves its page and two routes that only the local
- * stack has:
+ * Opens the playground on the API's origin. It serves its page, the reference page at `/docs`, and two
+ * routes that only the local stack has:
  *
  *   GET /local/project                                 the demo project with its secret key
  *   GET /local/projects/<projectId>/notifications/<id> the current counts of a notification
@@ -31,6 +36,7 @@ export async function openPlayground(
   { baseUrl, dynamodb, project }: Pick<LocalState, 'baseUrl' | 'dynamodb' | 'project'>,
 ): Promise<Playground> {
   const pages = await playgroundPages(root);
+  let reference: Promise<Uint8Array> | undefined;
   const { port } = new URL(baseUrl);
   const allowedHosts = [`localhost:${port}`, `127.0.0.1:${port}`];
 
@@ -75,8 +81,16 @@ export async function openPlayground(
     async respond(request) {
       if (request.method !== 'GET') return undefined;
       const [path = ''] = request.url!.split('?');
-      const page = pages.get(path);
-      if (page !== undefined) return responseOf(200, page.type, page.contents);
+      const file = pages.get(path);
+      if (file !== undefined) return responseOf(200, file.type, file.contents);
+      if (path === '/docs') {
+        reference ??= referencePage(root);
+        const page = responseOf(200, 'text/html; charset=utf-8', await reference);
+        return {
+          ...page,
+          headers: { ...page.headers, 'content-security-policy': nothingElsewhere },
+        };
+      }
       if (!path.startsWith('/local/')) return undefined;
       return isAllowed(request.headers) ? respondLocal(path) : json(403, { message: 'Forbidden' });
     },

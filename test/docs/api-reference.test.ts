@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { errorTable } from '../../contract/errors.ts';
 import { freeTier, limits } from '../../contract/limits.ts';
+import { openApiDocument } from '../../contract/openapi/document.ts';
+import type { Operation } from '../../contract/openapi/operation.ts';
+import { operations } from '../../contract/openapi/operations.ts';
+import { withGeneratedParts } from '../../contract/openapi/reference.ts';
 import { pushServiceHosts } from '../../contract/push-services.ts';
 import { routes } from '../../contract/routes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
-import { gatewayResponses } from '../../local/gateway/response.ts';
+import { version } from '../../package.json' with { type: 'json' };
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';
 
@@ -46,26 +49,34 @@ test.each(Object.values(routes))(
   },
 );
 
-test('docs/api.md lists exactly the error codes', () => {
-  const [, section] = reference.split('## Errors');
-  const rows = [...section!.matchAll(/^\| (\d{3}) \| `(\w+)` \| (.*) \|$/gm)];
-  const documented = rows.map(([, status, code, meaning]) => [code, Number(status), meaning]);
-  const table = Object.entries(errorTable).map(([code, { status, meaning }]) => [
-    code,
-    status,
-    meaning,
-  ]);
-  expect(documented).toEqual(table);
+test('openapi.json is what the contract says: npm run api-docs writes it', () => {
+  expect(JSON.parse(readFileSync('openapi.json', 'utf8'))).toEqual(openApiDocument(version));
 });
 
-test('docs/api.md lists exactly the responses of the gateway', () => {
-  const rows = reference.matchAll(/^\| (\d{3}) \| `(\{.*\})` \|/gm);
-  const documented = [...rows].map(([, status, body]) => ({ status: Number(status), body }));
-  const expected = Object.values(gatewayResponses).map(({ status, body }) => ({
-    status,
-    body: body.toString(),
-  }));
-  expect(documented).toEqual(expected.sort((one, other) => one.status - other.status));
+test('the generated parts of docs/api.md are what the contract says: npm run api-docs writes them', () => {
+  expect(reference).toBe(withGeneratedParts(reference));
+});
+
+test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, operation) => {
+  const { headers, query, body, responses, examples }: Operation = operation;
+  const [usual] = Object.keys(responses);
+  const parts = [
+    'description',
+    ...(headers === undefined ? [] : ['headers']),
+    ...(query === undefined ? [] : ['query']),
+    ...(body === undefined ? [] : ['body']),
+    ...(responses[Number(usual)]!.content.name === 'Ok' ? [] : [`response ${usual}`]),
+    ...Object.keys(examples).map((example) => `example ${example}`),
+    'errors',
+  ];
+  for (const part of parts) expect(reference).toContain(`<!-- generated: ${name} ${part} -->`);
+});
+
+test('an unknown generated part is refused', () => {
+  const markdown = (name: string) => `<!-- generated: ${name} -->\n<!-- end -->`;
+  for (const name of ['x', 'send x', 'send example x', 'send response 200', 'track headers']) {
+    expect(() => withGeneratedParts(markdown(name))).toThrow(`Unknown generated part: ${name}`);
+  }
 });
 
 test('docs/api.md lists exactly the accepted push services', () => {

@@ -14,7 +14,7 @@ import {
 /** A notification with its counts. */
 export const notification = component('Notification', notificationSchema, {
   id: idField,
-  ...asIn('the request of [send](#send)', contentFields),
+  ...asIn('the request of [send](#send)', contentFields()),
   audience: { description: '`"everyone"`, or the number of user ids: `{ "users": 12 }`.' },
   status: statusField,
   sentAt: { description: 'RFC 3339 date-time.' },

@@ -5,19 +5,25 @@ import type {
 } from '../../schemas/notification.ts';
 import type { Fact, Fields } from '../described.ts';
 import { sendOptionFields } from './send-option-fields.ts';
-import { urlField } from './url-field.ts';
 
 /** Facts of the fields that several operations have. */
 
-export const contentFields: Fields<typeof notificationContentSchema> = {
-  title: { description: 'The title of the notification.' },
-  body: { description: 'The text below the title.' },
-  url: urlField('Opened on click'),
-  icon: urlField('Image beside the text'),
-  image: urlField('Large image'),
-  badge: urlField('Small image for the status bar'),
-  ...sendOptionFields,
-};
+/** @param ofUrl keywords of every URL, besides its description. */
+export function contentFields(ofUrl: Pick<Fact, 'format'> = {}) {
+  const url = (use: string) => ({
+    description: `${use}: an absolute http or https URL.`,
+    ...ofUrl,
+  });
+  return {
+    title: { description: 'The title of the notification.' },
+    body: { description: 'The text below the title.' },
+    url: url('Opened on click'),
+    icon: url('Image beside the text'),
+    image: url('Large image'),
+    badge: url('Small image for the status bar'),
+    ...sendOptionFields(url),
+  } satisfies Fields<typeof notificationContentSchema>;
+}
 
 export const countFields: Fields<typeof deliveryCountsSchema> = {
   attempted: { description: 'Always `delivered + removed + failed`.' },

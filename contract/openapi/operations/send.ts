@@ -45,7 +45,8 @@ export const send: Operation = {
   }),
   body: {
     content: component('SendRequest', sendSchema, {
-      ...contentFields,
+      // Of requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
+      ...contentFields({ format: 'uri' }),
       userIds: {
         description:
           'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { routes } from '../../../contract/routes.ts';
 import type { TableNames } from '../../../local/dynamodb/table-names.ts';
 import { openPlayground, type Playground } from '../../../local/playground/playground.ts';
 
@@ -34,10 +35,18 @@ test.each([
   ['/carillon.js', 'text/javascript; charset=utf-8'],
   ['/carillon-sw.js', 'text/javascript; charset=utf-8'],
   ['/carillon-sw.js.map', 'application/json'],
+  ['/openapi.json', 'application/json'],
+  ['/docs', 'text/html; charset=utf-8'],
 ])('%s is served as %s', async (url, type) => {
   const page = await get(url);
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': type } });
   expect(page!.body.length).toBeGreaterThan(100);
+});
+
+test('the reference page has every operation, and may load nothing from other hosts', async () => {
+  const { headers, body } = (await get('/docs'))!;
+  for (const { name } of Object.values(routes)) expect(body.toString()).toContain(`"${name}"`);
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
 });
 
 test.each([

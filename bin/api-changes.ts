@@ -1,0 +1,63 @@
+/** Fails if openapi.json breaks callers of the last release, unless the change is intended. */
+import { spawnSync } from 'node:child_process';
+
+/** The description of the last release. A release replaces it, and empties the list below. */
+const release = 'docs/releases/openapi-0.6.json';
+
+const project = '#/paths/~1api~1v1~1projects~1{projectId}';
+
+/** Breaking changes that are intended, by the place that they are in, and why. */
+const intended: Readonly<Record<string, string>> = {
+  [`${project}/post/responses/413/`]:
+    'Subscribe and track refuse a body that is too long. Callers are told to expect new error codes.',
+  [`${project}~1notifications/post/requestBody/`]:
+    'Send refuses unknown fields: with a mistyped userIds it was a broadcast.',
+};
+
+const isIn =
+  (place: string) =>
+  ({ path }: Change) =>
+    path.startsWith(place);
+
+interface Report {
+  readonly summary: { readonly minor: number };
+  readonly changes: readonly Change[];
+}
+
+interface Change {
+  readonly path: string;
+  readonly kind: string;
+  readonly impact: 'major' | 'minor' | 'patch';
+  readonly verdicts: readonly { readonly message: string }[];
+}
+
+const { stdout, stderr } = spawnSync(
+  process.execPath,
+  [
+    'node_modules/@redocly/cli/bin/cli.js',
+    'diff',
+    release,
+    'openapi.json',
+    '--format=json',
+    '--fail-on=none',
+  ],
+  { encoding: 'utf8', maxBuffer: 2 ** 27 },
+);
+if (stdout === '') throw new Error(`redocly diff failed:\n${stderr}`);
+const { changes, summary } = JSON.parse(stdout) as Report;
+const major = changes.filter(({ impact }) => impact === 'major');
+const places = Object.keys(intended);
+const breaking = major.filter((change) => !places.some((place) => isIn(place)(change)));
+const unused = places.filter((place) => !major.some(isIn(place)));
+
+console.log(
+  `Since ${release}: ${major.length} breaking changes, ${major.length - breaking.length} of them intended; ${summary.minor} additions.`,
+);
+for (const { path, kind, verdicts } of breaking) {
+  console.error(
+    `Breaks callers: ${kind} ${path} ${verdicts.map(({ message }) => message).join(' ')}`,
+  );
+}
+for (const path of unused)
+  console.error(`Remove from the intended changes of bin/api-changes.ts: ${path}`);
+if (breaking.length + unused.length > 0) process.exitCode = 1;
