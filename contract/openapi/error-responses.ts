@@ -8,7 +8,7 @@ const gatewaySchema = 'GatewayError';
 /** `rate_limited` → `RateLimited`. */
 const pascalCase = (code: string) =>
   code.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
-const schemaName = (code: ErrorCode) => `${pascalCase(code)}Error`;
+const schemaName = (code: ErrorCode) => `${pascalCase(code.replace(/_error$/, ''))}Error`;
 
 const issue = {
   path: 'The field, such as `keys.p256dh` or `userIds.3`.',

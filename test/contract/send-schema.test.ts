@@ -80,3 +80,8 @@ test('title has at most 256 characters, body at most 2,000', () => {
     'body: must be text of at most 2000 characters',
   ]);
 });
+
+test('lengths count Unicode code points', () => {
+  expect(issuesOf({ title: '💣'.repeat(256) })).toEqual([]);
+  expect(issuesOf({ title: '💣'.repeat(257) })).toHaveLength(1);
+});

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
-import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
+import { needsKey } from '../../contract/openapi/errors-of.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { TableVariable } from '../../local/dynamodb/table-names.ts';
@@ -9,6 +10,7 @@ import type { SimulatedBrowser } from '../../local/push-service/simulated-browse
 import { readTable } from '../fixtures/read-table.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { damage } from './fixtures/damage.ts';
+import type { DocumentedRequest } from './fixtures/documented-request.ts';
 import { type GeneratedRequest, generatedRequest } from './fixtures/generated-request.ts';
 import { mutate, splice } from './fixtures/mutation.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
@@ -124,45 +126,53 @@ async function fuzz(_: unknown, client: number): Promise<ProjectModel> {
   return model;
 }
 
+/** Completes a generated request with a browser, a notification and a key that exist. */
 function validRequest(
-  { route, pick, userId, title, idempotencyKey }: GeneratedRequest,
+  generated: GeneratedRequest,
   model: ProjectModel,
   browsers: readonly SimulatedBrowser[],
 ): RawRequest {
   const { projectId, secretKey } = model.owner;
-  const browser = browsers[pick % browsers.length]!;
+  const browser = browsers[generated.pick % browsers.length]!;
   const sent = [...model.notifications.keys()];
-  const notificationId = sent[pick % sent.length] ?? randomUUID();
-  const bodies: Partial<Record<RouteName, object>> = {
-    subscribe: { ...browser.toJSON(), userId },
-    send: { title, ...(userId !== undefined && { userIds: [userId, 'u1'] }) },
-    track: { type: pick % 2 === 0 ? 'shown' : 'clicked' },
-  };
-  const user = `?userId=${encodeURIComponent(userId ?? 'u1')}`;
-  const queries: Partial<Record<RouteName, string>> = {
-    unsubscribe: `?endpoint=${encodeURIComponent(browser.endpoint)}`,
-    listNotifications: `?limit=${1 + (pick % 100)}${sent.length > 0 && pick % 2 === 0 ? `&cursor=${cursorOf(notificationId)}` : ''}`,
-    getUser: user,
-    removeUser: user,
-  };
-  // Both need a notification.
-  const needsNotification = route === 'track' || route === 'getNotification';
-  const name = needsNotification && sent.length === 0 ? 'send' : route;
-  const body = bodies[name];
-  const query = queries[name] ?? '';
-  const isOwners = !('corsMethods' in routes[name]);
+  const notificationId = sent[generated.pick % sent.length] ?? randomUUID();
+  const needsNotification = routes[generated.route].path.includes('{notificationId}');
+  const { route, body, query, headers }: DocumentedRequest =
+    needsNotification && sent.length === 0
+      ? { route: 'send', body: { title: 'T' }, query: {}, headers: {} }
+      : generated;
+  const { endpoint, keys } = browser.toJSON();
+  const { applicationServerKey } = model.owner;
+  const known = { endpoint, keys, applicationServerKey, cursor: cursorOf(notificationId) };
+  const completeBody = body && withKnown(body, known);
+  const completeQuery = withKnown(query, known);
+  const parameters = Object.entries(completeQuery).map(
+    ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+  );
+  const search = parameters.length === 0 ? '' : `?${parameters.join('&')}`;
   return {
-    method: routes[name].method,
-    path: pathOf(routes[name], { projectId, notificationId }) + query,
+    method: routes[route].method,
+    path: pathOf(routes[route], { projectId, notificationId }) + search,
     headers: {
       'x-forwarded-for': nextAddress(),
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(isOwners && { authorization: `Bearer ${secretKey}` }),
-      ...(name === 'send' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(needsKey(routes[route]) && { authorization: `Bearer ${secretKey}` }),
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
     },
-    body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    body: Buffer.from(completeBody === undefined ? '' : JSON.stringify(completeBody)),
   };
 }
+
+/** Replaces the values of the fields that are known. */
+function withKnown(fields: Fields, known: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, known[name] ?? value]),
+  );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Expects a status below 500 and the API's response format. */
 function expectValidResponse({ method }: RawRequest, { status, headers, text }: RawResponse): void {
