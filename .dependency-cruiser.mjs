@@ -18,7 +18,15 @@ const sources = 'admin|bench|bin|contract|lib|local|sdk|test';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
-  forbidden: [{ name: 'no-circle', severity: 'error', from: {}, to: { circular: true } }],
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-description-in-bundles',
+      severity: 'error',
+      from: { path: '^(lambdas|sdk)/' },
+      to: { path: '^contract/(openapi/|gateway-responses)' },
+    },
+  ],
   allowedSeverity: 'error',
   allowed: [
     // own: the folder at the top, and under lambdas/ the one below it.
