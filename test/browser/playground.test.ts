@@ -67,6 +67,18 @@ describeWith('firefox', 'the playground in Firefox', (executablePath) => {
     });
   }
 
+  test('links to the reference page, which describes the routes', async () => {
+    const navigation = page.waitForNavigation();
+    await page.evaluate(() => {
+      document.querySelector<HTMLAnchorElement>('a[href="/docs"]')!.click();
+    });
+    await navigation;
+    expect(page.url()).toBe(`${stack.baseUrl}/docs`);
+    await page.goto(`${stack.baseUrl}/docs#/servers/send`);
+    await page.waitForSelector('text/Idempotency-Key');
+    await takeScreenshot('reference');
+  });
+
   test('the page subscribes, sends, shows the counts of shown and clicked, and unsubscribes', async () => {
     await expectStatus('Not subscribed');
     await takeScreenshot('1-not-subscribed');
