@@ -109,6 +109,7 @@ export function vapidRotation(
                   TableName: tables.vapidKeys,
                   Key,
                   UpdateExpression: 'SET previousPrivateKey = privateKey, privateKey = :key',
+                  ConditionExpression: 'attribute_exists(privateKey)',
                   ExpressionAttributeValues: { ':key': privateKey },
                 },
               },
