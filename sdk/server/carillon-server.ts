@@ -7,7 +7,10 @@ import type {
   SendBody,
   SendResult,
 } from '../../contract/schemas/notification.ts';
-import { CarillonError, errorOf } from '../common/error.ts';
+import type { NotificationList } from '../../contract/schemas/notification-list.ts';
+import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
+import { CarillonError } from '../common/error.ts';
 import {
   invalidOption,
   readBaseUrl,
@@ -16,9 +19,19 @@ import {
 } from '../common/option-checks.ts';
 import { retryPauseMs } from '../common/retry-pause.ts';
 import { type Timing, timing } from '../common/timing.ts';
+import { attempt, isTransient } from './attempt.ts';
 
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
-export type { Accepted, NotificationResult, SendBody, SendResult };
+export type {
+  Accepted,
+  NotificationList,
+  NotificationResult,
+  ProjectResult,
+  RemovedUser,
+  SendBody,
+  SendResult,
+  UserSubscriptions,
+};
 
 export interface CarillonServerOptions {
   /** Address of the service, without a path: `https://push.example.com`. */
@@ -40,11 +53,19 @@ export interface CallOptions {
 export interface SendOptions extends CallOptions {
   /**
    * 1 to 255 printable ASCII characters without spaces. For 24 hours, a send with the same key and
-   * notification gets the response of the first one and sends nothing. Default: a new UUID.
+   * notification gets the response of the first one, also with another `respondAsync`, and sends
+   * nothing. Default: a new UUID.
    */
   readonly idempotencyKey?: string;
   /** Whether to respond before the delivery (`Prefer: respond-async`). Default: false. */
   readonly respondAsync?: boolean;
+}
+
+export interface ListOptions extends CallOptions {
+  /** Most notifications of the page: 1 to 100. Default: 20. */
+  readonly limit?: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
 }
 
 /** Time and randomness. Tests replace them. */
@@ -62,7 +83,7 @@ const nodeTiming: ServerTiming = {
 const attemptTimeoutMs = 35_000;
 const firstPauseMs = 1000;
 
-/** Sends notifications of one project, and reads their results. For servers only. */
+/** Sends notifications of one project, reads their results, and removes its users. For servers only. */
 export class CarillonServer {
   // Private, so that logging the client does not print the secret key.
   readonly #baseUrl: string;
@@ -123,7 +144,8 @@ export class CarillonServer {
       'idempotency-key': key,
       ...(respondAsync && { prefer: 'respond-async' }),
     };
-    return this.#request(routes.send, {}, signal, { headers, body: JSON.stringify(notification) });
+    const body = JSON.stringify(notification);
+    return this.#request(routes.send, { signal, headers, body });
   }
 
   /**
@@ -132,17 +154,47 @@ export class CarillonServer {
    * @throws {CarillonError} the last failure.
    */
   notification(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
-    return this.#request(routes.getNotification, { notificationId }, signal);
+    return this.#request(routes.getNotification, { parameters: { notificationId }, signal });
+  }
+
+  /** Reads a page of the project's notifications, the newest first. @throws {CarillonError} */
+  notifications({ limit, cursor, signal }: ListOptions = {}): Promise<NotificationList> {
+    const query = {
+      ...(limit === undefined ? {} : { limit: String(limit) }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    return this.#request(routes.listNotifications, { query, signal });
+  }
+
+  /** Reads the project, its caps and what it has used of them. @throws {CarillonError} */
+  project({ signal }: CallOptions = {}): Promise<ProjectResult> {
+    return this.#request(routes.getProject, { signal });
+  }
+
+  /** Counts the subscriptions of a user id. @throws {CarillonError} */
+  user(userId: string, { signal }: CallOptions = {}): Promise<UserSubscriptions> {
+    return this.#request(routes.getUser, { query: { userId }, signal });
+  }
+
+  /**
+   * Removes all subscriptions of a user id.
+   * @returns how many the last attempt removed.
+   * @throws {CarillonError} the last failure.
+   */
+  removeUser(userId: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
+    return this.#request(routes.removeUser, { query: { userId }, signal });
   }
 
   async #request<Body>(
     route: Route,
-    parameters: Readonly<Record<string, string>>,
-    signal: AbortSignal | undefined,
-    { headers, body }: Pick<RequestInit, 'headers' | 'body'> = {},
+    { parameters, query, headers, body, signal }: Call,
   ): Promise<Body> {
     const { now, random, wait } = this.#timing;
-    const url = this.#baseUrl + pathOf(route, { projectId: this.#projectId, ...parameters });
+    const url = new URL(
+      pathOf(route, { projectId: this.#projectId, ...parameters }),
+      this.#baseUrl,
+    );
+    url.search = new URLSearchParams(query).toString();
     const init: RequestInit = {
       method: route.method,
       headers: { authorization: `Bearer ${this.#secretKey}`, ...headers },
@@ -168,30 +220,11 @@ export class CarillonServer {
   }
 }
 
-/** @returns the body of the response, or the failure. */
-async function attempt<Body>(url: string, init: RequestInit): Promise<Body | CarillonError> {
-  try {
-    const response = await fetch(url, init);
-    if (!response.ok) return await errorOf(response);
-    const text = await response.text();
-    return parse(text) ?? (await errorOf(new Response(null, response)));
-  } catch (cause) {
-    const sentence = `No response from ${new URL(url).origin}; see "cause".`;
-    return new CarillonError('network_error', sentence, { cause });
-  }
-}
-
-/** @returns undefined if the text is not JSON: it is not from Carillon. */
-function parse<Body>(text: string): Body | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a retry may succeed. The month's cap is also a 429, but lasts until the next month. */
-function isTransient({ code, status = 500 }: CarillonError): boolean {
-  if (code === 'send_cap_reached') return false;
-  return status === 429 || status >= 500 || code === 'request_in_progress';
+/** What differs between the calls of routes. */
+interface Call {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Record<string, string>;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal | undefined;
 }

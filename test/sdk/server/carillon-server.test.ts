@@ -111,6 +111,52 @@ test('with `respondAsync`, send asks for a response before the delivery', async 
   expect(requests[0]!.headers.prefer).toBe('respond-async');
 });
 
+describe('reads and removals', () => {
+  const project = '/api/v1/projects/shop';
+  const list = { notifications: [] };
+  const user = { subscriptions: 2 };
+  test.each<[string, (carillon: CarillonServer) => Promise<unknown>, string, string, unknown]>([
+    ['project', (c) => c.project(), 'GET', project, { name: 'Shop' }],
+    ['notification', (c) => c.notification('an-id'), 'GET', `${path}/an-id`, result],
+    [
+      'notification, an id like a path',
+      (c) => c.notification('a/b'),
+      'GET',
+      `${path}/a%2Fb`,
+      result,
+    ],
+    ['notifications', (c) => c.notifications(), 'GET', path, list],
+    [
+      'notifications, a page',
+      (c) => c.notifications({ limit: 5, cursor: 'c=' }),
+      'GET',
+      `${path}?limit=5&cursor=c%3D`,
+      list,
+    ],
+    ['user', (c) => c.user('ada'), 'GET', `${project}/users?userId=ada`, user],
+    [
+      'user, an id to encode',
+      (c) => c.user('a&b/é'),
+      'GET',
+      `${project}/users?userId=a%26b%2F%C3%A9`,
+      user,
+    ],
+    [
+      'removeUser',
+      (c) => c.removeUser('ada'),
+      'DELETE',
+      `${project}/users?userId=ada`,
+      { removed: 2 },
+    ],
+  ])('%s', async (_, call, method, url, body) => {
+    const { carillon, requests } = await setUp([jsonResponse(200, body)]);
+    expect(await call(carillon)).toEqual(body);
+    expect(requests).toMatchObject([
+      { method, url, headers: { authorization: `Bearer ${secretKey}` }, body: '' },
+    ]);
+  });
+});
+
 test('each send has another idempotency key, unless the caller gives one', async () => {
   const { carillon, requests } = await setUp([sent]);
   await carillon.send({ title: 'Hello' });

@@ -1,0 +1,29 @@
+import { CarillonError, errorOf } from '../common/error.ts';
+
+/** @returns the body of the response, or the failure. */
+export async function attempt<Body>(url: URL, init: RequestInit): Promise<Body | CarillonError> {
+  try {
+    const response = await fetch(url, init);
+    if (!response.ok) return await errorOf(response);
+    const text = await response.text();
+    return parse(text) ?? (await errorOf(new Response(null, response)));
+  } catch (cause) {
+    const sentence = `No response from ${url.origin}; see "cause".`;
+    return new CarillonError('network_error', sentence, { cause });
+  }
+}
+
+/** @returns undefined if the text is not JSON: it is not from Carillon. */
+function parse<Body>(text: string): Body | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a retry may succeed. The month's cap is also a 429, but lasts until the next month. */
+export function isTransient({ code, status = 500 }: CarillonError): boolean {
+  if (code === 'send_cap_reached') return false;
+  return status === 429 || status >= 500 || code === 'request_in_progress';
+}
