@@ -65,6 +65,20 @@ const variables = z.object({
 export type Environment = z.infer<typeof variables>;
 
 /**
+ * The variables that have the operator's settings, for the operator's command. The stack's output `Settings` is a
+ * JSON object of them.
+ */
+export const settingNames = [
+  environment.subscriberCap,
+  environment.monthlySendCap,
+  environment.rateLimitPerMinute,
+  environment.vapidSubject,
+  environment.extraPushOrigins,
+] as const;
+
+export type DeployedSettings = Pick<Environment, (typeof settingNames)[number]>;
+
+/**
  * Reads the variables that a function needs, and no others.
  * @throws {Error} naming every variable that is missing or invalid. The function then fails when it
  *   starts, and not at its first request.

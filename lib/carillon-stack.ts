@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { environment } from '../contract/environment.ts';
+import { type DeployedSettings, environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
 import type { RouteName } from '../contract/routes.ts';
 import { Alarms } from './alarms/alarms.ts';
@@ -88,18 +88,18 @@ export class CarillonStack extends Stack {
     };
     const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
 
+    const values = settingValues(settings);
     for (const fn of Object.values(endpoints)) {
       projects.grantLookup(fn);
       rateLimits.grantCount(fn);
-      fn.addEnvironment(environment.rateLimitPerMinute, String(settings.rateLimitPerMinute));
       fn.addEnvironment(environment.originSecretHash, settings.originSecretHash ?? '');
+      fn.addEnvironment(environment.rateLimitPerMinute, values.RATE_LIMIT_PER_MINUTE);
     }
 
-    const extraPushOrigins = settings.extraPushOrigins.join(',');
     subscriptions.grantSave(subscribe);
     usage.grantCount(subscribe);
-    subscribe.addEnvironment(environment.subscriberCap, String(settings.subscriberCap));
-    subscribe.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+    subscribe.addEnvironment(environment.subscriberCap, values.SUBSCRIBER_CAP);
+    subscribe.addEnvironment(environment.extraPushOrigins, values.EXTRA_PUSH_ORIGINS);
 
     subscriptions.grantRemove(unsubscribe);
     usage.grantCount(unsubscribe);
@@ -108,7 +108,7 @@ export class CarillonStack extends Stack {
     projects.grantCheck(send);
     usage.grantRead(send);
     deliver.grantInvocation(send);
-    send.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
+    send.addEnvironment(environment.monthlySendCap, values.MONTHLY_SEND_CAP);
     send.addEnvironment(environment.pushesPerSecond, String(settings.pushesPerSecond));
 
     projects.grantLookup(deliver);
@@ -122,14 +122,14 @@ export class CarillonStack extends Stack {
       tallies.grantRecord(pushing);
       vapidKeys.grantSign(pushing);
       pushes.addReporter(pushing);
-      pushing.addEnvironment(environment.vapidSubject, settings.vapidSubject);
-      pushing.addEnvironment(environment.extraPushOrigins, extraPushOrigins);
+      pushing.addEnvironment(environment.vapidSubject, values.VAPID_SUBJECT);
+      pushing.addEnvironment(environment.extraPushOrigins, values.EXTRA_PUSH_ORIGINS);
       pushing.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
     }
 
     usage.grantRead(getProject);
-    getProject.addEnvironment(environment.subscriberCap, String(settings.subscriberCap));
-    getProject.addEnvironment(environment.monthlySendCap, String(settings.monthlySendCap));
+    getProject.addEnvironment(environment.subscriberCap, values.SUBSCRIBER_CAP);
+    getProject.addEnvironment(environment.monthlySendCap, values.MONTHLY_SEND_CAP);
 
     notifications.grantRead(getNotification);
     notifications.grantList(listNotifications);
@@ -179,6 +179,7 @@ export class CarillonStack extends Stack {
     if (customDomain !== undefined) {
       new CfnOutput(this, 'DomainTarget', { value: customDomain.domain.regionalDomainName });
     }
+    new CfnOutput(this, 'Settings', { value: JSON.stringify(values) });
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
     new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
@@ -192,4 +193,15 @@ export class CarillonStack extends Stack {
     if (domainName === undefined || certificateArn === undefined) return undefined;
     return new CustomDomain(this, 'CustomDomain', { domainName, certificateArn, hostedZoneId });
   }
+}
+
+/** The settings as the functions and the operator's command read them. */
+function settingValues(settings: Settings): Record<keyof DeployedSettings, string> {
+  return {
+    SUBSCRIBER_CAP: String(settings.subscriberCap),
+    MONTHLY_SEND_CAP: String(settings.monthlySendCap),
+    RATE_LIMIT_PER_MINUTE: String(settings.rateLimitPerMinute),
+    VAPID_SUBJECT: settings.vapidSubject,
+    EXTRA_PUSH_ORIGINS: settings.extraPushOrigins.join(','),
+  };
 }

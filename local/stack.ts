@@ -1,7 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EnvironmentName } from '../contract/environment.ts';
+import {
+  type DeployedSettings,
+  type EnvironmentName,
+  settingNames,
+} from '../contract/environment.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
@@ -63,6 +67,9 @@ export interface StackOptions {
   readonly pages?: Pages | undefined;
 }
 
+/** The operator's settings, as environment variables. */
+export type SettingValues = Readonly<Record<keyof DeployedSettings, string>>;
+
 export interface Stack {
   /** URL of the API, without a trailing slash. */
   readonly baseUrl: string;
@@ -72,6 +79,8 @@ export interface Stack {
     readonly engine: DynamoDbEngine;
     readonly tables: TableNames;
   };
+  /** The settings as the functions have them. */
+  readonly settings: SettingValues;
   /** Address of the Lambda API. */
   readonly lambdaEndpoint: string;
   /** By the function's name. */
@@ -159,19 +168,21 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(lambdaApi.stop);
     signal?.throwIfAborted();
 
+    const variables: Record<string, string> = {};
     for (const definition of definitions) {
-      const settings = {
-        ...definition,
-        environment: functionEnvironment(definition, {
-          pushServiceOrigin: pushService.origin,
-          dynamodbEndpoint: proxy.endpoint,
-          baseUrl: gateway.origin,
-          lambdaEndpoint: lambdaApi.endpoint,
-          overrides: options.environment,
-        }),
-      };
+      const environment = functionEnvironment(definition, {
+        pushServiceOrigin: pushService.origin,
+        dynamodbEndpoint: proxy.endpoint,
+        baseUrl: gateway.origin,
+        lambdaEndpoint: lambdaApi.endpoint,
+        overrides: options.environment,
+      });
+      Object.assign(variables, environment);
       const { concurrency: size } = options;
-      functions.set(definition.name, new FunctionPool(settings, { size, onLog }));
+      functions.set(
+        definition.name,
+        new FunctionPool({ ...definition, environment }, { size, onLog }),
+      );
     }
     stops.push(async () => {
       await Promise.all([...functions.values()].map((pool) => pool.stop()));
@@ -203,6 +214,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         engine: dynamodb.engine,
         tables: tableNames(definitions),
       },
+      settings: Object.fromEntries(
+        settingNames.map((name) => [name, variables[name]!]),
+      ) as SettingValues,
       lambdaEndpoint: lambdaApi.endpoint,
       functions,
       stop,

@@ -70,6 +70,7 @@ async function run(signal: AbortSignal): Promise<void> {
       baseUrl: stack.baseUrl,
       pushService: stack.pushService.origin,
       dynamodb: { endpoint, tables },
+      settings: stack.settings,
       project,
     };
     playground = await openPlayground(process.cwd(), state);

@@ -1,20 +1,16 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/limits.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { ProjectRegistry } from '../project-registry.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { UserData } from '../user-data.ts';
+import type { Connection } from './connection.ts';
+import type { EffectiveLimits } from './effective-limits.ts';
 
 /** How users call the command. Without `-s`, npm prints a banner before the output. */
 export const programName = 'npm run -s projects --';
 
 /** What a command acts on. */
-export interface Context {
-  readonly registry: ProjectRegistry;
-  readonly users: UserData;
-  /** Address of the API, without a trailing slash. */
-  readonly baseUrl: string;
+export interface Context extends Omit<Connection, 'close'> {
   readonly terminal: Terminal;
   /** Prints the result: the value as JSON under `--json`, the text otherwise. */
   print(value: unknown, text: string): void;
@@ -26,6 +22,14 @@ export type RunOnStack = (task: (context: Context) => Promise<void>) => Promise<
 /** An expected failure. The message is one line for the operator. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+
+  constructor(
+    /** Stable: printed under `--json`. */
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 export function projectIdArgument(): Argument {
@@ -47,7 +51,7 @@ export interface ShownUsage extends ProjectUsage {
 /** A project as `--json` prints it. */
 export function projectJson(
   { vapidPublicKey, previousVapidPublicKey, ...project }: RegisteredProject,
-  usage?: ShownUsage,
+  stored?: { readonly usage: ShownUsage; readonly limits: EffectiveLimits },
 ) {
   const { projectId, name, plan, createdAt, previousKeyUntil } = project;
   return {
@@ -58,6 +62,6 @@ export function projectJson(
     plan,
     createdAt,
     previousKeyUntil,
-    ...(usage && { usage }),
+    ...stored,
   };
 }

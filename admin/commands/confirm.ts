@@ -2,25 +2,38 @@ import { createInterface } from 'node:readline';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError } from './command.ts';
 
+interface Confirmation {
+  /** What the command does, as in "This deletes …". */
+  readonly effect: string;
+  /** What the operator has to type. */
+  readonly expected: string;
+  /** What the expected text is called. @default "project id" */
+  readonly label?: string;
+  /** The message if the operator types anything else. */
+  readonly refusal: string;
+}
+
 /**
- * Asks before something is deleted.
- * @throws {CommandError} unless the operator types the expected text.
+ * Asks the operator to type an id before something that cannot be undone.
+ * @throws {CommandError} unless the operator types it.
  */
 export async function confirm(
-  question: string,
-  expected: string,
-  { input, messages }: Terminal,
+  { effect, expected, label = 'project id', refusal }: Confirmation,
+  { input, messages }: Pick<Terminal, 'input' | 'messages'>,
 ): Promise<void> {
   if (!input.isTTY) {
-    throw new CommandError('Cannot ask without a terminal. Use --yes to delete without asking.');
+    throw new CommandError(
+      'confirmation_needed',
+      'Cannot ask without a terminal. Use --yes to continue without asking.',
+    );
   }
   const lines = createInterface({ input, output: messages });
   const typed = await new Promise<string | undefined>((resolve) => {
-    lines.question(question, resolve);
+    lines.question(`This ${effect}.\nType the ${label} to continue: `, resolve);
     // Ctrl-C and Ctrl-D close the input without calling the callback of `question`.
     lines.once('close', () => resolve(undefined));
   });
   lines.close();
   if (typed === undefined) messages.write('\n');
-  if (typed?.trim() !== expected.trim()) throw new CommandError('Nothing was deleted.');
+  if (typed?.trim() !== expected.trim()) throw new CommandError('not_confirmed', refusal);
 }

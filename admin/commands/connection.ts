@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { environment } from '../../contract/environment.ts';
+import {
+  type DeployedSettings,
+  environment,
+  readEnvironment,
+  settingNames,
+} from '../../contract/environment.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
@@ -18,12 +23,15 @@ export interface Connection {
   readonly users: UserData;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
+  /** The deployment's settings, which apply where a project's plan sets no limit. */
+  readonly settings: DeployedSettings;
   close(): void;
 }
 
 /** The stack cannot be reached. The message says what to do. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
+  readonly code = 'stack_unreachable';
 }
 
 /** @throws {ConnectionError} */
@@ -45,6 +53,7 @@ const localState = z.object({
       [environment.notificationsTable]: z.string(),
     }),
   }),
+  settings: z.record(z.string(), z.string()),
 });
 
 async function connectLocal(stateFile: string): Promise<Connection> {
@@ -53,7 +62,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       'No local stack is running in this folder. Start one with: npm start',
     );
   });
-  const { baseUrl, dynamodb } = parseLocalState(text, stateFile);
+  const { baseUrl, dynamodb, settings } = parseLocalState(text, stateFile);
   const tables = {
     projects: dynamodb.tables.PROJECTS_TABLE,
     vapidKeys: dynamodb.tables.VAPID_KEYS_TABLE,
@@ -67,16 +76,17 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       cause,
     });
   });
-  return open(baseUrl, tables, {
+  return open(baseUrl, tables, settings, {
     endpoint: dynamodb.endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
 }
 
-function parseLocalState(text: string, stateFile: string): z.infer<typeof localState> {
+function parseLocalState(text: string, stateFile: string) {
   try {
-    return localState.parse(JSON.parse(text));
+    const state = localState.parse(JSON.parse(text));
+    return { ...state, settings: readEnvironment(settingNames, state.settings) };
   } catch (cause) {
     throw new ConnectionError(
       `${stateFile} is malformed. Start the local stack again with: npm start`,
@@ -101,8 +111,11 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
       );
     });
     const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
-    const { baseUrl, ...tables } = outputs;
-    return open(baseUrl, tables, { region: resolvedRegion, credentials });
+    const { baseUrl, settings, ...tables } = outputs;
+    return open(baseUrl, tables, parseSettings(settings, stack), {
+      region: resolvedRegion,
+      credentials,
+    });
   } finally {
     cloudFormation.destroy();
   }
@@ -111,6 +124,7 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
 /** The outputs of the stack that are needed to manage its projects. */
 const outputNames = {
   baseUrl: 'ApiUrl',
+  settings: 'Settings',
   projects: 'ProjectsTable',
   vapidKeys: 'VapidKeysTable',
   subscriptions: 'SubscriptionsTable',
@@ -144,6 +158,18 @@ async function readOutputs(
   ) as Outputs;
 }
 
+/** @param text the output `Settings`. */
+function parseSettings(text: string, stack: string): DeployedSettings {
+  try {
+    return readEnvironment(settingNames, JSON.parse(text));
+  } catch (cause) {
+    throw new ConnectionError(
+      `The output Settings of stack "${stack}" is malformed. Deploy the stack again.`,
+      { cause },
+    );
+  }
+}
+
 function describeStackError(error: unknown, stack: string, region: string): string {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   switch (name) {
@@ -164,7 +190,12 @@ function describeStackError(error: unknown, stack: string, region: string): stri
   }
 }
 
-function open(baseUrl: string, tables: ProjectTables, config: DynamoDBClientConfig): Connection {
+function open(
+  baseUrl: string,
+  tables: ProjectTables,
+  settings: DeployedSettings,
+  config: DynamoDBClientConfig,
+): Connection {
   const dynamo = documentClient(config);
   const clock = () => new Date();
   const registry = projectRegistry(dynamo, tables, clock);
@@ -172,6 +203,7 @@ function open(baseUrl: string, tables: ProjectTables, config: DynamoDBClientConf
     registry,
     users: userData(dynamo, tables, registry, clock),
     baseUrl: baseUrl.replace(/\/$/, ''),
+    settings,
     close: () => dynamo.destroy(),
   };
 }

@@ -3,7 +3,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { limits } from '../../contract/limits.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
-import { paintFor } from '../terminal/terminal.ts';
+import { readSecret } from '../terminal/read-secret.ts';
+import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
 import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
@@ -12,10 +13,10 @@ import { addLimitOptions, type LimitOptions, readPlan } from './limits.ts';
 interface CreateOptions extends LimitOptions {
   readonly name?: string;
   readonly vapidPublic?: string;
-  readonly vapidPrivate?: string;
+  readonly vapidPrivateFile?: string;
 }
 
-export function createCommand(runOnStack: RunOnStack): Command {
+export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
   const command = addLimitOptions(
     new Command('create')
       .description('Creates a project and prints its API key card.')
@@ -23,11 +24,14 @@ export function createCommand(runOnStack: RunOnStack): Command {
       .option('--name <text>', 'name of the project (default: its id)', readName),
   )
     .option('--vapid-public <key>', 'public key of an existing VAPID pair')
-    .option('--vapid-private <key>', 'private key of that pair')
+    .option(
+      '--vapid-private-file <file>',
+      'file with the private key of that pair; - reads standard input',
+    )
     .action(async (projectId: string, options: CreateOptions) => {
       const { name } = options;
       const plan = readPlan(options);
-      const vapid = readKeys(options, command);
+      const vapid = await readKeys(options, command, input);
       await runOnStack(async ({ registry, baseUrl, terminal, print }) => {
         const { project, secretKey } = await registry.create({
           projectId,
@@ -51,6 +55,7 @@ export function createCommand(runOnStack: RunOnStack): Command {
     command,
     'my-site --name "My site"',
     'my-site --subscriber-cap 5000 --send-cap none',
+    'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
     'my-site --local --json',
   );
 }
@@ -62,13 +67,17 @@ function readName(name: string): string {
   );
 }
 
-function readKeys({ vapidPublic, vapidPrivate }: CreateOptions, command: Command) {
-  if (vapidPublic === undefined && vapidPrivate === undefined) return undefined;
-  if (vapidPublic === undefined || vapidPrivate === undefined) {
-    command.error('--vapid-public and --vapid-private must be given together');
+async function readKeys(
+  { vapidPublic, vapidPrivateFile }: CreateOptions,
+  command: Command,
+  input: Terminal['input'],
+) {
+  if (vapidPublic === undefined && vapidPrivateFile === undefined) return undefined;
+  if (vapidPublic === undefined || vapidPrivateFile === undefined) {
+    command.error('--vapid-public and --vapid-private-file must be given together');
   }
   try {
-    return readVapidPair(vapidPublic, vapidPrivate);
+    return readVapidPair(vapidPublic, await readSecret(vapidPrivateFile, input));
   } catch (error) {
     if (error instanceof InvalidVapidPair) command.error(error.message);
     throw error;

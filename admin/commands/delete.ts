@@ -14,10 +14,10 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
     .action((projectId: string, { yes }: { readonly yes?: true }) =>
       runOnStack(async ({ registry, terminal, print }) => {
         const { subscribers } = await registry.usage(projectId);
-        const question =
-          `This deletes "${projectId}" and its ${formatCount(subscribers)} subscribers permanently.\n` +
-          'Type the project id to continue: ';
-        if (!yes) await confirm(question, projectId, terminal);
+        if (!yes) {
+          const effect = `permanently deletes "${projectId}" and its ${formatCount(subscribers)} subscribers`;
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was deleted.' }, terminal);
+        }
         const bar = progressBar(terminal.messages, 'deleting', subscribers);
         const removed = await registry
           .remove(projectId, randomBytes, ({ subscriptions }) => bar.update(subscriptions))

@@ -43,9 +43,8 @@ export function readPlan(options: LimitOptions): Plan {
   return Object.fromEntries(limits);
 }
 
-/** A limit as the options take it, with commas: `1,000`, `none`, `default`. */
-export function describeLimit(limit: number | null | undefined): string {
-  if (limit === undefined) return 'default';
+/** A limit with commas: `1,000`, or `none`. */
+export function describeLimit(limit: number | null): string {
   return limit === null ? 'none' : formatCount(limit);
 }
 

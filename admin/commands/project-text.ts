@@ -1,15 +1,25 @@
+import type { DeployedSettings } from '../../contract/environment.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import type { ShownUsage } from './command.ts';
+import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
 import { describeLimit, formatCount } from './limits.ts';
 
 /** A project's fields, one per line. The counts are omitted without `usage`. */
-export function projectText(project: RegisteredProject, paint: Paint, usage?: ShownUsage): string {
+export function projectText(
+  project: RegisteredProject,
+  settings: DeployedSettings,
+  paint: Paint,
+  usage?: ShownUsage,
+): string {
   const { projectId, name, vapidPublicKey, previousVapidPublicKey, plan } = project;
   const { createdAt, previousKeyUntil } = project;
-  const limitText = (limit: number | null | undefined) =>
-    paint('dim', `limit: ${describeLimit(limit)}`);
+  const limits = effectiveLimits(plan, settings);
+  const limitText = (name: keyof EffectiveLimits) => {
+    const origin = plan[name] === undefined ? ' (default)' : '';
+    return paint('dim', `limit: ${describeLimit(limits[name])}${origin}`);
+  };
   const fields: readonly (readonly [string, string])[] = [
     ['Name', printable(name)],
     ['Application server key', vapidPublicKey],
@@ -21,12 +31,12 @@ export function projectText(project: RegisteredProject, paint: Paint, usage?: Sh
     ...(previousKeyUntil
       ? [['Previous key valid until', formatTime(previousKeyUntil)] as const]
       : []),
-    ['Subscribers', countAndLimit(usage?.subscribers, limitText(plan.subscriberCap))],
+    ['Subscribers', countAndLimit(usage?.subscribers, limitText('subscriberCap'))],
     [
       `Notifications${usage ? ` in ${usage.month}` : ' per month'}`,
-      countAndLimit(usage?.sends, limitText(plan.monthlySendCap)),
+      countAndLimit(usage?.sends, limitText('monthlySendCap')),
     ],
-    ['Requests per minute', limitText(plan.rateLimitPerMinute)],
+    ['Requests per minute', limitText('rateLimitPerMinute')],
   ];
   const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(24))}  ${value}\n`);
   return `${paint('bold', projectId)}\n${lines.join('')}`;

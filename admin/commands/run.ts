@@ -56,7 +56,7 @@ export function runProjects(
     }
   };
   program
-    .addCommand(createCommand(runOnStack))
+    .addCommand(createCommand(runOnStack, terminal))
     .addCommand(showCommand(runOnStack))
     .addCommand(listCommand(runOnStack))
     .addCommand(setPlanCommand(runOnStack))
@@ -65,6 +65,11 @@ export function runProjects(
     .addCommand(dropPreviousVapidCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack));
+  program.addHelpText(
+    'after',
+    '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +
+      'error as { "error": { "code", "message" } }.',
+  );
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);
 }

@@ -16,7 +16,7 @@ export function setPlanCommand(runOnStack: RunOnStack): Command {
     if (Object.keys(changes).length === 0) {
       command.error('nothing to change: give --subscriber-cap, --send-cap or --rate-limit');
     }
-    await runOnStack(async ({ registry, terminal, print }) => {
+    await runOnStack(async ({ registry, settings, terminal, print }) => {
       const project = await registry.setPlan(projectId, changes, {
         ...realWaiting,
         onWait: (ms) =>
@@ -24,7 +24,7 @@ export function setPlanCommand(runOnStack: RunOnStack): Command {
             `The cap takes effect in ${ms / 1000} s, when all functions count in one place.\n`,
           ),
       });
-      print(projectJson(project), projectText(project, paintFor(terminal.output)));
+      print(projectJson(project), projectText(project, settings, paintFor(terminal.output)));
     });
   });
   return withExamples(command, 'my-site --subscriber-cap 5000', 'my-site --send-cap default');

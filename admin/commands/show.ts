@@ -3,6 +3,7 @@ import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
+import { effectiveLimits } from './effective-limits.ts';
 import { projectText } from './project-text.ts';
 
 export function showCommand(runOnStack: RunOnStack): Command {
@@ -10,7 +11,7 @@ export function showCommand(runOnStack: RunOnStack): Command {
     .description('Prints a project, its limits and its usage.')
     .addArgument(projectIdArgument())
     .action((projectId: string) =>
-      runOnStack(async ({ registry, terminal, print }) => {
+      runOnStack(async ({ registry, settings, terminal, print }) => {
         const project = await registry.find(projectId);
         if (!project) throw new ProjectNotFound(projectId);
         const usage = {
@@ -19,7 +20,11 @@ export function showCommand(runOnStack: RunOnStack): Command {
             ? await registry.countPreviousPair(project)
             : undefined,
         };
-        print(projectJson(project, usage), projectText(project, paintFor(terminal.output), usage));
+        const limits = effectiveLimits(project.plan, settings);
+        print(
+          projectJson(project, { usage, limits }),
+          projectText(project, settings, paintFor(terminal.output), usage),
+        );
       }),
     );
   return withExamples(command, 'my-site', 'my-site --local --json');

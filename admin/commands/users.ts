@@ -54,8 +54,11 @@ function deleteCommand(runOnStack: RunOnStack): Command {
       runOnStack(async ({ users, terminal, print }) => {
         const count = await users.count(projectId, userId);
         const user = { projectId, userId };
-        const question = `This permanently deletes ${subscriptionsOf(count, user)}\nType the user id to continue: `;
-        if (!yes) await confirm(question, userId, terminal);
+        if (!yes) {
+          const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
+          const refusal = 'Nothing was deleted.';
+          await confirm({ effect, expected: userId, label: 'user id', refusal }, terminal);
+        }
         const removed = await users.remove(projectId, userId);
         print({ ...user, removed }, `Deleted ${subscriptionsOf(removed, user)}\n`);
       }),

@@ -60,7 +60,7 @@ function configure(program: Command, args: readonly string[], { output }: Termin
       getOutHelpWidth: () => output.columns ?? 80,
     });
   for (const command of withSubcommands(program)) {
-    if (command !== program) command.copyInheritedSettings(program);
+    if (command.parent) command.copyInheritedSettings(command.parent);
     command.exitOverride((error) => {
       throw error.exitCode === 0 ? error : usageError(error, command);
     });
@@ -68,6 +68,7 @@ function configure(program: Command, args: readonly string[], { output }: Termin
   }
 }
 
+/** A command and all commands below it, parents first. */
 function withSubcommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
@@ -114,6 +115,9 @@ function printError(error: Error, { messages }: Terminal): void {
   if (error instanceof UsageError) messages.write(`See: ${error.helpCall}\n`);
 }
 
-function printJsonError({ code, message }: Error & { code?: unknown }, terminal: Terminal): void {
+function printJsonError(error: Error & { code?: unknown }, terminal: Terminal): void {
+  const { message } = error;
+  // An error without a code comes from AWS or the network.
+  const code = typeof error.code === 'string' ? error.code : 'failed';
   terminal.messages.write(`${printableJson({ error: { code, message } })}\n`);
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { TableNames } from '../dynamodb/table-names.ts';
+import type { SettingValues } from '../stack.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';
@@ -10,6 +11,7 @@ export interface LocalState {
   /** Origin of the local push service. */
   readonly pushService: string;
   readonly dynamodb: { readonly endpoint: string; readonly tables: TableNames };
+  readonly settings: SettingValues;
   readonly project: {
     readonly projectId: string;
     readonly applicationServerKey: string;

@@ -14,7 +14,7 @@ export interface TourBrowser {
  * in this order.
  */
 export function tour(
-  { baseUrl, pushService, project }: LocalState,
+  { baseUrl, pushService, project }: Pick<LocalState, 'baseUrl' | 'pushService' | 'project'>,
   { id, subscription }: TourBrowser,
   paint: Paint = plain,
 ): string {

@@ -268,7 +268,7 @@ test.each(Object.entries(environments))(
   },
 );
 
-test('settings reach the functions that read them', () => {
+test('settings reach the functions that read them, and the operator', () => {
   const stack = synthesize({
     stage: 'eu',
     subscriberCap: '5',
@@ -283,6 +283,13 @@ test('settings reach the functions that read them', () => {
   expect(propertiesOf('subscribe', stack).Environment.Variables).toMatchObject({
     SUBSCRIBER_CAP: '5',
     RATE_LIMIT_PER_MINUTE: '9',
+    EXTRA_PUSH_ORIGINS: origins,
+  });
+  expect(JSON.parse(stack.template.findOutputs('Settings').Settings!.Value)).toEqual({
+    SUBSCRIBER_CAP: '5',
+    MONTHLY_SEND_CAP: '7',
+    RATE_LIMIT_PER_MINUTE: '9',
+    VAPID_SUBJECT: 'mailto:push@carillon.example',
     EXTRA_PUSH_ORIGINS: origins,
   });
   expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
@@ -309,9 +316,9 @@ test('send and deliver have one vCPU and the longest timeouts', () => {
   }
 });
 
-test('the outputs are the base URL and the tables', () => {
+test('the outputs are the base URL, the settings and the tables', () => {
   const found = prod.template.findOutputs('*');
-  expect(Object.keys(found).sort()).toEqual(['ApiUrl', ...outputs].sort());
+  expect(Object.keys(found).sort()).toEqual(['ApiUrl', 'Settings', ...outputs].sort());
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
   for (const name of outputs) {
     expect(prod.resources('AWS::DynamoDB::Table')).toHaveProperty(found[name]!.Value.Ref);

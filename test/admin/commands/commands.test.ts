@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../../contract/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
@@ -49,9 +51,30 @@ describe('create', () => {
 
   it('accepts an existing VAPID pair', async () => {
     const { publicKey, privateKey } = newVapidPair();
-    const flags = [`--vapid-public=${publicKey}`, `--vapid-private=${privateKey}`];
+    const file = join(operator.directory, 'private-key.txt');
+    await writeFile(file, `${privateKey}\n`);
+    const flags = [`--vapid-public=${publicKey}`, `--vapid-private-file=${file}`];
     const created = await operator.runJson(['create', projectId, ...flags]);
     expect(created.applicationServerKey).toBe(publicKey);
+  });
+
+  it('reads the private VAPID key from standard input', async () => {
+    const { publicKey, privateKey } = newVapidPair();
+    const flags = [`--vapid-public=${publicKey}`, '--vapid-private-file', '-'];
+    const { code } = await operator.runLocal(['create', projectId, ...flags], {
+      typed: `${privateKey}\n`,
+    });
+    expect(code).toBe(0);
+    expect(await operator.registry.find(projectId)).toMatchObject({ vapidPublicKey: publicKey });
+  });
+
+  it('does not repeat a private key that is given instead of a file', async () => {
+    const { publicKey, privateKey } = newVapidPair();
+    const flags = [`--vapid-public=${publicKey}`, `--vapid-private-file=${privateKey}`];
+    const { code, output, messages } = await operator.runLocal(['create', projectId, ...flags]);
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(messages).toContain('Give the name of a file, or - for standard input');
+    expect(messages).not.toContain(privateKey);
   });
 
   it.each([
@@ -95,11 +118,13 @@ describe('show', () => {
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
-    expect(output).toMatch(/Requests per minute +limit: default\n/);
+    expect(output).toMatch(/Notifications in \d{4}-\d\d +0 +limit: 10,000 \(default\)\n/);
+    expect(output).toMatch(/Requests per minute +limit: 60 \(default\)\n/);
     expect(await operator.runJson(['show', projectId])).toMatchObject({
       projectId,
       plan: { subscriberCap: 7 },
       usage: { subscribers: 1, sends: 0 },
+      limits: { subscriberCap: 7, monthlySendCap: 10_000, rateLimitPerMinute: 60 },
     });
   });
 
@@ -119,6 +144,7 @@ describe('list', () => {
     expect(output.indexOf(`${projectId}-a`)).toBeGreaterThan(0);
     expect(output.indexOf(`${projectId}-a`)).toBeLessThan(output.indexOf(`${projectId}-b`));
     const listed: { projectId: string }[] = await operator.runJson(['list']);
+    expect(output).toMatch(new RegExp(`${projectId}-a .* 0  1,000 +0  10,000 +60 `));
     expect(listed.map((project) => project.projectId)).toEqual(expect.arrayContaining(ids));
   });
 });
@@ -198,7 +224,7 @@ describe('delete', () => {
   it('needs --yes without a terminal', async () => {
     const { code, messages } = await operator.runLocal(['delete', projectId]);
     expect(code).toBe(1);
-    expect(messages).toBe('Cannot ask without a terminal. Use --yes to delete without asking.\n');
+    expect(messages).toBe('Cannot ask without a terminal. Use --yes to continue without asking.\n');
     expect(await operator.registry.find(projectId)).toBeDefined();
   });
 

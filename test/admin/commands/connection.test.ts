@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
 
 let operator: Operator;
 let projectId: string;
@@ -81,6 +81,7 @@ describe('a deployed stack', () => {
 
   const outputs = () => ({
     ApiUrl: 'https://api.example/',
+    Settings: JSON.stringify(settings),
     ProjectsTable: operator.database.tables.PROJECTS_TABLE,
     VapidKeysTable: operator.database.tables.VAPID_KEYS_TABLE,
     SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,
@@ -131,6 +132,13 @@ describe('a deployed stack', () => {
     expect(messages).toContain('is missing the outputs UsageTable');
   });
 
+  it('must have complete settings', async () => {
+    cloudFormation.respondWith(200, describedStack({ ...outputs(), Settings: '{}' }));
+    const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
+    expect(code).toBe(1);
+    expect(messages).toContain('The output Settings of stack "Carillon" is malformed.');
+  });
+
   it('needs a region', async () => {
     const { code, messages } = await operator.run(['list']);
     expect(code).toBe(1);
@@ -174,7 +182,7 @@ async function startCloudFormation() {
 function describedStack(outputs: Readonly<Record<string, string>>): string {
   const members = Object.entries(outputs).map(
     ([key, value]) =>
-      `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+      `<member><OutputKey>${key}</OutputKey><OutputValue>${value.replaceAll('"', '&quot;')}</OutputValue></member>`,
   );
   return (
     '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +

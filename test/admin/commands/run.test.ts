@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 describe('a wrong call', () => {
-  const { publicKey, privateKey } = newVapidPair();
+  const { publicKey } = newVapidPair();
 
   it.each([
     [
@@ -43,13 +43,8 @@ describe('a wrong call', () => {
     [['users', 'delete', 'a', 'ada', '--force'], "Unknown option '--force'."],
     [['create', 'a', `--vapid-public=${publicKey}`], 'must be given together'],
     [
-      [
-        'create',
-        'a',
-        `--vapid-public=${newVapidPair().publicKey}`,
-        `--vapid-private=${privateKey}`,
-      ],
-      'not a pair',
+      ['create', 'a', `--vapid-public=${newVapidPair().publicKey}`, '--vapid-private-file=-'],
+      'Invalid private VAPID key',
     ],
     [
       ['list', '--local', '--stack', 'Other'],
@@ -75,7 +70,7 @@ describe('a wrong call', () => {
     const { code, output } = await operator.run(['create', '--help']);
     expect(code).toBe(0);
     expect(output).toContain('npm run -s projects -- create [options] <projectId>');
-    expect(output).toContain('--vapid-private <key>');
+    expect(output).toContain('--vapid-private-file <file>');
   });
 });
 
@@ -83,8 +78,8 @@ describe('an error under --json', () => {
   it.each([
     [1, ['show', 'no-such-project', '--local', '--json'], 'project_not_found'],
     [1, ['delete', 'no-such-project', '--yes', '--json', '--local'], 'project_not_found'],
-    [1, ['delete', 'no-such-project', '--json', '--local'], undefined],
     [1, ['users', 'export', 'no-such-project', 'ada', '--json', '--local'], 'project_not_found'],
+    [1, ['delete', 'no-such-project', '--json', '--local'], 'confirmation_needed'],
     [2, ['show', '--json'], 'usage'],
     [2, ['crate', 'x', '--json'], 'usage'],
     [2, ['create', 'a', '--json', '--bogus'], 'usage'],
@@ -92,7 +87,7 @@ describe('an error under --json', () => {
     const { code, output, messages } = await operator.run(args);
     expect({ code, output }).toEqual({ code: exitCode, output: '' });
     expect(JSON.parse(messages)).toEqual({
-      error: { ...(errorCode && { code: errorCode }), message: expect.any(String) },
+      error: { code: errorCode, message: expect.any(String) },
     });
   });
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LocalState, writeState } from '../../../local/start/state-file.ts';
 import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { settings } from '../../fixtures/operator.ts';
 
 let folder: Folder;
 beforeEach(() => {
@@ -24,6 +25,7 @@ const state = (baseUrl: string): LocalState => ({
       RATE_LIMITS_TABLE: 'e',
     },
   },
+  settings,
   project: { projectId: 'demo', applicationServerKey: 'key', secretApiKey: 'secret' },
 });
 

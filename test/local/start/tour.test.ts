@@ -10,9 +10,9 @@ test('the commands of the tour work when they are pasted in order', async () => 
     const project = await demoProject(stack.dynamodb, undefined);
     const { applicationServerKey } = project;
     const browser = stack.pushService.subscribe({ applicationServerKey });
-    const { baseUrl, dynamodb } = stack;
+    const { baseUrl } = stack;
     const text = tour(
-      { baseUrl, pushService: stack.pushService.origin, dynamodb, project },
+      { baseUrl, pushService: stack.pushService.origin, project },
       { id: browser.id, subscription: browser.toJSON() },
     );
     expect(text).toContain(project.secretApiKey);
