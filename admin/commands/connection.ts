@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import {
   type DeployedSettings,
@@ -21,6 +22,8 @@ export type StackLocation =
 export interface Connection {
   readonly registry: ProjectRegistry;
   readonly users: UserData;
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly tables: ProjectTables;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
@@ -196,12 +199,23 @@ function open(
   settings: DeployedSettings,
   config: DynamoDBClientConfig,
 ): Connection {
-  const dynamo = documentClient(config);
+  // Commands have more time than functions.
+  const dynamo = documentClient({
+    maxAttempts: 5,
+    requestHandler: {
+      connectionTimeout: 5000,
+      requestTimeout: 20_000,
+      throwOnRequestTimeout: true,
+    },
+    ...config,
+  });
   const clock = () => new Date();
   const registry = projectRegistry(dynamo, tables, clock);
   return {
     registry,
     users: userData(dynamo, tables, registry, clock),
+    dynamo,
+    tables,
     baseUrl: baseUrl.replace(/\/$/, ''),
     settings,
     close: () => dynamo.destroy(),

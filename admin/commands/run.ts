@@ -12,6 +12,7 @@ import { rotateKeyCommand } from './rotate-key.ts';
 import { rotateVapidCommand } from './rotate-vapid.ts';
 import { setPlanCommand } from './set-plan.ts';
 import { showCommand } from './show.ts';
+import { subscriptionsCommand } from './subscriptions.ts';
 import { usersCommand } from './users.ts';
 
 /** The options of every command. */
@@ -64,7 +65,8 @@ export function runProjects(
     .addCommand(rotateVapidCommand(runOnStack))
     .addCommand(dropPreviousVapidCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
-    .addCommand(usersCommand(runOnStack));
+    .addCommand(usersCommand(runOnStack))
+    .addCommand(subscriptionsCommand(runOnStack));
   program.addHelpText(
     'after',
     '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +

@@ -19,8 +19,10 @@ describe('a wrong call', () => {
   it.each([
     [
       [],
-      'Missing command: use one of create, show, list, set-plan, rotate-key, rotate-vapid, drop-previous-vapid, delete, users.',
+      'Missing command: use one of create, show, list, set-plan, rotate-key, rotate-vapid, drop-previous-vapid, delete, users, subscriptions.',
     ],
+    [['subscriptions'], 'Missing command: use one of import, export.'],
+    [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],
     [['show'], "Missing required argument 'projectId'."],

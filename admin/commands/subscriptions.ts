@@ -1,0 +1,146 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { projectStore } from '../../lambdas/store/projects.ts';
+import { ProjectNotFound } from '../project-errors.ts';
+import { exportPages } from '../subscriptions/export.ts';
+import { type ImportReport, importSubscriptions } from '../subscriptions/import.ts';
+import { batchImport } from '../subscriptions/import-batch.ts';
+import { lineReader } from '../subscriptions/line.ts';
+import { textLines } from '../subscriptions/text-lines.ts';
+import { withExamples } from '../terminal/command-line.ts';
+import { printable } from '../terminal/printable.ts';
+import { progressBar } from '../terminal/progress-bar.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
+import { formatCount } from './limits.ts';
+
+export function subscriptionsCommand(runOnStack: RunOnStack): Command {
+  return new Command('subscriptions')
+    .description('Imports or exports the subscriptions of a project.')
+    .addCommand(importCommand(runOnStack))
+    .addCommand(exportCommand(runOnStack));
+}
+
+function importCommand(runOnStack: RunOnStack): Command {
+  const command = new Command('import')
+    .description(
+      'Adds subscriptions, one JSON object per line: PushSubscription JSON, or an export. ' +
+        'Repeat it after an interruption: it continues.',
+    )
+    .addArgument(projectIdArgument())
+    .argument('[file]', 'file to read; - reads standard input', '-')
+    .action((projectId: string, file: string) =>
+      runOnStack(async ({ registry, dynamo, tables, settings, terminal, print }) => {
+        const project = await registry.find(projectId);
+        if (!project) throw new ProjectNotFound(projectId);
+        const clock = () => new Date();
+        const bar = progressBar(terminal.messages, 'importing', await countLines(file));
+        const report = await importSubscriptions({
+          project,
+          lines: textLines(file === '-' ? terminal.input : readFrom(file)),
+          readLine: lineReader(settings.EXTRA_PUSH_ORIGINS),
+          importBatch: batchImport(
+            dynamo,
+            tables,
+            projectStore(dynamo, tables.projects, clock),
+            settings.SUBSCRIBER_CAP,
+            clock,
+          ),
+          sleep,
+          onProgress: (lines) => bar.update(lines),
+        }).finally(() => bar.stop());
+        print({ projectId, ...report }, reportText(report));
+        if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
+      }),
+    );
+  return withExamples(command, 'my-site subscriptions.ndjson', 'my-site --local < lines.ndjson');
+}
+
+function reportText({ created, updated, unchanged, mistakes, invalid }: ImportReport): string {
+  const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
+  if (invalid > mistakes.length) {
+    lines.push(`and ${formatCount(invalid - mistakes.length)} more invalid lines\n`);
+  }
+  const [added, changed, same] = [created, updated, unchanged].map(formatCount);
+  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged.\n`;
+}
+
+function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {
+  const reasons = [
+    ...(invalid > 0 ? [`${formatCount(invalid)} invalid lines were skipped`] : []),
+    ...(overCap > 0
+      ? [
+          `${formatCount(overCap)} subscriptions were not imported, because project "${projectId}" has reached ` +
+            'its subscriber cap: raise it with set-plan --subscriber-cap and import again',
+        ]
+      : []),
+  ];
+  return new CommandError('import_incomplete', `${reasons.join('; ')}.`);
+}
+
+/** 0 for standard input. */
+async function countLines(file: string): Promise<number> {
+  if (file === '-') return 0;
+  let count = 0;
+  for await (const chunk of readFrom(file)) {
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) count += 1;
+  }
+  return count;
+}
+
+/** @throws {CommandError} */
+async function* readFrom(file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(file);
+  } catch (error) {
+    throw new CommandError('unreadable_file', `Cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+function exportCommand(runOnStack: RunOnStack): Command {
+  const command = new Command('export')
+    .description(
+      'Writes all subscriptions of a project, one JSON object per line. Protect the file: it contains keys.',
+    )
+    .addArgument(projectIdArgument())
+    .argument('[file]', 'file to write; - writes to standard output', '-')
+    .action((projectId: string, file: string) =>
+      runOnStack(async ({ registry, dynamo, tables, terminal, print }) => {
+        if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
+        const { subscribers } = await registry.usage(projectId);
+        const bar = progressBar(terminal.messages, 'exporting', file === '-' ? 0 : subscribers);
+        let exported = 0;
+        async function* pages() {
+          for await (const lines of exportPages(dynamo, tables.subscriptions, projectId)) {
+            yield lines.map((line) => `${line}\n`).join('');
+            exported += lines.length;
+            bar.update(exported);
+          }
+        }
+        await write(pages(), file, terminal).finally(() => bar.stop());
+        if (file === '-') return;
+        print(
+          { projectId, file, exported },
+          `Exported ${formatCount(exported)} subscriptions to ${printable(file)}.\n`,
+        );
+      }),
+    );
+  return withExamples(command, 'my-site subscriptions.ndjson', 'my-site | gzip > backup.ndjson.gz');
+}
+
+/** A file appears under its name when it is complete. Only its owner can read it. */
+async function write(
+  pages: AsyncGenerator<string>,
+  file: string,
+  { output }: Terminal,
+): Promise<void> {
+  if (file === '-') return pipeline(Readable.from(pages), output, { end: false });
+  const unfinished = `${file}.unfinished`;
+  await rm(unfinished, { force: true });
+  await pipeline(Readable.from(pages), createWriteStream(unfinished, { mode: 0o600 }));
+  await rename(unfinished, file);
+}

@@ -1,0 +1,231 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { subscription } from '../../fixtures/subscription.ts';
+import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts';
+
+let operator: Operator;
+let projectId: string;
+let file: string;
+
+beforeAll(async () => {
+  operator = await startOperator();
+});
+afterAll(() => operator.stop());
+beforeEach(async () => {
+  projectId = `p-${randomUUID()}`;
+  file = join(operator.directory, `${projectId}.ndjson`);
+  await operator.registry.create({ projectId, random: randomBytes });
+});
+
+async function importValues(values: readonly unknown[]) {
+  await writeFile(file, linesOf(values));
+  const { code, output, messages } = await operator.runLocal([
+    'subscriptions',
+    'import',
+    projectId,
+    file,
+    '--json',
+  ]);
+  return {
+    code,
+    report: JSON.parse(output || '{}'),
+    error: messages && JSON.parse(messages).error,
+  };
+}
+
+/** The lines of an export, parsed. */
+async function exported(id = projectId): Promise<Record<string, unknown>[]> {
+  const { code, output } = await operator.runLocal(['subscriptions', 'export', id]);
+  expect(code).toBe(0);
+  return output
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+async function subscribers(): Promise<number> {
+  return (await operator.registry.usage(projectId)).subscribers;
+}
+
+function subscribe(url: ReturnType<typeof subscription>) {
+  const { dynamo, tables } = operator.database;
+  const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
+  return store.save({ projectId, subscriberCounter: 'single' }, url, null);
+}
+
+describe('subscriptions import', () => {
+  it('adds and counts subscriptions as the web-push library has them', async () => {
+    const values = [subscriptionJson(), subscriptionJson({ userId: 'ann' })];
+    expect(await importValues(values)).toMatchObject({
+      code: 0,
+      report: { projectId, created: 2, updated: 0, unchanged: 0, overCap: 0, invalid: 0 },
+    });
+    expect(await subscribers()).toBe(2);
+    const found = await exported();
+    expect(found).toHaveLength(2);
+    for (const value of values) expect(found).toContainEqual(expect.objectContaining(value));
+  });
+
+  it('reads standard input', async () => {
+    const result = await operator.runLocal(['subscriptions', 'import', projectId], {
+      typed: linesOf([subscriptionJson()]),
+    });
+    expect(result).toMatchObject({ code: 0, output: '1 added, 0 updated, 0 unchanged.\n' });
+  });
+
+  it('skips invalid lines and names each', async () => {
+    await writeFile(
+      file,
+      [
+        JSON.stringify(subscriptionJson()),
+        '{"endpoint":',
+        '',
+        JSON.stringify(subscriptionJson({ endpoint: 'https://push.example/1' })),
+        `[${JSON.stringify(subscriptionJson())}]`,
+        JSON.stringify(subscriptionJson()),
+      ].join('\r\n'),
+    );
+    const result = await operator.runLocal(['subscriptions', 'import', projectId, file]);
+    expect(result).toEqual({
+      code: 1,
+      output:
+        'line 2: is not JSON\n' +
+        'line 4: endpoint must be on a known push service; "push.example" is not one\n' +
+        'line 5: must be an object\n' +
+        '2 added, 0 updated, 0 unchanged.\n',
+      messages: '3 invalid lines were skipped.\n',
+    });
+    expect(await subscribers()).toBe(2);
+  });
+
+  it('updates subscriptions that exist, and keeps a user id that the line does not have', async () => {
+    const [first, second] = [subscriptionJson({ userId: 'ann' }), subscriptionJson()];
+    await importValues([first, second]);
+    const { userId, ...withoutUser } = first;
+    const changed = { ...withoutUser, keys: subscriptionJson().keys };
+    expect((await importValues([changed, second])).report).toMatchObject({
+      created: 0,
+      updated: 1,
+      unchanged: 1,
+    });
+    expect(await subscribers()).toBe(2);
+    expect(await exported()).toContainEqual(expect.objectContaining({ ...changed, userId }));
+  });
+
+  it('does not replace a subscription that was updated after its export', async () => {
+    await importValues([subscriptionJson()]);
+    const [before] = await exported();
+    const newer = {
+      ...before,
+      keys: subscriptionJson().keys,
+      updatedAt: '2999-01-01T00:00:00.000Z',
+    };
+    expect((await importValues([newer])).report).toMatchObject({ updated: 1 });
+    expect((await importValues([before])).report).toMatchObject({ updated: 0, unchanged: 1 });
+    expect(await exported()).toEqual([{ ...newer }]);
+  });
+
+  it.each([
+    ['single', 1_000_000],
+    ['parts', null],
+  ] as const)(
+    'keeps the last of several lines with one endpoint, near or far (%s counter)',
+    async (_counter, subscriberCap) => {
+      const id = projectId;
+      projectId = `${id}-cap`;
+      await operator.registry.create({ projectId, plan: { subscriberCap }, random: randomBytes });
+      const early = subscriptionJson({ userId: 'first' });
+      const others = Array.from({ length: 1200 }, () => subscriptionJson());
+      const again = (userId: string) => ({ ...early, keys: subscriptionJson().keys, userId });
+      const last = again('last');
+      const values = [early, again('near'), ...others, again('far'), last];
+      const { report } = await importValues(values);
+      expect(report.created).toBe(1201);
+      expect(report.created + report.updated + report.unchanged).toBe(values.length);
+      expect(await subscribers()).toBe(1201);
+      expect(await exported()).toContainEqual(expect.objectContaining(last));
+    },
+  );
+
+  it('never passes the cap, still updates what exists, and says how many were left out', async () => {
+    const existing = subscriptionJson();
+    await importValues([existing]);
+    await operator.registry.setPlan(projectId, { subscriberCap: 120 });
+    const changed = { ...existing, keys: subscriptionJson().keys };
+    const more = Array.from({ length: 300 }, () => subscriptionJson());
+    // Others subscribe meanwhile.
+    const [{ code, report, error }, ...outcomes] = await Promise.all([
+      importValues([...more, changed]),
+      ...Array.from({ length: 5 }, () => subscribe(subscription())),
+    ]);
+    expect(outcomes).toEqual(Array.from({ length: 5 }, () => 'created'));
+    expect(code).toBe(1);
+    expect(report.updated).toBe(1);
+    expect(report.created + report.overCap).toBe(300);
+    expect(error.code).toBe('import_incomplete');
+    expect(error.message).toContain(
+      `${report.overCap} subscriptions were not imported, because project "${projectId}" has reached its subscriber cap`,
+    );
+    const found = await exported();
+    expect(found).toHaveLength(await subscribers());
+    expect(found).toContainEqual(expect.objectContaining(changed));
+    expect(found).toHaveLength(1 + 5 + report.created);
+    // The five have no cap here: they may come after the import has reached its own.
+    expect(found.length - 5).toBeLessThanOrEqual(120);
+    expect(found.length).toBeGreaterThanOrEqual(120);
+  });
+
+  it('fails for an unknown project and an unreadable file', async () => {
+    await writeFile(file, '');
+    expect(await operator.runLocal(['subscriptions', 'import', 'unknown', file])).toEqual({
+      code: 1,
+      output: '',
+      messages: 'Project "unknown" does not exist.\n',
+    });
+    const { code, messages } = await operator.runLocal([
+      'subscriptions',
+      'import',
+      projectId,
+      `${file}-none`,
+    ]);
+    expect(code).toBe(1);
+    expect(messages).toContain('Cannot read');
+  });
+});
+
+describe('subscriptions export', () => {
+  it('writes the same lines each time, into a file for its owner only', async () => {
+    await importValues(Array.from({ length: 30 }, () => subscriptionJson()));
+    const printed = await operator.runLocal(['subscriptions', 'export', projectId]);
+    const target = `${file}.export`;
+    const result = await operator.runLocal(['subscriptions', 'export', projectId, target]);
+    expect(result.output).toBe(`Exported 30 subscriptions to ${target}.\n`);
+    expect(readFileSync(target, 'utf8')).toBe(printed.output);
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    expect(await readdir(operator.directory)).not.toContain(
+      `${projectId}.ndjson.export.unfinished`,
+    );
+  });
+
+  it('is imported as the same subscriptions, with their times', async () => {
+    await importValues([subscriptionJson({ userId: 'a#b' }), subscriptionJson()]);
+    const values = await exported();
+    projectId = `${projectId}-copy`;
+    await operator.registry.create({ projectId, random: randomBytes });
+    await importValues(values);
+    expect(await exported()).toEqual(values);
+    expect(await subscribers()).toBe(2);
+  });
+
+  it('fails for an unknown project', async () => {
+    expect(await operator.runLocal(['subscriptions', 'export', 'unknown'])).toMatchObject({
+      code: 1,
+      output: '',
+    });
+  });
+});
