@@ -69,6 +69,8 @@ export default {
     mayUseNode('lib'),
 
     may('admin', contract, store, packages, '^package\\.json$'),
+    // The counts of a notification, as the route returns them.
+    may('admin', '^lambdas/get-notification/get-notification\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

@@ -215,9 +215,9 @@ export function projectRegistry(
       return removeProject(dynamo, tables, projectId, random, onProgress);
     },
 
-    /** The number of subscribers, and of notifications sent in the current UTC month. */
-    usage(projectId: string): Promise<ProjectUsage> {
-      return projectUsage(dynamo, tables.usage)(projectId, utcMonth(clock()));
+    /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */
+    usage(projectId: string, month = utcMonth(clock())): Promise<ProjectUsage> {
+      return projectUsage(dynamo, tables.usage)(projectId, month);
     },
   };
 }

@@ -156,8 +156,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       concurrency,
       onInvocation,
     );
+    const environments = new Map<string, Record<string, string>>();
     const lambdaApi = await startLambdaApi({
       functions: definitions,
+      environments,
       grants,
       invoke,
       concurrency,
@@ -168,7 +170,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(lambdaApi.stop);
     signal?.throwIfAborted();
 
-    const variables: Record<string, string> = {};
     for (const definition of definitions) {
       const environment = functionEnvironment(definition, {
         pushServiceOrigin: pushService.origin,
@@ -177,7 +178,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         lambdaEndpoint: lambdaApi.endpoint,
         overrides: options.environment,
       });
-      Object.assign(variables, environment);
+      environments.set(definition.name, environment);
       const { concurrency: size } = options;
       functions.set(
         definition.name,
@@ -206,6 +207,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     // The gateway stops before the functions, so that no request reaches a stopped function.
     stops.push(gateway.stop);
 
+    const variables: Record<string, string> = Object.assign({}, ...environments.values());
     return {
       baseUrl: gateway.origin,
       pushService,

@@ -70,6 +70,7 @@ async function run(signal: AbortSignal): Promise<void> {
       baseUrl: stack.baseUrl,
       pushService: stack.pushService.origin,
       dynamodb: { endpoint, tables },
+      lambda: { endpoint: stack.lambdaEndpoint, functions: [...stack.functions.keys()] },
       settings: stack.settings,
       project,
     };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
@@ -10,9 +10,14 @@ import {
   settingNames,
 } from '../../contract/environment.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { awsFacts } from '../doctor/aws-facts.ts';
+import type { DeploymentFacts } from '../doctor/facts.ts';
+import { localFacts } from '../doctor/local-facts.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
+import { ConnectionError } from './connection-error.ts';
+import { parseSettings, readOutputs } from './stack-outputs.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
@@ -23,18 +28,19 @@ export interface Connection {
   readonly registry: ProjectRegistry;
   readonly users: UserData;
   readonly dynamo: DynamoDBDocumentClient;
-  readonly tables: ProjectTables;
+  readonly tables: StackTables;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
+  readonly facts: DeploymentFacts;
+  /** An endpoint that no browser has, at a push service that the stack accepts. */
+  canaryEndpoint(id: string): string;
   close(): void;
 }
 
-/** The stack cannot be reached. The message says what to do. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
-  readonly code = 'stack_unreachable';
+export interface StackTables extends ProjectTables {
+  readonly tallies: string;
 }
 
 /** @throws {ConnectionError} */
@@ -46,6 +52,8 @@ export function connect(location: StackLocation): Promise<Connection> {
 
 const localState = z.object({
   baseUrl: z.url(),
+  pushService: z.url(),
+  lambda: z.object({ endpoint: z.url(), functions: z.array(z.string()) }),
   dynamodb: z.object({
     endpoint: z.url(),
     tables: z.object({
@@ -54,6 +62,7 @@ const localState = z.object({
       [environment.subscriptionsTable]: z.string(),
       [environment.usageTable]: z.string(),
       [environment.notificationsTable]: z.string(),
+      [environment.talliesTable]: z.string(),
     }),
   }),
   settings: z.record(z.string(), z.string()),
@@ -65,13 +74,14 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       'No local stack is running in this folder. Start one with: npm start',
     );
   });
-  const { baseUrl, dynamodb, settings } = parseLocalState(text, stateFile);
+  const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
   const tables = {
     projects: dynamodb.tables.PROJECTS_TABLE,
     vapidKeys: dynamodb.tables.VAPID_KEYS_TABLE,
     subscriptions: dynamodb.tables.SUBSCRIPTIONS_TABLE,
     usage: dynamodb.tables.USAGE_TABLE,
     notifications: dynamodb.tables.NOTIFICATIONS_TABLE,
+    tallies: dynamodb.tables.TALLIES_TABLE,
   };
   // The state file remains if the local stack was killed.
   await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
@@ -79,11 +89,25 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       cause,
     });
   });
-  return open(baseUrl, tables, settings, {
+  const { dynamo, ...stores } = open(tables, {
     endpoint: dynamodb.endpoint,
     region: 'local',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
+  const facts = localFacts(baseUrl, lambda.endpoint, lambda.functions);
+  return {
+    ...stores,
+    dynamo,
+    tables,
+    baseUrl,
+    settings,
+    facts,
+    canaryEndpoint: (id) => `${pushService}/push/${id}`,
+    close() {
+      facts.close();
+      dynamo.destroy();
+    },
+  };
 }
 
 function parseLocalState(text: string, stateFile: string) {
@@ -115,90 +139,30 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
     });
     const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
     const { baseUrl, settings, ...tables } = outputs;
-    return open(baseUrl, tables, parseSettings(settings, stack), {
-      region: resolvedRegion,
-      credentials,
-    });
-  } finally {
+    const deployedSettings = parseSettings(settings, stack);
+    const { dynamo, ...stores } = open(tables, { region: resolvedRegion, credentials });
+    const facts = awsFacts({ stackName: stack, apiUrl: baseUrl, cloudFormation, dynamo, tables });
+    return {
+      ...stores,
+      dynamo,
+      tables,
+      baseUrl: baseUrl.replace(/\/$/, ''),
+      settings: deployedSettings,
+      facts,
+      canaryEndpoint: (id) => `https://updates.push.services.mozilla.com/wpush/v2/${id}`,
+      close() {
+        facts.close();
+        dynamo.destroy();
+        cloudFormation.destroy();
+      },
+    };
+  } catch (error) {
     cloudFormation.destroy();
+    throw error;
   }
 }
 
-/** The outputs of the stack that are needed to manage its projects. */
-const outputNames = {
-  baseUrl: 'ApiUrl',
-  settings: 'Settings',
-  projects: 'ProjectsTable',
-  vapidKeys: 'VapidKeysTable',
-  subscriptions: 'SubscriptionsTable',
-  usage: 'UsageTable',
-  notifications: 'NotificationsTable',
-} as const;
-
-type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
-
-async function readOutputs(
-  cloudFormation: CloudFormationClient,
-  stack: string,
-  region: string,
-): Promise<Outputs> {
-  const response = await cloudFormation
-    .send(new DescribeStacksCommand({ StackName: stack }))
-    .catch((cause: unknown) => {
-      throw new ConnectionError(describeStackError(cause, stack, region), { cause });
-    });
-  const outputs = new Map(
-    response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
-  );
-  const missing = Object.values(outputNames).filter((name) => !outputs.get(name));
-  if (missing.length > 0) {
-    throw new ConnectionError(
-      `Stack "${stack}" in ${region} is missing the outputs ${missing.join(', ')}. Check --stack, or deploy the stack again.`,
-    );
-  }
-  return Object.fromEntries(
-    Object.entries(outputNames).map(([key, name]) => [key, outputs.get(name)]),
-  ) as Outputs;
-}
-
-/** @param text the output `Settings`. */
-function parseSettings(text: string, stack: string): DeployedSettings {
-  try {
-    return readEnvironment(settingNames, JSON.parse(text));
-  } catch (cause) {
-    throw new ConnectionError(
-      `The output Settings of stack "${stack}" is malformed. Deploy the stack again.`,
-      { cause },
-    );
-  }
-}
-
-function describeStackError(error: unknown, stack: string, region: string): string {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  switch (name) {
-    // CloudFormation has no more specific error for a stack that does not exist.
-    case 'ValidationError':
-      return `Stack "${stack}" does not exist in ${region}. Deploy it with npx cdk deploy, or choose another with --stack or --region.`;
-    case 'AccessDenied':
-    case 'AccessDeniedException':
-      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
-    case 'ExpiredToken':
-    case 'ExpiredTokenException':
-    case 'InvalidClientTokenId':
-    case 'SignatureDoesNotMatch':
-    case 'UnrecognizedClientException':
-      return 'The AWS credentials are expired or invalid. Sign in again.';
-    default:
-      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
-  }
-}
-
-function open(
-  baseUrl: string,
-  tables: ProjectTables,
-  settings: DeployedSettings,
-  config: DynamoDBClientConfig,
-): Connection {
+function open(tables: ProjectTables, config: DynamoDBClientConfig) {
   // Commands have more time than functions.
   const dynamo = documentClient({
     maxAttempts: 5,
@@ -211,13 +175,5 @@ function open(
   });
   const clock = () => new Date();
   const registry = projectRegistry(dynamo, tables, clock);
-  return {
-    registry,
-    users: userData(dynamo, tables, registry, clock),
-    dynamo,
-    tables,
-    baseUrl: baseUrl.replace(/\/$/, ''),
-    settings,
-    close: () => dynamo.destroy(),
-  };
+  return { dynamo, registry, users: userData(dynamo, tables, registry, clock) };
 }

@@ -6,13 +6,17 @@ import { programName, type RunOnStack } from './command.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
+import { doctorCommand } from './doctor.ts';
 import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
 import { listCommand } from './list.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
 import { rotateVapidCommand } from './rotate-vapid.ts';
+import { sendCommand } from './send.ts';
 import { setPlanCommand } from './set-plan.ts';
 import { showCommand } from './show.ts';
+import { statsCommand } from './stats.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
+import { usageCommand } from './usage.ts';
 import { usersCommand } from './users.ts';
 
 /** The options of every command. */
@@ -26,12 +30,14 @@ interface CommonOptions {
 /**
  * The operator's command.
  * @param stateFile where a local stack writes its state.
+ * @param connectTo opens the connection to a stack.
  * @returns the exit code: 0, 1 if the command failed, 2 if it was called wrongly.
  */
 export function runProjects(
   args: readonly string[],
   terminal: Terminal,
   stateFile: string,
+  connectTo = connect,
 ): Promise<0 | 1 | 2> {
   const program = new Command(programName)
     .description('Manages the projects of a stack.')
@@ -47,7 +53,7 @@ export function runProjects(
 
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
-    const { close, ...connection } = await connect(locationOf(options, stateFile));
+    const { close, ...connection } = await connectTo(locationOf(options, stateFile));
     const print = (value: unknown, text: string) =>
       terminal.output.write(options.json ? `${printableJson(value)}\n` : text);
     try {
@@ -66,7 +72,11 @@ export function runProjects(
     .addCommand(dropPreviousVapidCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
-    .addCommand(subscriptionsCommand(runOnStack));
+    .addCommand(subscriptionsCommand(runOnStack))
+    .addCommand(sendCommand(runOnStack, process.env))
+    .addCommand(statsCommand(runOnStack))
+    .addCommand(usageCommand(runOnStack))
+    .addCommand(doctorCommand(runOnStack));
   program.addHelpText(
     'after',
     '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +

@@ -18,7 +18,7 @@ export interface NotificationParts {
  */
 export async function getNotification(
   { notifications, tallies, clock }: NotificationParts,
-  { projectId }: Project,
+  { projectId }: Pick<Project, 'projectId'>,
   id: string | undefined,
 ): Promise<NotificationResult> {
   const notification = id === undefined ? undefined : await notifications.find(projectId, id);

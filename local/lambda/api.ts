@@ -10,11 +10,14 @@ import { localAccount, localRegion } from '../template/references.ts';
 import type { ThrottleReason } from './concurrency.ts';
 import { EventQueue, type EventQueueOptions } from './event-queue.ts';
 import { FunctionError } from './function-instance.ts';
+import { describe } from './management.ts';
 
 export interface LambdaApiOptions extends EventQueueOptions {
   readonly functions: readonly FunctionDefinition[];
   /** What the functions may do; all else is refused as Lambda refuses it. */
   readonly grants: Grants;
+  /** The variables of each function, by its name. */
+  readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 export interface LambdaApi {
@@ -29,7 +32,8 @@ type InvocationType = keyof typeof payloadLimits;
 
 /**
  * Serves the operation Invoke of the Lambda API on a free port of the loopback interface, for
- * function names and ARNs without a version, and for the invocation types RequestResponse and Event.
+ * function names and ARNs without a version, and for the invocation types RequestResponse and Event. To others
+ * than functions it also serves what {@link describe} has.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 export async function startLambdaApi(options: LambdaApiOptions): Promise<LambdaApi> {
@@ -68,13 +72,18 @@ interface Response {
 }
 
 async function respond(
-  { functions, grants, concurrency, invoke, onInvocation }: LambdaApiOptions,
+  { functions, grants, concurrency, invoke, environments, onInvocation }: LambdaApiOptions,
   queue: EventQueue,
   message: IncomingMessage,
   requestId: string,
 ): Promise<Response> {
   const payload = await buffer(message);
   const { method, url = '', headers } = message;
+  const accountConcurrency = concurrency.accountLimit;
+  const described = describe(method, url, { functions, environments, accountConcurrency });
+  if (described !== undefined && !grants.has(callerOf(headers))) {
+    return { status: 200, body: JSON.stringify(described) };
+  }
   const [, path] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/.exec(url) ?? [];
   if (method !== 'POST' || path === undefined) {
     return errorResponse(404, 'UnknownOperationException', 'The local Lambda API has only Invoke.');

@@ -35,7 +35,11 @@ export class Concurrency {
   readonly #running = new Map<string, number>();
   readonly #waiting = new Set<WaitingExecution>();
 
+  /** Executions at a time of all functions. */
+  readonly accountLimit: number;
+
   constructor(functions: readonly LimitedFunction[], accountLimit = defaultAccountLimit) {
+    this.accountLimit = accountLimit;
     let unreserved = accountLimit;
     for (const { name, reservedConcurrency } of functions) {
       if (reservedConcurrency === undefined) continue;

@@ -11,6 +11,8 @@ export interface LocalState {
   /** Origin of the local push service. */
   readonly pushService: string;
   readonly dynamodb: { readonly endpoint: string; readonly tables: TableNames };
+  /** Address of the Lambda API, and the names of the functions. */
+  readonly lambda: { readonly endpoint: string; readonly functions: readonly string[] };
   readonly settings: SettingValues;
   readonly project: {
     readonly projectId: string;

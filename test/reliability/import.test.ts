@@ -17,7 +17,14 @@ beforeAll(async () => {
   database = await startDatabase();
   folder = temporaryFolder();
   const { endpoint, tables } = database;
-  const state = { baseUrl: 'http://127.0.0.1:4000', dynamodb: { endpoint, tables }, settings };
+  const unused = 'http://127.0.0.1:4000';
+  const state = {
+    baseUrl: unused,
+    pushService: unused,
+    lambda: { endpoint: unused, functions: [] },
+    dynamodb: { endpoint, tables },
+    settings,
+  };
   folder.write('.carillon/local.json', JSON.stringify(state));
 });
 afterAll(async () => {

@@ -1,4 +1,10 @@
-import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  GetAccountSettingsCommand,
+  GetFunctionConfigurationCommand,
+  InvokeCommand,
+  type InvokeCommandInput,
+  LambdaClient,
+} from '@aws-sdk/client-lambda';
 import { type LambdaApi, startLambdaApi } from '../../../local/lambda/api.ts';
 import { Concurrency } from '../../../local/lambda/concurrency.ts';
 import { FunctionPool } from '../../../local/lambda/function-pool.ts';
@@ -49,6 +55,7 @@ async function start(source: string, { accountConcurrency, ...settings }: Settin
   pool = new FunctionPool(definition, { onLog });
   api = await startLambdaApi({
     functions: [definition],
+    environments: new Map([['Deliver', { NAME: 'value' }]]),
     grants: new Map([
       [
         'Send',
@@ -69,16 +76,21 @@ interface Call extends Partial<InvokeCommandInput> {
   readonly caller?: string;
 }
 
-/** Invokes as a function of the local stack does, without the SDK's retries. */
-async function invoke({ caller = 'Send', ...input }: Call = {}) {
-  const client = new LambdaClient({
+/** A client with the credentials of a caller, without the SDK's retries. */
+function client(caller: string): LambdaClient {
+  const created = new LambdaClient({
     endpoint: api.endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: caller, secretAccessKey: 'local' },
     maxAttempts: 1,
   });
-  clients.push(client);
-  const { Payload, $metadata, ...output } = await client.send(
+  clients.push(created);
+  return created;
+}
+
+/** Invokes as a function of the local stack does. */
+async function invoke({ caller = 'Send', ...input }: Call = {}) {
+  const { Payload, $metadata, ...output } = await client(caller).send(
     new InvokeCommand({ FunctionName: 'Deliver', ...input }),
   );
   const text = Payload?.transformToString() ?? '';
@@ -96,6 +108,18 @@ const hanging = `export const handler = () => {
   console.log('started');
   return new Promise(() => {});
 };`;
+
+test('an operator reads the quota of the account and the variables of a function', async () => {
+  await start('export const handler = async () => {};', { accountConcurrency: 10 });
+  const operator = client('operator');
+  const { AccountLimit } = await operator.send(new GetAccountSettingsCommand({}));
+  expect(AccountLimit).toEqual({ ConcurrentExecutions: 10 });
+  const found = await operator.send(
+    new GetFunctionConfigurationCommand({ FunctionName: 'Deliver' }),
+  );
+  expect(found).toMatchObject({ State: 'Active', Environment: { Variables: { NAME: 'value' } } });
+  await expect(client('Send').send(new GetAccountSettingsCommand({}))).rejects.toThrow();
+});
 
 test('a synchronous invocation returns the result', async () => {
   await start('export const handler = async (event) => ({ twice: event.number * 2 });');

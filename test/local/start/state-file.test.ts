@@ -25,6 +25,7 @@ const state = (baseUrl: string): LocalState => ({
       RATE_LIMITS_TABLE: 'e',
     },
   },
+  lambda: { endpoint: 'http://127.0.0.1:4003', functions: ['Send'] },
   settings,
   project: { projectId: 'demo', applicationServerKey: 'key', secretApiKey: 'secret' },
 });

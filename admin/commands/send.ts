@@ -1,0 +1,94 @@
+import { Command } from 'commander';
+import { limits, secretKeyPattern } from '../../contract/limits.ts';
+import { routes } from '../../contract/routes.ts';
+import type { Accepted, SendResult } from '../../contract/schemas/notification.ts';
+import { ProjectNotFound } from '../project-errors.ts';
+import { callService } from '../service-client.ts';
+import { withExamples } from '../terminal/command-line.ts';
+import { readSecret } from '../terminal/read-secret.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { CommandError, programName, projectIdArgument, type RunOnStack } from './command.ts';
+import { confirm } from './confirm.ts';
+import { formatCount } from './limits.ts';
+
+interface SendOptions {
+  readonly user?: string;
+  readonly title: string;
+  readonly body?: string;
+  readonly url?: string;
+  readonly keyFile?: string;
+  readonly yes?: true;
+}
+
+const keyVariable = 'CARILLON_SECRET_KEY';
+
+export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Command {
+  const command = new Command('send')
+    .description(
+      `Sends a notification over HTTP, to one user or to everyone. The secret key is read from ${keyVariable}.`,
+    )
+    .addArgument(projectIdArgument())
+    .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
+    .option('--title <text>', 'title of the notification', 'Test')
+    .option('--body <text>', 'text below the title')
+    .option('--url <url>', 'page that a click opens')
+    .option('--key-file <file>', 'file with the secret key; - reads standard input')
+    .option('--yes', 'send to everyone without asking')
+    .action((projectId: string, options: SendOptions) =>
+      runOnStack(async ({ registry, baseUrl, terminal, print }) => {
+        if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
+        const secretKey = await readKey(options, env, terminal.input);
+        const { subscribers } = await registry.usage(projectId);
+        const { user, title, body, url, yes } = options;
+        if (user === undefined && !yes) {
+          const effect = `sends "${title}" to ${formatCount(subscribers)} subscribers of "${projectId}"`;
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.' }, terminal);
+        }
+        const isLarge = user === undefined && subscribers > limits.share.recipients;
+        const result = await callService<SendResult | Accepted>(baseUrl, routes.send, {
+          parameters: { projectId },
+          secretKey,
+          headers: isLarge ? { prefer: 'respond-async' } : {},
+          body: { title, body, url, ...(user !== undefined && { userIds: [user] }) },
+        });
+        print(result, resultText(projectId, result));
+      }),
+    );
+  return withExamples(
+    command,
+    'my-site --user ann --title "Is this on?"',
+    'my-site --key-file secret-key.txt --yes',
+  );
+}
+
+/** @throws {CommandError} */
+async function readKey(
+  { keyFile }: SendOptions,
+  env: NodeJS.ProcessEnv,
+  input: Terminal['input'],
+): Promise<string> {
+  const key = keyFile === undefined ? env[keyVariable] : await readSecret(keyFile, input);
+  if (key === undefined) {
+    throw new CommandError(
+      'missing_secret_key',
+      `Set ${keyVariable} to the project's secret key, or give a file with --key-file.`,
+    );
+  }
+  if (secretKeyPattern.test(key)) return key;
+  throw new CommandError(
+    'malformed_secret_key',
+    'This is not a secret key: it starts with carillon_sk_ and has 55 characters.',
+  );
+}
+
+function resultText(projectId: string, result: SendResult | Accepted): string {
+  if (!('attempted' in result)) {
+    return `Sending. See the counts with: ${programName} stats ${projectId} ${result.id}\n`;
+  }
+  const { id, attempted, delivered, removed, failed, unreached = 0 } = result;
+  return (
+    `Sent ${id}: ${formatCount(attempted)} attempted, ${formatCount(delivered)} delivered, ` +
+    `${formatCount(removed)} removed, ${formatCount(failed)} failed` +
+    `${unreached > 0 ? `, ${formatCount(unreached)} unreached` : ''}.\n`
+  );
+}

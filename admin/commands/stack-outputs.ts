@@ -1,0 +1,78 @@
+import { type CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  type DeployedSettings,
+  readEnvironment,
+  settingNames,
+} from '../../contract/environment.ts';
+import { ConnectionError } from './connection-error.ts';
+
+/** The outputs of the stack that are needed to manage its projects. */
+const outputNames = {
+  baseUrl: 'ApiUrl',
+  settings: 'Settings',
+  projects: 'ProjectsTable',
+  vapidKeys: 'VapidKeysTable',
+  subscriptions: 'SubscriptionsTable',
+  usage: 'UsageTable',
+  notifications: 'NotificationsTable',
+  tallies: 'TalliesTable',
+} as const;
+
+type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
+
+/** @throws {ConnectionError} */
+export async function readOutputs(
+  cloudFormation: CloudFormationClient,
+  stack: string,
+  region: string,
+): Promise<Outputs> {
+  const response = await cloudFormation
+    .send(new DescribeStacksCommand({ StackName: stack }))
+    .catch((cause: unknown) => {
+      throw new ConnectionError(describeStackError(cause, stack, region), { cause });
+    });
+  const outputs = new Map(
+    response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+  );
+  const missing = Object.values(outputNames).filter((name) => !outputs.get(name));
+  if (missing.length > 0) {
+    throw new ConnectionError(
+      `Stack "${stack}" in ${region} is missing the outputs ${missing.join(', ')}. Check --stack, or deploy the stack again.`,
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(outputNames).map(([key, name]) => [key, outputs.get(name)]),
+  ) as Outputs;
+}
+
+/** @param text the output `Settings`. @throws {ConnectionError} */
+export function parseSettings(text: string, stack: string): DeployedSettings {
+  try {
+    return readEnvironment(settingNames, JSON.parse(text));
+  } catch (cause) {
+    throw new ConnectionError(
+      `The output Settings of stack "${stack}" is malformed. Deploy the stack again.`,
+      { cause },
+    );
+  }
+}
+
+function describeStackError(error: unknown, stack: string, region: string): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  switch (name) {
+    // CloudFormation has no more specific error for a stack that does not exist.
+    case 'ValidationError':
+      return `Stack "${stack}" does not exist in ${region}. Deploy it with npx cdk deploy, or choose another with --stack or --region.`;
+    case 'AccessDenied':
+    case 'AccessDeniedException':
+      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
+    case 'ExpiredToken':
+    case 'ExpiredTokenException':
+    case 'InvalidClientTokenId':
+    case 'SignatureDoesNotMatch':
+    case 'UnrecognizedClientException':
+      return 'The AWS credentials are expired or invalid. Sign in again.';
+    default:
+      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
+  }
+}

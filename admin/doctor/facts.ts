@@ -1,0 +1,36 @@
+/**
+ * What `doctor` asks AWS about a deployment. Where a fact is undefined, there is nothing to ask: the local stack has
+ * no alarms, for example.
+ */
+export interface DeploymentFacts {
+  /** The stack's output `ApiUrl`. */
+  readonly apiUrl: string;
+  /** Executions at a time that Lambda allows the account in this region. */
+  concurrency(): Promise<number>;
+  functions(): Promise<readonly FunctionFacts[]>;
+  /** Requests per second that API Gateway allows the account in this region. */
+  requestsPerSecond(): Promise<number | undefined>;
+  alarms(): Promise<readonly AlarmFacts[] | undefined>;
+  stack(): Promise<StackFacts | undefined>;
+  /** Tables without point-in-time recovery. */
+  tablesWithoutBackup(): Promise<readonly string[] | undefined>;
+}
+
+export interface FunctionFacts {
+  readonly name: string;
+  /** Why the function cannot run; undefined if it can. */
+  readonly failure: string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface AlarmFacts {
+  readonly name: string;
+  readonly isFiring: boolean;
+  readonly hasAction: boolean;
+}
+
+export interface StackFacts {
+  /** CloudFormation's, such as `UPDATE_COMPLETE`. */
+  readonly status: string;
+  readonly isProtected: boolean;
+}

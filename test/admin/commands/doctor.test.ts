@@ -1,0 +1,158 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from '../../../admin/commands/connection.ts';
+import type { DeploymentFacts } from '../../../admin/doctor/facts.ts';
+import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
+
+describe('a stack without problems', () => {
+  let operator: ServiceOperator;
+  beforeAll(async () => {
+    operator = await startServiceOperator({
+      environment: { VAPID_SUBJECT: 'mailto:push@carillon.example' },
+    });
+  });
+  afterAll(() => operator.stop());
+
+  it('passes every check that the local stack has something for', async () => {
+    const { code, output, messages } = await operator.run(['doctor', '--json']);
+    expect({ code, messages }).toEqual({ code: 0, messages: '' });
+    const findings: { check: string; level: string }[] = JSON.parse(output);
+    const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]));
+    expect(levels).toEqual({
+      stack: 'skipped',
+      functions: 'ok',
+      settings: 'ok',
+      'vapid subject': 'ok',
+      address: 'ok',
+      concurrency: 'ok',
+      'api quota': 'skipped',
+      'alarm actions': 'skipped',
+      alarms: 'skipped',
+      backups: 'skipped',
+      limits: 'ok',
+      canary: 'ok',
+    });
+  });
+
+  it('passes with the facts of a deployment', async () => {
+    const { code, output } = await operator.run(
+      ['doctor'],
+      undefined,
+      withFacts({
+        stack: async () => ({ status: 'UPDATE_COMPLETE', isProtected: true }),
+        requestsPerSecond: async () => 10_000,
+        alarms: async () => [{ name: 'page', isFiring: false, hasAction: true }],
+        tablesWithoutBackup: async () => [],
+      }),
+    );
+    expect(code).toBe(0);
+    expect(output.split('\n').filter((line) => line && !line.startsWith('ok '))).toEqual([]);
+  });
+
+  it('leaves nothing behind', async () => {
+    await operator.run(['doctor']);
+    const { output } = await operator.run(['list', '--json']);
+    expect(JSON.parse(output)).toEqual([]);
+  });
+});
+
+describe('a stack with problems', () => {
+  let operator: ServiceOperator;
+  let pushService: Server;
+  beforeAll(async () => {
+    pushService = createServer((request, response) => {
+      request.resume();
+      response.writeHead(403).end();
+    });
+    await new Promise<void>((listening) => pushService.listen(0, '127.0.0.1', listening));
+    const origin = `http://127.0.0.1:${(pushService.address() as AddressInfo).port}`;
+    operator = await startServiceOperator(
+      {
+        accountConcurrency: 10,
+        environment: { VAPID_SUBJECT: 'mailto:operator@example.com', EXTRA_PUSH_ORIGINS: origin },
+        // The refused canary is logged as an error.
+        onLog: () => {},
+      },
+      { pushService: origin },
+    );
+  });
+  afterAll(async () => {
+    await operator.stop();
+    pushService.closeAllConnections();
+    pushService.close();
+  });
+
+  it('has one line for each of them, and ends with code 1', async () => {
+    const project = await operator.service.createProject({ subscriberCap: 1 });
+    await operator.service.subscribe(project);
+    const staged = withFacts({
+      apiUrl: 'https://abc123.execute-api.eu-west-1.amazonaws.com',
+      stack: async () => ({ status: 'UPDATE_ROLLBACK_FAILED', isProtected: true }),
+      requestsPerSecond: async () => 2500,
+      alarms: async () => [{ name: 'Send errors', isFiring: true, hasAction: false }],
+      tablesWithoutBackup: async () => ['Carillon-Usage'],
+    });
+    const changed: typeof connect = async (location) => {
+      const connection = await staged(location);
+      return { ...connection, settings: { ...connection.settings, SUBSCRIBER_CAP: 5000 } };
+    };
+    const { code, output, messages } = await operator.run(['doctor'], undefined, changed);
+    expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 8.\n' });
+    const lines = output.trimEnd().split('\n');
+    const expected = [
+      /^problem {2}stack +The stack is UPDATE_ROLLBACK_FAILED\./,
+      /^problem {2}settings +Changed by hand: SUBSCRIBER_CAP of Subscribe\w+\./,
+      /^problem {2}vapid subject +mailto:operator@example.com is an example\. Set vapidSubject/,
+      /^warning {2}address +https:\/\/abc123\.execute-api\.\S+ is AWS's name\./,
+      /^problem {2}concurrency +Lambda runs 10 functions at once .* Request a higher quota/,
+      /^warning {2}api quota +API Gateway accepts 2500 requests per second/,
+      /^problem {2}alarm actions +No alarm has an action/,
+      /^problem {2}alarms +Firing: Send errors\./,
+      /^problem {2}backups +Without point-in-time recovery: Carillon-Usage\./,
+      new RegExp(
+        `^warning {2}limits +Near a limit: ${project.projectId} \\(1 of 1 subscribers\\)\\.`,
+      ),
+      /^problem {2}canary +The push to 127\.0\.0\.1:\d+ ended as vapid_refused\. Check the setting vapidSubject\./,
+    ];
+    const found = lines.filter((line) => !line.startsWith('ok '));
+    expect(found).toHaveLength(expected.length);
+    for (const [index, pattern] of expected.entries()) expect(found[index]).toMatch(pattern);
+  });
+
+  it.each([
+    [
+      'a function that cannot run',
+      {
+        functions: async () => [
+          { name: 'Send', failure: 'the KMS key is disabled', environment: {} },
+        ],
+      },
+      'problem  functions      Function Send cannot run: the KMS key is disabled.',
+    ],
+    [
+      'a stack without protection',
+      { stack: async () => ({ status: 'UPDATE_COMPLETE', isProtected: false }) },
+      'warning  stack          The stack has no termination protection.',
+    ],
+    [
+      'a call that AWS refuses',
+      {
+        alarms: async () => {
+          throw new Error('User is not authorized to perform: cloudwatch:DescribeAlarms');
+        },
+      },
+      'problem  alarms         The check failed: User is not authorized',
+    ],
+  ] as const)('has a line for %s', async (_title, facts, line) => {
+    const { output } = await operator.run(['doctor'], undefined, withFacts(facts));
+    expect(output).toContain(`${line}`);
+  });
+});
+
+/** Connects to the local stack, with stand-ins for what only AWS has. */
+function withFacts(facts: Partial<DeploymentFacts>): typeof connect {
+  return async (location) => {
+    const connection = await connect(location);
+    return { ...connection, facts: { ...connection.facts, ...facts } };
+  };
+}

@@ -1,0 +1,133 @@
+import { utcMonth } from '../../../lambdas/store/calendar.ts';
+import type { ProjectCredentials } from '../../fixtures/service.ts';
+import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
+
+let operator: ServiceOperator;
+let project: ProjectCredentials;
+const keyVariable = 'CARILLON_SECRET_KEY';
+
+beforeAll(async () => {
+  operator = await startServiceOperator();
+});
+afterAll(() => operator.stop());
+beforeEach(async () => {
+  project = await operator.service.createProject();
+  process.env[keyVariable] = project.secretKey;
+});
+afterEach(() => {
+  delete process.env[keyVariable];
+});
+
+describe('send', () => {
+  it('sends to one user without asking', async () => {
+    const ann = await operator.service.subscribe(project, 'ann');
+    const bob = await operator.service.subscribe(project, 'bob');
+    const { code, output } = await operator.run([
+      'send',
+      project.projectId,
+      ...['--user', 'ann', '--title', 'Hello', '--body', 'Ann', '--json'],
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(output)).toMatchObject({ attempted: 1, delivered: 1 });
+    expect(ann.messages).toHaveLength(1);
+    expect(bob.messages).toHaveLength(0);
+  });
+
+  it('sends to everyone after the operator types the id', async () => {
+    await operator.service.subscribe(project);
+    const { projectId } = project;
+    const { code, output, messages } = await operator.run(['send', projectId], `${projectId}\n`);
+    expect(code).toBe(0);
+    expect(messages).toContain(`This sends "Test" to 1 subscribers of "${projectId}".`);
+    expect(output).toMatch(/^Sent \S+: 1 attempted, 1 delivered, 0 removed, 0 failed\.\n$/);
+  });
+
+  it.each([
+    ['types something else', 'yes\n', 'Nothing was sent.'],
+    ['has no terminal', undefined, 'Use --yes to continue without asking.'],
+  ])('sends nothing to everyone if the operator %s', async (_title, typed, message) => {
+    const browser = await operator.service.subscribe(project);
+    const { code, messages } = await operator.run(['send', project.projectId], typed);
+    expect(code).toBe(1);
+    expect(messages).toContain(message);
+    expect(browser.messages).toHaveLength(0);
+  });
+
+  it('reads the secret key from a file', async () => {
+    delete process.env[keyVariable];
+    const file = operator.folder.write('key.txt', `${project.secretKey}\n`);
+    const args = ['send', project.projectId, '--yes', '--key-file', file, '--json'];
+    expect(JSON.parse((await operator.run(args)).output)).toMatchObject({ attempted: 0 });
+  });
+
+  it.each([
+    ['is missing', undefined, 'missing_secret_key'],
+    ['is malformed', 'carillon_sk_x', 'malformed_secret_key'],
+    ['is wrong', `carillon_sk_${'A'.repeat(43)}`, 'unauthorized'],
+  ])('fails with a code if the key %s', async (_title, key, code) => {
+    if (key === undefined) delete process.env[keyVariable];
+    else process.env[keyVariable] = key;
+    const { messages } = await operator.run(['send', project.projectId, '--yes', '--json']);
+    expect(JSON.parse(messages).error.code).toBe(code);
+    if (key !== undefined) expect(messages).not.toContain(key);
+  });
+});
+
+describe('stats', () => {
+  it('prints the counts of a notification', async () => {
+    const browser = await operator.service.subscribe(project);
+    const gone = await operator.service.subscribe(project);
+    gone.unsubscribe();
+    const { body } = await operator.service.send(project, { title: 'Hello' });
+    await browser.show();
+    const args = ['stats', project.projectId, body.id];
+    const { code, output } = await operator.run(args);
+    expect(code).toBe(0);
+    expect(output).toMatch(/Status +sent\n +Attempted +2\n +Delivered +1\n +Removed +1\n/);
+    expect(output).toMatch(/Shown +1\n +Clicked +0\n/);
+    expect(JSON.parse((await operator.run([...args, '--json'])).output)).toMatchObject({
+      ...{
+        id: body.id,
+        title: 'Hello',
+        audience: 'everyone',
+        attempted: 2,
+        delivered: 1,
+        shown: 1,
+      },
+    });
+  });
+
+  it.each([
+    ['unknown', '019aa8d2-7c1e-7d2a-9b1f-0d8c6b1f2a3e', 1, 'notification_not_found'],
+    ['malformed', 'x', 2, 'usage'],
+  ])('fails for an id that is %s', async (_title, id, exitCode, errorCode) => {
+    const { code, messages } = await operator.run(['stats', project.projectId, id, '--json']);
+    expect(code).toBe(exitCode);
+    expect(JSON.parse(messages).error.code).toBe(errorCode);
+  });
+});
+
+describe('usage', () => {
+  it('prints the sends of a month', async () => {
+    await operator.service.send(project, { title: 'Hello' });
+    const args = ['usage', project.projectId, '--json'];
+    const month = utcMonth(new Date());
+    expect(JSON.parse((await operator.run(args)).output)).toEqual({
+      projectId: project.projectId,
+      month,
+      sends: 1,
+      monthlySendCap: 10_000,
+    });
+    const before = await operator.run([...args, '--month', '2020-01']);
+    expect(JSON.parse(before.output)).toMatchObject({ month: '2020-01', sends: 0 });
+    const { output } = await operator.run(['usage', project.projectId]);
+    expect(output).toBe(
+      `"${project.projectId}" sent 1 notifications in ${month}. The limit per month is now: 10,000.\n`,
+    );
+  });
+
+  it('refuses a month that does not exist', async () => {
+    const { code } = await operator.run(['usage', project.projectId, '--month', '2026-13']);
+    expect(code).toBe(2);
+  });
+});
