@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { ProjectNotFound } from '../project-errors.ts';
-import { exportPages } from '../subscriptions/export.ts';
-import { type ImportReport, importSubscriptions } from '../subscriptions/import.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
-import { lineReader } from '../subscriptions/line.ts';
+import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
+import { exportLine, lineReader } from '../subscriptions/line.ts';
+import { subscriptionPages } from '../subscriptions/subscription-pages.ts';
 import { textLines } from '../subscriptions/text-lines.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
@@ -39,17 +39,12 @@ function importCommand(runOnStack: RunOnStack): Command {
         if (!project) throw new ProjectNotFound(projectId);
         const clock = () => new Date();
         const bar = progressBar(terminal.messages, 'importing', await countLines(file));
-        const report = await importSubscriptions({
+        const projects = projectStore(dynamo, tables.projects, clock);
+        const lines = textLines(file === '-' ? terminal.input : readFrom(file));
+        const report = await importLines(lines, {
           project,
-          lines: textLines(file === '-' ? terminal.input : readFrom(file)),
-          readLine: lineReader(settings.EXTRA_PUSH_ORIGINS),
-          importBatch: batchImport(
-            dynamo,
-            tables,
-            projectStore(dynamo, tables.projects, clock),
-            settings.SUBSCRIBER_CAP,
-            clock,
-          ),
+          readLine: lineReader(projectId, settings.EXTRA_PUSH_ORIGINS, clock),
+          importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP),
           sleep,
           onProgress: (lines) => bar.update(lines),
         }).finally(() => bar.stop());
@@ -115,9 +110,9 @@ function exportCommand(runOnStack: RunOnStack): Command {
         const bar = progressBar(terminal.messages, 'exporting', file === '-' ? 0 : subscribers);
         let exported = 0;
         async function* pages() {
-          for await (const lines of exportPages(dynamo, tables.subscriptions, projectId)) {
-            yield lines.map((line) => `${line}\n`).join('');
-            exported += lines.length;
+          for await (const items of subscriptionPages(dynamo, tables.subscriptions, projectId)) {
+            yield items.map((item) => `${exportLine(projectId, item)}\n`).join('');
+            exported += items.length;
             bar.update(exported);
           }
         }

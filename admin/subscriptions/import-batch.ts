@@ -8,20 +8,13 @@ import { limitOf, type Project } from '../../contract/project.ts';
 import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem, UsageItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
-import {
-  endpointHash,
-  partOf,
-  projectUser,
-  subscriberPeriod,
-  subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+import { partOf, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from '../project-errors.ts';
-import type { ImportedSubscription } from './line.ts';
 
 /** Subscriptions of one transaction. DynamoDB's limit is 100 items, and one of them is the counter. */
 export const importBatchSize = 99;
 
-/** What became of the subscriptions of a batch. */
+/** What became of imported subscriptions. */
 export interface ImportCounts {
   readonly created: number;
   readonly updated: number;
@@ -34,20 +27,13 @@ export interface ImportCounts {
 /**
  * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
  * New subscriptions and their count are one transaction: interrupted anywhere, the counters are exact, and the
- * same call again stores the rest.
- *
- * A line without a user id keeps the stored one.
+ * same call again stores the rest. A subscription without a user id keeps the stored one.
  * @throws {ProjectNotFound}
  */
 export type ImportBatch = (
   projectId: string,
-  batch: readonly ImportedSubscription[],
+  batch: readonly SubscriptionItem[],
 ) => Promise<ImportCounts>;
-
-interface Line {
-  readonly hash: Uint8Array;
-  readonly subscription: ImportedSubscription;
-}
 
 /** What was in the tables when a batch was looked up. */
 interface Stored {
@@ -66,27 +52,22 @@ export function batchImport(
   tables: { readonly subscriptions: string; readonly usage: string },
   projects: ProjectStore,
   deployedCap: number,
-  clock: () => Date,
 ): ImportBatch {
   // Whether the batch before was partly stored already, as in a repeated import, or met the cap. Then a look-up
   // is cheaper than a write that fails.
   let startsWithLookUp = false;
   return async (projectId, batch) => {
-    const lines = batch.map((subscription) => ({
-      hash: endpointHash(subscription.endpoint.href),
-      subscription,
-    }));
     let stored: Stored | undefined;
     for (;;) {
       const project = await projects.find(projectId);
       if (project === undefined) throw new ProjectNotFound(projectId);
       if (startsWithLookUp || stored !== undefined) {
-        stored = await lookUp(project, lines);
-        startsWithLookUp = stored.items.size > 0 || stored.room < lines.length;
+        stored = await lookUp(project, batch);
+        startsWithLookUp = stored.items.size > 0 || stored.room < batch.length;
       } else {
-        stored = { items: new Map(), room: lines.length };
+        stored = { items: new Map(), room: batch.length };
       }
-      const counts = await write(project, lines, stored);
+      const counts = await write(project, batch, stored);
       if (counts !== undefined) return counts;
     }
   };
@@ -94,19 +75,17 @@ export function batchImport(
   /** @returns undefined, and nothing is written, unless `stored` is what is in the tables. */
   async function write(
     project: Project,
-    lines: readonly Line[],
+    batch: readonly SubscriptionItem[],
     { items, room }: Stored,
   ): Promise<ImportCounts | undefined> {
-    const isStored = ({ hash }: Line) => items.has(hex(hash));
-    const missing = lines.filter((line) => !isStored(line));
+    const isStored = (item: SubscriptionItem) => items.has(hex(item.endpointHash));
+    const missing = batch.filter((item) => !isStored(item));
     const added = missing.slice(0, room);
-    const known = lines.filter(isStored);
-    const changed = known.filter(({ hash, subscription }) =>
-      changes(project, items.get(hex(hash))!, subscription),
-    );
+    const known = batch.filter(isStored);
+    const changed = known.filter((item) => changes(items.get(hex(item.endpointHash))!, item));
     const TransactItems = [
-      ...added.map((line) => put(project, line)),
-      ...changed.map((line) => update(project, line)),
+      ...added.map(put),
+      ...changed.map(update),
       ...(added.length > 0 ? [increment(project, added)] : []),
     ];
     try {
@@ -123,14 +102,14 @@ export function batchImport(
     };
   }
 
-  async function lookUp(project: Project, lines: readonly Line[]): Promise<Stored> {
-    const [items, room] = await Promise.all([readItems(project, lines), readRoom(project, lines)]);
+  async function lookUp(project: Project, batch: readonly SubscriptionItem[]): Promise<Stored> {
+    const [items, room] = await Promise.all([readItems(batch), readRoom(project, batch)]);
     return { items: new Map(items.map((item) => [hex(item.endpointHash), item])), room };
   }
 
-  async function readItems({ projectId }: Project, lines: readonly Line[]) {
+  async function readItems(batch: readonly SubscriptionItem[]) {
     const items: SubscriptionItem[] = [];
-    let keys: Record<string, unknown>[] = lines.map(({ hash }) => subscriptionKey(projectId, hash));
+    let keys: Record<string, unknown>[] = batch.map(keyOf);
     while (keys.length > 0) {
       const { Responses, UnprocessedKeys } = await dynamo.send(
         new BatchGetCommand({
@@ -144,36 +123,25 @@ export function batchImport(
   }
 
   /** @throws {ProjectNotFound} if the project is being removed. */
-  async function readRoom(project: Project, lines: readonly Line[]): Promise<number> {
+  async function readRoom(project: Project, batch: readonly SubscriptionItem[]): Promise<number> {
     const { Item } = await dynamo.send(
       new GetCommand({
         TableName: tables.usage,
-        Key: counterKey(project, lines),
+        Key: counterKey(project, batch),
         ConsistentRead: true,
       }),
     );
     const used = (Item as Partial<UsageItem> | undefined)?.used;
     if (used === undefined) throw new ProjectNotFound(project.projectId);
     const cap = capOf(project);
-    return cap === null ? lines.length : Math.max(0, cap - used);
+    return cap === null ? batch.length : Math.max(0, cap - used);
   }
 
   function capOf({ plan }: Project): number | null {
     return limitOf(plan.subscriberCap, deployedCap);
   }
 
-  function put({ projectId }: Project, { hash, subscription }: Line) {
-    const { endpoint, keys, userId, createdAt, updatedAt } = subscription;
-    const now = clock().getTime();
-    const Item: SubscriptionItem = {
-      ...subscriptionKey(projectId, hash),
-      origin: endpoint.origin,
-      path: endpoint.path,
-      ...keys,
-      ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
-      createdAt: createdAt ?? now,
-      updatedAt: updatedAt ?? now,
-    };
+  function put(Item: SubscriptionItem) {
     return {
       Put: {
         TableName: tables.subscriptions,
@@ -183,26 +151,26 @@ export function batchImport(
     };
   }
 
-  function update({ projectId }: Project, { hash, subscription }: Line) {
-    const { keys, userId, updatedAt } = subscription;
+  function update(item: SubscriptionItem) {
+    const user = item.projectUser === undefined ? '' : ', projectUser = :user';
     return {
       Update: {
         TableName: tables.subscriptions,
-        Key: subscriptionKey(projectId, hash),
-        UpdateExpression: `SET p256dh = :p256dh, #auth = :auth, updatedAt = :updatedAt${userId === undefined ? '' : ', projectUser = :user'}`,
+        Key: keyOf(item),
+        UpdateExpression: `SET p256dh = :p256dh, #auth = :auth, updatedAt = :updatedAt${user}`,
         ConditionExpression: 'attribute_exists(endpointHash)',
         ExpressionAttributeNames: { '#auth': 'auth' },
         ExpressionAttributeValues: {
-          ':p256dh': keys.p256dh,
-          ':auth': keys.auth,
-          ':updatedAt': updatedAt ?? clock().getTime(),
-          ':user': userId === undefined ? undefined : projectUser(projectId, userId),
+          ':p256dh': item.p256dh,
+          ':auth': item.auth,
+          ':updatedAt': item.updatedAt,
+          ':user': item.projectUser,
         },
       },
     };
   }
 
-  function increment(project: Project, added: readonly Line[]) {
+  function increment(project: Project, added: readonly SubscriptionItem[]) {
     const cap = capOf(project);
     return {
       Update: {
@@ -221,22 +189,25 @@ export function batchImport(
   }
 }
 
-/** The counter of a batch: all its lines are of one part. */
-function counterKey({ projectId, subscriberCounter }: Project, lines: readonly Line[]) {
-  return { projectId, period: subscriberPeriod(subscriberCounter, partOf(lines[0]!.hash)) };
+function keyOf({ projectPart, endpointHash }: SubscriptionItem) {
+  return { projectPart, endpointHash };
 }
 
-/** Whether a line says something else about a subscription than what is stored, and not something older. */
-function changes(
-  { projectId }: Project,
-  item: SubscriptionItem,
-  { keys, userId, updatedAt = Number.POSITIVE_INFINITY }: ImportedSubscription,
-): boolean {
-  if (updatedAt < item.updatedAt) return false;
+/** The counter of a batch, which is of one part. */
+function counterKey(
+  { projectId, subscriberCounter }: Project,
+  [first]: readonly SubscriptionItem[],
+) {
+  return { projectId, period: subscriberPeriod(subscriberCounter, partOf(first!.endpointHash)) };
+}
+
+/** Whether a subscription differs from the stored one, and is not older. */
+function changes(stored: SubscriptionItem, item: SubscriptionItem): boolean {
+  if (item.updatedAt < stored.updatedAt) return false;
   return !(
-    Buffer.from(item.p256dh).equals(keys.p256dh) &&
-    Buffer.from(item.auth).equals(keys.auth) &&
-    (userId === undefined || item.projectUser === projectUser(projectId, userId))
+    Buffer.from(stored.p256dh).equals(item.p256dh) &&
+    Buffer.from(stored.auth).equals(item.auth) &&
+    (item.projectUser === undefined || item.projectUser === stored.projectUser)
   );
 }
 

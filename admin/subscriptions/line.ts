@@ -3,14 +3,14 @@ import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import {
+  endpointHash,
+  projectUser,
+  subscriptionKey,
+} from '../../lambdas/store/subscription-keys.ts';
 
-/** A subscription as a line of a file has it. Times are epoch ms; absent in files of other services. */
-export interface ImportedSubscription extends Subscription {
-  readonly createdAt?: number | undefined;
-  readonly updatedAt?: number | undefined;
-}
-
-export type ReadLine = (text: string) => ImportedSubscription | { readonly mistake: string };
+/** Reads a line as the item to store. */
+export type ReadLine = (text: string) => SubscriptionItem | { readonly mistake: string };
 
 const time = z.pipe(
   z.iso.datetime({ error: 'must be an ISO 8601 time in UTC' }),
@@ -22,7 +22,11 @@ const time = z.pipe(
  * {@link exportLine} writes. Other fields are ignored, as subscribe does.
  * @param extraOrigins origins of further push services.
  */
-export function lineReader(extraOrigins: readonly string[]): ReadLine {
+export function lineReader(
+  projectId: string,
+  extraOrigins: readonly string[],
+  clock: () => Date,
+): ReadLine {
   const schema = z.extend(subscribeSchema(extraOrigins), {
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
@@ -31,9 +35,28 @@ export function lineReader(extraOrigins: readonly string[]): ReadLine {
     const value = parseJson(text);
     if (value === undefined) return { mistake: 'is not JSON' };
     const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
+    if (parsed.success) return itemOf(projectId, parsed.data, clock().getTime());
     const issues = issuesOf(parsed.error, schema);
     return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
+  };
+}
+
+/** A subscription as a line has it. Times are epoch ms; other services' files have none. */
+interface Line extends Subscription {
+  readonly createdAt?: number | undefined;
+  readonly updatedAt?: number | undefined;
+}
+
+function itemOf(projectId: string, line: Line, now: number): SubscriptionItem {
+  const { endpoint, keys, userId, createdAt = now, updatedAt = now } = line;
+  return {
+    ...subscriptionKey(projectId, endpointHash(endpoint.href)),
+    origin: endpoint.origin,
+    path: endpoint.path,
+    ...keys,
+    ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+    createdAt,
+    updatedAt,
   };
 }
 

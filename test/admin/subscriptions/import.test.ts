@@ -1,5 +1,5 @@
-import { type ImportOptions, importSubscriptions } from '../../../admin/subscriptions/import.ts';
 import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
+import { type ImportLinesParts, importLines } from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
@@ -21,19 +21,19 @@ beforeEach(async () => {
   projectId = await database.createProject({ subscriberCap: null });
   const { dynamo, tables } = database;
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  importBatch = batchImport(dynamo, projectTables(tables), projects, 1000, clock);
+  importBatch = batchImport(dynamo, projectTables(tables), projects, 1000);
 });
 
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
-function run(overrides: Partial<ImportOptions> = {}) {
+function run(overrides: Partial<ImportLinesParts> = {}) {
   async function* all() {
     yield* lines;
   }
-  return importSubscriptions({
-    project: { projectId, subscriberCounter: 'parts' },
-    lines: all(),
-    readLine: lineReader([]),
+  const { project = { projectId, subscriberCounter: 'parts' } } = overrides;
+  return importLines(all(), {
+    project,
+    readLine: lineReader(project.projectId, [], clock),
     importBatch,
     sleep: async () => {},
     onProgress: () => {},
@@ -89,7 +89,7 @@ it('counts in the single counter once the project does', async () => {
   const { dynamo, tables } = database;
   const capped = await database.createProject({ subscriberCap: 10 });
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  const batch = batchImport(dynamo, projectTables(tables), projects, 1000, clock);
+  const batch = batchImport(dynamo, projectTables(tables), projects, 1000);
   const report = await run({
     // As it was when the import started.
     project: { projectId: capped, subscriberCounter: 'parts' },

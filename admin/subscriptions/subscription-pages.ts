@@ -1,17 +1,16 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
-import { exportLine } from './line.ts';
 
 /**
- * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two exports of
- * the same subscriptions are the same text. A subscription that is stored during the whole export is in it.
+ * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two reads of
+ * the same subscriptions are equal. A subscription that is stored during the whole read is in it.
  */
-export async function* exportPages(
+export async function* subscriptionPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
   projectId: string,
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<readonly SubscriptionItem[]> {
   for (let part = 0; part < partCount; part += 1) {
     let startKey: Record<string, unknown> | undefined;
     do {
@@ -24,7 +23,7 @@ export async function* exportPages(
           ...(startKey && { ExclusiveStartKey: startKey }),
         }),
       );
-      yield ((page.Items ?? []) as SubscriptionItem[]).map((item) => exportLine(projectId, item));
+      yield (page.Items ?? []) as SubscriptionItem[];
       startKey = page.LastEvaluatedKey;
     } while (startKey);
   }

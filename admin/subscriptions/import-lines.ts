@@ -1,0 +1,47 @@
+import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import { type ImportParts, importSubscriptions } from './import.ts';
+import type { ImportCounts } from './import-batch.ts';
+import type { ReadLine } from './line.ts';
+
+/** `created`, `updated`, `unchanged`, `overCap` and `invalid` add up to the lines that are not empty. */
+export interface ImportReport extends ImportCounts {
+  readonly invalid: number;
+  /** The first invalid lines. The first line is 1. */
+  readonly mistakes: readonly { readonly line: number; readonly message: string }[];
+}
+
+export interface ImportLinesParts extends ImportParts {
+  readonly readLine: ReadLine;
+  /** @param lines read so far. */
+  readonly onProgress: (lines: number) => void;
+}
+
+/** Invalid lines that a report names. */
+const namedMistakes = 100;
+
+/** Imports the lines of a file, without the invalid ones. See {@link importSubscriptions}. */
+export async function importLines(
+  lines: AsyncIterable<string>,
+  { readLine, onProgress, ...parts }: ImportLinesParts,
+): Promise<ImportReport> {
+  let invalid = 0;
+  const mistakes: { line: number; message: string }[] = [];
+  const counts = await importSubscriptions(validItems(), parts);
+  return { ...counts, invalid, mistakes };
+
+  async function* validItems(): AsyncGenerator<SubscriptionItem> {
+    let line = 0;
+    for await (const text of lines) {
+      line += 1;
+      onProgress(line);
+      if (text.trim() === '') continue;
+      const read = readLine(text);
+      if ('mistake' in read) {
+        invalid += 1;
+        if (mistakes.length < namedMistakes) mistakes.push({ line, message: read.mistake });
+      } else {
+        yield read;
+      }
+    }
+  }
+}
