@@ -9,6 +9,7 @@ import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
 import { listCommand } from './list.ts';
+import { restoreCommand } from './restore.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
 import { rotateVapidCommand } from './rotate-vapid.ts';
 import { sendCommand } from './send.ts';
@@ -76,7 +77,8 @@ export function runProjects(
     .addCommand(sendCommand(runOnStack, process.env))
     .addCommand(statsCommand(runOnStack))
     .addCommand(usageCommand(runOnStack))
-    .addCommand(doctorCommand(runOnStack));
+    .addCommand(doctorCommand(runOnStack))
+    .addCommand(restoreCommand(runOnStack));
   program.addHelpText(
     'after',
     '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +

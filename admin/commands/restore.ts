@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { projectStore } from '../../lambdas/store/projects.ts';
+import { type RestoredProject, restoreProjects } from '../restore.ts';
+import { batchImport } from '../subscriptions/import-batch.ts';
+import { withExamples } from '../terminal/command-line.ts';
+import { CommandError, type RunOnStack } from './command.ts';
+import { formatCount } from './limits.ts';
+
+interface RestoreOptions {
+  readonly projects: string;
+  readonly vapidKeys: string;
+  readonly subscriptions: string;
+  readonly usage: string;
+}
+
+export function restoreCommand(runOnStack: RunOnStack): Command {
+  const command = new Command('restore')
+    .description('Copies projects from tables that were restored from a backup. It only adds.')
+    .requiredOption('--projects <table>', 'restored table Projects')
+    .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
+    .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
+    .requiredOption('--usage <table>', 'restored table Usage')
+    .action(({ projects, vapidKeys, subscriptions, usage }: RestoreOptions) =>
+      runOnStack(async ({ dynamo, tables, settings, print }) => {
+        const store = projectStore(dynamo, tables.projects, () => new Date());
+        const restored: RestoredProject[] = [];
+        const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
+        for await (const project of restoreProjects(
+          from,
+          { dynamo, tables },
+          { importBatch: batchImport(dynamo, tables, store, settings.SUBSCRIBER_CAP), sleep },
+        )) {
+          restored.push(project);
+        }
+        print(restored, restored.map(line).join(''));
+        const incomplete = restored.filter(
+          ({ project, overCap }) => project === 'other' || overCap > 0,
+        );
+        if (incomplete.length > 0) {
+          const ids = incomplete.map(({ projectId }) => projectId).join(', ');
+          throw new CommandError('restore_incomplete', `Not fully restored: ${ids}.`);
+        }
+      }),
+    );
+  return withExamples(
+    command,
+    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
+  );
+}
+
+function line({ projectId, project, created, updated, unchanged, overCap }: RestoredProject) {
+  if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
+  const counts = [
+    `${formatCount(created)} subscriptions added`,
+    `${formatCount(updated)} updated`,
+    `${formatCount(unchanged)} unchanged`,
+    ...(overCap > 0 ? [`${formatCount(overCap)} above the cap`] : []),
+  ];
+  return `${projectId}: project ${project}, ${counts.join(', ')}\n`;
+}

@@ -1,0 +1,134 @@
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  paginateQuery,
+  paginateScan,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
+import {
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+} from '../lambdas/store/dynamo.ts';
+import type { ProjectItem, UsageItem } from '../lambdas/store/items.ts';
+import { subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
+import type { ProjectTables } from './project-tables.ts';
+import { newCounters } from './subscriber-counters.ts';
+import { type ImportParts, importSubscriptions } from './subscriptions/import.ts';
+import type { ImportCounts } from './subscriptions/import-batch.ts';
+import { subscriptionPages } from './subscriptions/subscription-pages.ts';
+
+export interface RestoreSide<Tables> {
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly tables: Tables;
+}
+
+type RestoredTables = Omit<ProjectTables, 'notifications'>;
+
+/** What a restore did for one project. */
+export interface RestoredProject extends ImportCounts {
+  readonly projectId: string;
+  /** `other`: the stack has a later project of this id. Nothing was restored. */
+  readonly project: 'created' | 'exists' | 'other';
+}
+
+/**
+ * Copies projects with their keys, subscriptions and months from tables that were restored from a backup. It only adds
+ * and never replaces, except subscriptions that were updated later. Subscriptions are counted while they are added: the
+ * counters of the backup are not used, which may be of another moment. Can be repeated after an interruption.
+ */
+export async function* restoreProjects(
+  from: RestoreSide<RestoredTables>,
+  to: RestoreSide<RestoredTables>,
+  parts: Omit<ImportParts, 'project'>,
+): AsyncGenerator<RestoredProject> {
+  const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
+  const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
+  for await (const { Items = [] } of pages) {
+    for (const item of Items as ProjectItem[]) {
+      const { projectId } = item;
+      const project = await restoreProject(item);
+      if (project === 'other') {
+        yield { projectId, project, ...nothing };
+        continue;
+      }
+      await restoreMonths(projectId);
+      const counts = await importSubscriptions(subscriptions(projectId), {
+        project: item,
+        ...parts,
+      });
+      yield { projectId, project, ...counts };
+    }
+  }
+
+  async function restoreProject(item: ProjectItem): Promise<RestoredProject['project']> {
+    const key = { projectId: item.projectId };
+    const { Item: vapidKey } = await from.dynamo.send(
+      new GetCommand({ TableName: from.tables.vapidKeys, Key: key }),
+    );
+    const isNew = 'attribute_not_exists(projectId)';
+    try {
+      await to.dynamo.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            { Put: { TableName: to.tables.projects, Item: item, ConditionExpression: isNew } },
+            { Put: { TableName: to.tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
+            ...newCounters(item.projectId).map((Item) => ({
+              Put: { TableName: to.tables.usage, Item, ConditionExpression: isNew },
+            })),
+          ],
+        }),
+      );
+      return 'created';
+    } catch (error) {
+      if (!cancellationReasons(error).some(conditionFailed)) throw error;
+      const { Item } = await to.dynamo.send(
+        new GetCommand({ TableName: to.tables.projects, Key: key, ConsistentRead: true }),
+      );
+      return (Item as ProjectItem | undefined)?.createdAt === item.createdAt ? 'exists' : 'other';
+    }
+  }
+
+  async function restoreMonths(projectId: string): Promise<void> {
+    const months = paginateQuery(
+      { client: from.dynamo },
+      {
+        TableName: from.tables.usage,
+        KeyConditionExpression: 'projectId = :projectId',
+        ExpressionAttributeValues: { ':projectId': projectId },
+      },
+    );
+    for await (const { Items = [] } of months) {
+      for (const Item of Items as UsageItem[]) {
+        if (!subscriberPeriods.includes(Item.period)) await restoreMonth(Item);
+      }
+    }
+  }
+
+  async function restoreMonth(Item: UsageItem): Promise<void> {
+    try {
+      await to.dynamo.send(
+        new PutCommand({
+          TableName: to.tables.usage,
+          Item,
+          // A month goes on after the backup.
+          ConditionExpression: 'attribute_not_exists(used) OR used < :used',
+          ExpressionAttributeValues: { ':used': Item.used },
+        }),
+      );
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+  }
+
+  async function* subscriptions(projectId: string) {
+    for await (const items of subscriptionPages(
+      from.dynamo,
+      from.tables.subscriptions,
+      projectId,
+    )) {
+      yield* items;
+    }
+  }
+}

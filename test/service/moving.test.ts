@@ -1,0 +1,49 @@
+import { projectTables } from '../../local/dynamodb/table-names.ts';
+import { readTable } from '../fixtures/read-table.ts';
+import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
+
+let first: ServiceOperator;
+let second: ServiceOperator;
+
+beforeAll(async () => {
+  first = await startServiceOperator();
+  // The simulated browsers are at the push service of the first stack.
+  const { settings } = first.service.stack;
+  second = await startServiceOperator({}, { settings });
+});
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+});
+
+test.each<[string, { subscriberCap?: null }]>([
+  ['one counter', {}],
+  ['counters in parts', { subscriberCap: null }],
+])(
+  'a project that is exported and imported into a second stack has the same subscriptions, counted exactly (%s)',
+  async (_title, plan) => {
+    const project = await first.service.createProject(plan);
+    const { projectId } = project;
+    for (let count = 0; count < 60; count += 1) {
+      await first.service.subscribe(project, count % 3 === 0 ? `user-${count % 7}` : undefined);
+    }
+    const file = `${first.folder.path}/${projectId}.ndjson`;
+    expect((await first.run(['subscriptions', 'export', projectId, file])).code).toBe(0);
+
+    const flags = plan.subscriberCap === null ? ['--subscriber-cap', 'none'] : [];
+    await second.run(['create', projectId, ...flags]);
+    const imported = await second.run(['subscriptions', 'import', projectId, file, '--json']);
+    expect(JSON.parse(imported.output)).toMatchObject({ created: 60, invalid: 0 });
+
+    const subscriptionsOf = async ({ service }: ServiceOperator) => {
+      const { subscriptions } = projectTables(service.stack.dynamodb.tables);
+      const items = await readTable(service.dynamo, subscriptions);
+      return items
+        .filter(({ projectPart }) => String(projectPart).startsWith(`${projectId}#`))
+        .map((item) => JSON.stringify(Object.entries(item).sort()))
+        .sort();
+    };
+    expect(await subscriptionsOf(second)).toEqual(await subscriptionsOf(first));
+    expect((await second.service.usage(projectId)).subscribers).toBe(60);
+  },
+);
