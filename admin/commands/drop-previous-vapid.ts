@@ -2,15 +2,31 @@ import { Command } from 'commander';
 import { realWaiting } from '../plan-change.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
+import { confirm } from './confirm.ts';
 import { formatCount } from './limits.ts';
+
+interface DropOptions {
+  readonly force?: true;
+  readonly yes?: true;
+}
 
 export function dropPreviousVapidCommand(runOnStack: RunOnStack): Command {
   const command = new Command('drop-previous-vapid')
     .description('Drops the application server key from before the last rotation.')
     .addArgument(projectIdArgument())
-    .option('--force', 'also if subscribers still use it: they are removed')
-    .action((projectId: string, { force }: { readonly force?: true }) =>
+    .option('--force', 'also if subscribers still use it: they are removed, after asking')
+    .option('--yes', 'with --force: remove without asking for confirmation')
+    .action((projectId: string, { force, yes }: DropOptions) =>
       runOnStack(async ({ registry, terminal, print }) => {
+        if (force && !yes) {
+          const project = await registry.find(projectId);
+          const users = project ? await registry.countPreviousPair(project) : 0;
+          const effect =
+            `permanently deletes the subscribers of "${projectId}" that use its previous ` +
+            `application server key: ${formatCount(users)}`;
+          const refusal = 'Nothing was deleted.';
+          if (users > 0) await confirm({ effect, expected: projectId, refusal }, terminal);
+        }
         const removed = await registry.dropPreviousVapid(projectId, {
           isForced: force === true,
           waiting: {
@@ -28,5 +44,5 @@ export function dropPreviousVapidCommand(runOnStack: RunOnStack): Command {
         );
       }),
     );
-  return withExamples(command, 'my-site', 'my-site --force --json');
+  return withExamples(command, 'my-site', 'my-site --force --yes --json');
 }

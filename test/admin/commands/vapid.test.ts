@@ -87,6 +87,22 @@ describe('drop-previous-vapid', () => {
     );
   });
 
+  it.each([
+    ['types something else', 'yes\n', 'Nothing was deleted.'],
+    ['has no terminal', undefined, 'Use --yes to continue without asking.'],
+  ])('removes no subscribers if the operator %s', async (_title, typed, message) => {
+    await subscribe(0);
+    await operator.registry.rotateVapid(projectId);
+    const args = ['drop-previous-vapid', projectId, '--force'];
+    const { code, messages } = await operator.runLocal(args, typed === undefined ? {} : { typed });
+    expect(code).toBe(1);
+    expect(messages).toContain(message);
+    expect(await operator.registry.find(projectId)).toMatchObject({
+      previousVapidPublicKey: firstKey,
+    });
+    expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 1 });
+  });
+
   it('refuses for a project that was never rotated', async () => {
     expect(await operator.runLocal(['drop-previous-vapid', projectId, '--force'])).toEqual({
       code: 1,
@@ -102,7 +118,8 @@ describe('drop-previous-vapid', () => {
     await operator.registry
       .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
       .catch(() => {});
-    const { code, output } = await operator.runLocal(['drop-previous-vapid', projectId, '--force']);
+    const args = ['drop-previous-vapid', projectId, '--force', '--yes'];
+    const { code, output } = await operator.runLocal(args);
     expect(code).toBe(0);
     expect(output).toBe(
       `Dropped the previous application server key of "${projectId}". ` +
