@@ -1,0 +1,212 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { type AwsFacts, awsFacts } from '../../../admin/doctor/aws-facts.ts';
+import { checks, runCheck } from '../../../admin/doctor/checks.ts';
+import { documentClient } from '../../../lambdas/store/dynamo.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
+
+let aws: AwsEndpoint;
+let facts: AwsFacts;
+let disconnect: () => void;
+
+beforeAll(async () => {
+  aws = await startAwsEndpoint();
+});
+afterAll(() => aws.stop());
+beforeEach(() => {
+  // The clients that awsFacts creates read it, as they do for an operator.
+  process.env.AWS_ENDPOINT_URL = aws.url;
+  const config = {
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'operator', secretAccessKey: 'none' },
+  };
+  const cloudFormation = new CloudFormationClient(config);
+  const dynamo = documentClient(config);
+  const tables = {
+    projects: 'Projects-1',
+    vapidKeys: 'VapidKeys-1',
+    subscriptions: 'Subscriptions-1',
+    usage: 'Usage-1',
+    notifications: 'Notifications-1',
+  };
+  const apiUrl = 'https://push.example';
+  facts = awsFacts({ stackName: 'Carillon', apiUrl, cloudFormation, dynamo, tables });
+  disconnect = () => {
+    facts.close();
+    cloudFormation.destroy();
+    dynamo.destroy();
+  };
+});
+afterEach(() => {
+  disconnect();
+  delete process.env.AWS_ENDPOINT_URL;
+});
+
+/** A response of ListStackResources. */
+function resources(...found: readonly (readonly [type: string, name: string])[]) {
+  const members = found.map(
+    ([type, name]) =>
+      `<member><LogicalResourceId>x</LogicalResourceId><ResourceType>${type}</ResourceType>` +
+      `<PhysicalResourceId>${name}</PhysicalResourceId></member>`,
+  );
+  return () => `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
+}
+
+/** What a check says. The checks of AWS's facts read nothing else of a deployment. */
+function check(name: string) {
+  return runCheck(checks[name]!, { facts } as unknown as Parameters<typeof runCheck>[1]);
+}
+
+describe('concurrency', () => {
+  it('is a problem at the 10 executions of a new account', async () => {
+    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 10 } }) });
+    expect(await facts.concurrency()).toBe(10);
+    expect(await check('concurrency')).toMatchObject({
+      level: 'problem',
+      message: expect.stringMatching(/^Lambda runs 10 functions at once/),
+    });
+  });
+
+  it('is enough at the usual 1,000', async () => {
+    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 1000 } }) });
+    expect(await check('concurrency')).toMatchObject({ level: 'ok' });
+  });
+});
+
+describe('the quota of API Gateway', () => {
+  const throttleRate = { QuotaCode: 'L-8A5B8E43', Value: 10_000 };
+  const other = { QuotaCode: 'L-CDF5615A', Value: 5000 };
+
+  it('is found on any page', async () => {
+    aws.respond({
+      ListServiceQuotas: ({ NextToken }) =>
+        NextToken === 'next' ? { Quotas: [throttleRate] } : { Quotas: [other], NextToken: 'next' },
+    });
+    expect(await facts.requestsPerSecond()).toBe(10_000);
+    expect(aws.calls[0]!.input).toMatchObject({ ServiceCode: 'apigateway' });
+    expect(await check('api quota')).toMatchObject({ level: 'ok' });
+  });
+
+  it('is skipped if the account has none', async () => {
+    aws.respond({ ListServiceQuotas: () => ({ Quotas: [other] }) });
+    expect(await check('api quota')).toMatchObject({ level: 'skipped' });
+  });
+
+  it('is a problem that names the missing permission if AWS denies the call', async () => {
+    aws.respond({});
+    expect(await check('api quota')).toEqual({
+      level: 'problem',
+      message: 'The check failed: User: ann is not authorized to perform: ListServiceQuotas',
+    });
+  });
+});
+
+describe('alarms', () => {
+  it('of a stack without alarms are none, whatever the account has', async () => {
+    aws.respond({
+      ListStackResources: resources(['AWS::Lambda::Function', 'Send-1']),
+      DescribeAlarms: () => ({ MetricAlarms: [{ AlarmName: 'of another stack' }] }),
+    });
+    expect(await facts.alarms()).toEqual([]);
+    expect(await check('alarm actions')).toMatchObject({
+      level: 'problem',
+      message: expect.stringMatching(/^No alarm has an action/),
+    });
+  });
+
+  it('are those of the stack, with their state and whether they notify', async () => {
+    const topic = 'arn:aws:sns:eu-west-1:1:operator';
+    const alarm = { ActionsEnabled: true, StateValue: 'OK' };
+    aws.respond({
+      ListStackResources: resources(
+        ['AWS::CloudWatch::Alarm', 'Firing'],
+        ['AWS::CloudWatch::Alarm', 'Silenced'],
+        ['AWS::CloudWatch::CompositeAlarm', 'All'],
+        ['AWS::SNS::Topic', topic],
+      ),
+      DescribeAlarms: () => ({
+        MetricAlarms: [
+          { ...alarm, AlarmName: 'Firing', StateValue: 'ALARM', AlarmActions: [] },
+          { ...alarm, AlarmName: 'Silenced', ActionsEnabled: false, AlarmActions: [topic] },
+        ],
+        CompositeAlarms: [{ ...alarm, AlarmName: 'All', AlarmActions: [topic] }],
+      }),
+    });
+    expect(await facts.alarms()).toEqual([
+      { name: 'Firing', isFiring: true, hasAction: false },
+      { name: 'Silenced', isFiring: false, hasAction: false },
+      { name: 'All', isFiring: false, hasAction: true },
+    ]);
+    const asked = aws.calls.find(({ operation }) => operation === 'DescribeAlarms');
+    expect(asked!.input).toMatchObject({
+      AlarmNames: ['Firing', 'Silenced', 'All'],
+      AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
+    });
+  });
+
+  it('are a problem that names the missing permission if AWS denies the call', async () => {
+    aws.respond({ ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Firing']) });
+    const { message } = await check('alarms');
+    expect(message).toMatch(/not authorized to perform: DescribeAlarms$/);
+    aws.respond({});
+    expect((await check('alarms')).message).toMatch(
+      /not authorized to perform: ListStackResources$/,
+    );
+  });
+});
+
+test('functions have the reason why they cannot run, and their environment', async () => {
+  const configurations: Record<string, object> = {
+    ready: { State: 'Active', Environment: { Variables: { SUBSCRIBER_CAP: '5' } } },
+    idle: { State: 'Inactive', StateReason: 'The function has been idle.' },
+    failed: { State: 'Failed', StateReason: 'The KMS key is disabled.' },
+    stale: { State: 'Active', LastUpdateStatus: 'Failed', LastUpdateStatusReason: 'No memory.' },
+  };
+  const names = Object.keys(configurations);
+  aws.respond({
+    ListStackResources: resources(
+      ...names.map((name) => ['AWS::Lambda::Function', name] as const),
+      ['AWS::DynamoDB::Table', 'Usage-1'],
+    ),
+    GetFunctionConfiguration: ({ FunctionName }) => ({
+      FunctionName,
+      ...configurations[String(FunctionName)],
+    }),
+  });
+  expect(await facts.functions()).toEqual([
+    { name: 'ready', failure: undefined, environment: { SUBSCRIBER_CAP: '5' } },
+    { name: 'idle', failure: undefined, environment: {} },
+    { name: 'failed', failure: 'The KMS key is disabled.', environment: {} },
+    { name: 'stale', failure: 'No memory.', environment: {} },
+  ]);
+});
+
+test.each([
+  ['true', { level: 'ok' }],
+  ['false', { level: 'warning' }],
+])('a stack has its status and its protection: %s', async (isProtected, finding) => {
+  aws.respond({
+    DescribeStacks: () =>
+      '<Stacks><member><StackName>Carillon</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>' +
+      `<EnableTerminationProtection>${isProtected}</EnableTerminationProtection></member></Stacks>`,
+  });
+  expect(await facts.stack()).toEqual({
+    status: 'UPDATE_COMPLETE',
+    isProtected: isProtected === 'true',
+  });
+  expect(await check('stack')).toMatchObject(finding);
+});
+
+test('tables without point-in-time recovery are named', async () => {
+  aws.respond({
+    DescribeContinuousBackups: ({ TableName }) => ({
+      ContinuousBackupsDescription: {
+        ContinuousBackupsStatus: 'ENABLED',
+        PointInTimeRecoveryDescription: {
+          PointInTimeRecoveryStatus: TableName === 'Usage-1' ? 'DISABLED' : 'ENABLED',
+        },
+      },
+    }),
+  });
+  expect(await facts.tablesWithoutBackup()).toEqual(['Usage-1']);
+  expect(aws.calls).toHaveLength(5);
+});
