@@ -70,7 +70,7 @@ export default {
 
     may('admin', contract, store, packages, '^package\\.json$'),
     // The counts of a notification, as the route returns them.
-    may('admin', '^lambdas/get-notification/get-notification\\.ts$'),
+    may('admin', '^lambdas/(get-notification/get-notification|shares/notification-result)\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

@@ -5,6 +5,7 @@ import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import { paintFor } from '../terminal/terminal.ts';
+import { truncate } from '../terminal/truncate.ts';
 import { programName, projectJson, type RunOnStack } from './command.ts';
 import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
 import { describeLimit, formatCount } from './limits.ts';
@@ -56,7 +57,7 @@ const columns = [
 function row({ project, usage, limits }: ListedProject): string[] {
   return [
     project.projectId,
-    truncate(printable(project.name)),
+    truncate(printable(project.name), nameLengthCharacters),
     formatCount(usage.subscribers),
     describeLimit(limits.subscriberCap),
     formatCount(usage.sends),
@@ -68,10 +69,3 @@ function row({ project, usage, limits }: ListedProject): string[] {
 
 /** Longest name in the table. `show` prints names in full. */
 const nameLengthCharacters = 40;
-
-function truncate(name: string): string {
-  const characters = [...name];
-  return characters.length > nameLengthCharacters
-    ? `${characters.slice(0, nameLengthCharacters - 1).join('')}…`
-    : name;
-}

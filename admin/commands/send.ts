@@ -10,6 +10,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError, programName, projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { formatCount } from './limits.ts';
+import { failedText } from './notification-text.ts';
 
 interface SendOptions {
   readonly user?: string;
@@ -85,10 +86,10 @@ function resultText(projectId: string, result: SendResult | Accepted): string {
   if (!('attempted' in result)) {
     return `Sending. See the counts with: ${programName} stats ${projectId} ${result.id}\n`;
   }
-  const { id, attempted, delivered, removed, failed, unreached = 0 } = result;
+  const { id, attempted, delivered, removed, unreached = 0 } = result;
   return (
     `Sent ${id}: ${formatCount(attempted)} attempted, ${formatCount(delivered)} delivered, ` +
-    `${formatCount(removed)} removed, ${formatCount(failed)} failed` +
-    `${unreached > 0 ? `, ${formatCount(unreached)} unreached` : ''}.\n`
+    `${formatCount(removed)} removed${unreached > 0 ? `, ${formatCount(unreached)} unreached` : ''}.\n` +
+    `Failed: ${failedText(result)}\n`
   );
 }

@@ -39,7 +39,7 @@ describe('send', () => {
     const { code, output, messages } = await operator.run(['send', projectId], `${projectId}\n`);
     expect(code).toBe(0);
     expect(messages).toContain(`This sends "Test" to 1 subscribers of "${projectId}".`);
-    expect(output).toMatch(/^Sent \S+: 1 attempted, 1 delivered, 0 removed, 0 failed\.\n$/);
+    expect(output).toMatch(/^Sent \S+: 1 attempted, 1 delivered, 0 removed\.\nFailed: 0\n$/);
   });
 
   it.each([
@@ -51,6 +51,16 @@ describe('send', () => {
     expect(code).toBe(1);
     expect(messages).toContain(message);
     expect(browser.messages).toHaveLength(0);
+  });
+
+  it('prints failures by their reason', async () => {
+    for (const status of [403, 400, 403]) {
+      (await operator.service.subscribe(project)).behave({ status });
+    }
+    const { code, output } = await operator.run(['send', project.projectId, '--yes']);
+    expect(code).toBe(0);
+    expect(output).toMatch(/: 3 attempted, 0 delivered, 0 removed\.\nFailed: 3 {2}/);
+    expect(output).toContain('  vapid_refused 2');
   });
 
   it('reads the secret key from a file', async () => {
@@ -83,8 +93,10 @@ describe('stats', () => {
     const args = ['stats', project.projectId, body.id];
     const { code, output } = await operator.run(args);
     expect(code).toBe(0);
-    expect(output).toMatch(/Status +sent\n +Attempted +2\n +Delivered +1\n +Removed +1\n/);
-    expect(output).toMatch(/Shown +1\n +Clicked +0\n/);
+    expect(output).toMatch(
+      /Status +sent\n +Attempted +2\n +Delivered +1 \(50\.0%\)\n +Removed +1\n/,
+    );
+    expect(output).toMatch(/Shown +1 \(100\.0%\)\n +Clicked +0 \(0\.0%\)\n/);
     expect(JSON.parse((await operator.run([...args, '--json'])).output)).toMatchObject({
       ...{
         id: body.id,
@@ -95,6 +107,37 @@ describe('stats', () => {
         shown: 1,
       },
     });
+  });
+
+  it('lists the last 20 notifications with their rates, the newest first', async () => {
+    const { projectId } = project;
+    const none = await operator.run(['stats', projectId]);
+    expect(none.output).toBe(`"${projectId}" has sent no notification within the last 90 days.\n`);
+    const browsers = await Promise.all(
+      Array.from({ length: 4 }, () => operator.service.subscribe(project)),
+    );
+    for (let sent = 1; sent <= 20; sent += 1) {
+      await operator.service.send(project, { title: `Number ${sent}`, userIds: ['nobody'] });
+    }
+    browsers[0]!.behave({ status: 403 });
+    const { body } = await operator.service.send(project, { title: 'To all' });
+    await browsers[1]!.show();
+    const { code, output } = await operator.run(['stats', projectId]);
+    expect(code).toBe(0);
+    const [titles, newest, ...others] = output.trimEnd().split('\n');
+    expect(titles).toMatch(
+      /^sent +title +to +status +attempted +delivered +shown +clicked +failed/,
+    );
+    expect(newest).toMatch(
+      /UTC {2}To all +everyone +sent +4 +3 \(75\.0%\) +1 \(33\.3%\) +0 \(0\.0%\) +1 \(25\.0%\) +/,
+    );
+    expect(newest).toContain(body.id);
+    expect(others).toHaveLength(19);
+    expect(others[0]).toMatch(/Number 20 +1 users +sent +0 +0 +0 +0 +0 /);
+    const json = JSON.parse((await operator.run(['stats', projectId, '--json'])).output);
+    expect(json).toHaveLength(20);
+    const one = await operator.run(['stats', projectId, body.id, '--json']);
+    expect(json[0]).toEqual(JSON.parse(one.output));
   });
 
   it.each([

@@ -1,0 +1,88 @@
+import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import { printable } from '../terminal/printable.ts';
+import { table } from '../terminal/table.ts';
+import type { Paint } from '../terminal/terminal.ts';
+import { truncate } from '../terminal/truncate.ts';
+import { formatCount } from './limits.ts';
+import { formatTime } from './project-text.ts';
+
+/** A notification's counts, one per line. */
+export function notificationText(notification: NotificationResult, paint: Paint): string {
+  const { id, title, status, sentAt } = notification;
+  const { attempted, delivered, removed, unreached = 0, shown, clicked } = notification;
+  const fields: readonly (readonly [string, string])[] = [
+    ['Title', printable(title)],
+    ['Sent', `${formatTime(sentAt)} to ${audienceText(notification)}`],
+    ['Status', status],
+    ['Attempted', formatCount(attempted)],
+    ['Delivered', withRate(delivered, attempted)],
+    ['Removed', formatCount(removed)],
+    ['Failed', failedText(notification)],
+    ...(unreached > 0 ? [['Unreached', formatCount(unreached)] as const] : []),
+    ['Shown', withRate(shown, delivered)],
+    ['Clicked', withRate(clicked, shown)],
+  ];
+  const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(9))}  ${value}\n`);
+  return `${paint('bold', id)}\n${lines.join('')}`;
+}
+
+/** Notifications with their counts, one per line. */
+export function notificationTable(
+  notifications: readonly NotificationResult[],
+  paint: Paint,
+): string {
+  return table(columns, notifications.map(row), paint);
+}
+
+const columns = [
+  { title: 'sent' },
+  { title: 'title' },
+  { title: 'to' },
+  { title: 'status' },
+  { title: 'attempted', align: 'right' },
+  { title: 'delivered', align: 'right' },
+  { title: 'shown', align: 'right' },
+  { title: 'clicked', align: 'right' },
+  { title: 'failed', align: 'right' },
+  { title: 'id' },
+] as const;
+
+function row(notification: NotificationResult): string[] {
+  const { id, title, status, sentAt, attempted, delivered, shown, clicked, failed } = notification;
+  return [
+    formatTime(sentAt),
+    truncate(printable(title), titleLengthCharacters),
+    audienceText(notification),
+    status,
+    formatCount(attempted),
+    withRate(delivered, attempted),
+    withRate(shown, delivered),
+    withRate(clicked, shown),
+    withRate(failed, attempted),
+    id,
+  ];
+}
+
+/** Longest title in the table. */
+const titleLengthCharacters = 30;
+
+/** `3  timeout 2  rejected 1`. */
+export function failedText({
+  failed,
+  failures = {},
+}: Pick<SendResult, 'failed' | 'failures'>): string {
+  const reasons = Object.entries(failures).map(
+    ([reason, count]) => `${reason} ${formatCount(count)}`,
+  );
+  return [formatCount(failed), ...reasons].join('  ');
+}
+
+/** `950 (95.0%)`. Without a rate if there is nothing to compare the count with. */
+function withRate(count: number, of: number): string {
+  if (of === 0) return formatCount(count);
+  return `${formatCount(count)} (${((100 * count) / of).toFixed(1)}%)`;
+}
+
+function audienceText({ audience }: NotificationResult): string {
+  return audience === 'everyone' ? 'everyone' : `${formatCount(audience.users)} users`;
+}
