@@ -25,6 +25,18 @@ export class ProjectRemovalIncomplete extends Error {
   }
 }
 
+/** Tables that were restored from a backup have a project's public and private keys of different pairs. */
+export class RestoredKeysMismatch extends Error {
+  override readonly name = 'RestoredKeysMismatch';
+  readonly code = 'restored_keys_mismatch';
+  constructor(projectId: string) {
+    super(
+      `The restored tables Projects and VapidKeys do not have the same VAPID keys of project "${projectId}", ` +
+        'which was changed at that moment. Restore both to an earlier second.',
+    );
+  }
+}
+
 /** Somebody else changed the subscriber cap during the wait for a new one. */
 export class PlanChangedMeanwhile extends Error {
   override readonly name = 'PlanChangedMeanwhile';

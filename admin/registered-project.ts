@@ -2,3 +2,20 @@ import type { ProjectItem } from '../lambdas/store/items.ts';
 
 /** A project without the hashes of its secret keys. */
 export type RegisteredProject = Omit<ProjectItem, 'apiKeyHash' | 'previousKeyHash'>;
+
+/** What of a project tells its application server keys. */
+export type ProjectKeys = Pick<
+  RegisteredProject,
+  'projectId' | 'vapidPair' | 'vapidPublicKey' | 'previousVapidPublicKey'
+>;
+
+/** A project's application server keys by the numbers of their pairs. A key that was dropped is not among them. */
+export function applicationServerKeys({
+  vapidPair,
+  vapidPublicKey,
+  previousVapidPublicKey,
+}: ProjectKeys): ReadonlyMap<number, string> {
+  const keys = new Map([[vapidPair, vapidPublicKey]]);
+  if (previousVapidPublicKey !== undefined) keys.set(vapidPair - 1, previousVapidPublicKey);
+  return keys;
+}

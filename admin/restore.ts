@@ -11,13 +11,16 @@ import {
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
-import type { ProjectItem, UsageItem } from '../lambdas/store/items.ts';
+import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
+import { ProjectRemovalIncomplete, RestoredKeysMismatch } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
+import { applicationServerKeys } from './registered-project.ts';
 import { newCounters } from './subscriber-counters.ts';
 import { type ImportParts, importSubscriptions } from './subscriptions/import.ts';
-import type { ImportCounts } from './subscriptions/import-batch.ts';
+import type { ImportCounts, ImportedSubscription } from './subscriptions/import-batch.ts';
 import { subscriptionPages } from './subscriptions/subscription-pages.ts';
+import { isVapidPair } from './vapid-pair.ts';
 
 export interface RestoreSide<Tables> {
   readonly dynamo: DynamoDBDocumentClient;
@@ -31,6 +34,8 @@ export interface RestoredProject extends ImportCounts {
   readonly projectId: string;
   /** `other`: the stack has a later project of this id. Nothing was restored. */
   readonly project: 'created' | 'exists' | 'other';
+  /** Subscriptions left out: the stack's project has dropped their application server key since. */
+  readonly keyDropped: number;
 }
 
 /**
@@ -43,30 +48,31 @@ export async function* restoreProjects(
   to: RestoreSide<RestoredTables>,
   parts: Omit<ImportParts, 'project'>,
 ): AsyncGenerator<RestoredProject> {
-  const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
+  const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
   for await (const { Items = [] } of pages) {
     for (const item of Items as ProjectItem[]) {
       const { projectId } = item;
-      const project = await restoreProject(item);
-      if (project === 'other') {
-        yield { projectId, project, ...nothing };
+      const existing = await restoreProject(item);
+      if (existing !== undefined && existing.createdAt !== item.createdAt) {
+        yield { projectId, project: 'other', ...nothing };
         continue;
       }
       await restoreMonths(projectId);
-      const counts = await importSubscriptions(subscriptions(projectId), {
-        project: item,
-        ...parts,
-      });
-      yield { projectId, project, ...counts };
+      const counts = await restoreSubscriptions(existing ?? item);
+      yield { projectId, project: existing === undefined ? 'created' : 'exists', ...counts };
     }
   }
 
-  async function restoreProject(item: ProjectItem): Promise<RestoredProject['project']> {
+  /** @returns the stack's project of this id, if it has one. Then nothing is changed. */
+  async function restoreProject(item: ProjectItem): Promise<ProjectItem | undefined> {
     const key = { projectId: item.projectId };
     const { Item: vapidKey } = await from.dynamo.send(
       new GetCommand({ TableName: from.tables.vapidKeys, Key: key }),
     );
+    if (!haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
+      throw new RestoredKeysMismatch(item.projectId);
+    }
     const isNew = 'attribute_not_exists(projectId)';
     try {
       await to.dynamo.send(
@@ -80,13 +86,14 @@ export async function* restoreProjects(
           ],
         }),
       );
-      return 'created';
+      return undefined;
     } catch (error) {
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
       const { Item } = await to.dynamo.send(
         new GetCommand({ TableName: to.tables.projects, Key: key, ConsistentRead: true }),
       );
-      return (Item as ProjectItem | undefined)?.createdAt === item.createdAt ? 'exists' : 'other';
+      if (Item === undefined) throw new ProjectRemovalIncomplete(item.projectId);
+      return Item as ProjectItem;
     }
   }
 
@@ -122,13 +129,38 @@ export async function* restoreProjects(
     }
   }
 
-  async function* subscriptions(projectId: string) {
-    for await (const items of subscriptionPages(
-      from.dynamo,
-      from.tables.subscriptions,
-      projectId,
-    )) {
-      yield* items;
+  async function restoreSubscriptions(project: ProjectItem) {
+    const { projectId } = project;
+    const keys = applicationServerKeys(project);
+    let keyDropped = 0;
+    const counts = await importSubscriptions(usable(), { project, ...parts });
+    return { ...counts, keyDropped };
+
+    async function* usable(): AsyncGenerator<ImportedSubscription> {
+      const { dynamo, tables } = from;
+      for await (const items of subscriptionPages(dynamo, tables.subscriptions, projectId)) {
+        for (const item of items) {
+          const pair = item.pair ?? 0;
+          if (keys.has(pair)) yield { ...item, pair };
+          else keyDropped += 1;
+        }
+      }
     }
   }
+}
+
+/** Two restored tables may show different moments of one transaction, such as that of a rotation. */
+function haveSameKeys(
+  { vapidPublicKey, previousVapidPublicKey }: ProjectItem,
+  { privateKey, previousPrivateKey }: Partial<VapidKeyItem> = {},
+): boolean {
+  const pairs = [
+    [vapidPublicKey, privateKey],
+    [previousVapidPublicKey, previousPrivateKey],
+  ] as const;
+  return pairs.every(
+    ([publicKey, secret]) =>
+      publicKey === undefined ||
+      (secret !== undefined && isVapidPair({ publicKey, privateKey: secret })),
+  );
 }

@@ -10,6 +10,7 @@ import { userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
+import { applicationServerKeys } from './registered-project.ts';
 
 /** Everything that is stored under a user id. */
 export interface ExportedUser {
@@ -24,6 +25,8 @@ export interface ExportedSubscription {
   readonly endpoint: string;
   /** As the browser sent them, base64url. */
   readonly keys: { readonly p256dh: string; readonly auth: string };
+  /** The key that the browser subscribed with. Undefined if the project has dropped it. */
+  readonly applicationServerKey: string | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -68,17 +71,20 @@ export function userData(
 
     /** @throws {ProjectNotFound} */
     async export(projectId: string, userId: string): Promise<ExportedUser> {
-      await existing(projectId);
-      const found: ExportedSubscription[] = [];
+      const found: SubscriptionItem[] = [];
       for await (const hashes of users.endpointHashes(projectId, userId)) {
         for (let start = 0; start < hashes.length; start += batchSize) {
           const items = await read(projectId, hashes.slice(start, start + batchSize));
           // The index may still have a subscription that has passed to another user.
-          const own = items.filter((item) => item.projectUser === projectUser(projectId, userId));
-          found.push(...own.map(exported));
+          found.push(
+            ...items.filter((item) => item.projectUser === projectUser(projectId, userId)),
+          );
         }
       }
-      return { projectId, userId, subscriptions: found, elsewhere };
+      // Read last, so that it has the key of each subscription.
+      const keys = applicationServerKeys(await existing(projectId));
+      const subscriptions = found.map((item) => exported(item, keys.get(item.pair ?? 0)));
+      return { projectId, userId, subscriptions, elsewhere };
     },
 
     /**
@@ -117,7 +123,10 @@ export function userData(
 /** Keys of a BatchGetItem: its maximum. */
 const batchSize = 100;
 
-function exported(item: SubscriptionItem): ExportedSubscription {
+function exported(
+  item: SubscriptionItem,
+  applicationServerKey: string | undefined,
+): ExportedSubscription {
   const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
   return {
     endpoint: origin + path,
@@ -125,6 +134,7 @@ function exported(item: SubscriptionItem): ExportedSubscription {
       p256dh: Buffer.from(p256dh).toString('base64url'),
       auth: Buffer.from(auth).toString('base64url'),
     },
+    applicationServerKey,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

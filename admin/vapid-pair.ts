@@ -43,6 +43,11 @@ export function readVapidPair(publicKey: string, privateKey: string): VapidKeys 
   return { publicKey: point.toString('base64url'), privateKey: scalar.toString('base64url') };
 }
 
+/** Whether both keys, base64url, belong together. @throws {InvalidVapidPair} if the private one is invalid. */
+export function isVapidPair({ publicKey, privateKey }: VapidKeys): boolean {
+  return publicKeyOf(Buffer.from(privateKey, 'base64url')).toString('base64url') === publicKey;
+}
+
 function publicKeyOf(scalar: Buffer): Buffer {
   const curve = createECDH('prime256v1');
   try {

@@ -49,13 +49,14 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
   );
 }
 
-function line({ projectId, project, created, updated, unchanged, overCap }: RestoredProject) {
+function line({ projectId, project, overCap, keyDropped, ...counted }: RestoredProject) {
   if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
   const counts = [
-    `${formatCount(created)} subscriptions added`,
-    `${formatCount(updated)} updated`,
-    `${formatCount(unchanged)} unchanged`,
+    `${formatCount(counted.created)} subscriptions added`,
+    `${formatCount(counted.updated)} updated`,
+    `${formatCount(counted.unchanged)} unchanged`,
     ...(overCap > 0 ? [`${formatCount(overCap)} above the cap`] : []),
+    ...(keyDropped > 0 ? [`${formatCount(keyDropped)} of a dropped key left out`] : []),
   ];
   return `${projectId}: project ${project}, ${counts.join(', ')}\n`;
 }

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { ProjectNotFound } from '../project-errors.ts';
+import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
-import { exportLine, lineReader } from '../subscriptions/line.ts';
-import { subscriptionPages } from '../subscriptions/subscription-pages.ts';
+import { lineReader } from '../subscriptions/line.ts';
 import { textLines } from '../subscriptions/text-lines.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
@@ -43,7 +43,7 @@ function importCommand(runOnStack: RunOnStack): Command {
         const lines = textLines(file === '-' ? terminal.input : readFrom(file));
         const report = await importLines(lines, {
           project,
-          readLine: lineReader(projectId, settings.EXTRA_PUSH_ORIGINS, clock),
+          readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
           importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP),
           sleep,
           onProgress: (lines) => bar.update(lines),
@@ -110,9 +110,10 @@ function exportCommand(runOnStack: RunOnStack): Command {
         const bar = progressBar(terminal.messages, 'exporting', file === '-' ? 0 : subscribers);
         let exported = 0;
         async function* pages() {
-          for await (const items of subscriptionPages(dynamo, tables.subscriptions, projectId)) {
-            yield items.map((item) => `${exportLine(projectId, item)}\n`).join('');
-            exported += items.length;
+          const table = tables.subscriptions;
+          for await (const lines of exportPages(dynamo, table, registry, projectId)) {
+            yield lines.join('');
+            exported += lines.length;
             bar.update(exported);
           }
         }

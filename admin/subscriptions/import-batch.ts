@@ -5,14 +5,24 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { limitOf, type Project } from '../../contract/project.ts';
+import { attributeChanges } from '../../lambdas/store/attribute-changes.ts';
 import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem, UsageItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
-import { partOf, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
+import { partOf, storedPair, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 
 /** Subscriptions of one transaction. DynamoDB's limit is 100 items, and one of them is the counter. */
 export const importBatchSize = 99;
+
+/** A subscription to store, as {@link SubscriptionItem} but for its pair. */
+export interface ImportedSubscription extends Omit<SubscriptionItem, 'pair'> {
+  /**
+   * Number of the VAPID pair that it was made with. Undefined if that is not known: as in subscribe, a new
+   * subscription then has the current pair, and a stored one keeps its own.
+   */
+  readonly pair: number | undefined;
+}
 
 /** What became of imported subscriptions. */
 export interface ImportCounts {
@@ -32,7 +42,7 @@ export interface ImportCounts {
  */
 export type ImportBatch = (
   projectId: string,
-  batch: readonly SubscriptionItem[],
+  batch: readonly ImportedSubscription[],
 ) => Promise<ImportCounts>;
 
 /** What was in the tables when a batch was looked up. */
@@ -75,16 +85,16 @@ export function batchImport(
   /** @returns undefined, and nothing is written, unless `stored` is what is in the tables. */
   async function write(
     project: Project,
-    batch: readonly SubscriptionItem[],
+    batch: readonly ImportedSubscription[],
     { items, room }: Stored,
   ): Promise<ImportCounts | undefined> {
-    const isStored = (item: SubscriptionItem) => items.has(hex(item.endpointHash));
+    const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
     const missing = batch.filter((item) => !isStored(item));
     const added = missing.slice(0, room);
     const known = batch.filter(isStored);
     const changed = known.filter((item) => changes(items.get(hex(item.endpointHash))!, item));
     const TransactItems = [
-      ...added.map(put),
+      ...added.map((item) => put(project, item)),
       ...changed.map(update),
       ...(added.length > 0 ? [increment(project, added)] : []),
     ];
@@ -102,12 +112,12 @@ export function batchImport(
     };
   }
 
-  async function lookUp(project: Project, batch: readonly SubscriptionItem[]): Promise<Stored> {
+  async function lookUp(project: Project, batch: readonly ImportedSubscription[]): Promise<Stored> {
     const [items, room] = await Promise.all([readItems(batch), readRoom(project, batch)]);
     return { items: new Map(items.map((item) => [hex(item.endpointHash), item])), room };
   }
 
-  async function readItems(batch: readonly SubscriptionItem[]) {
+  async function readItems(batch: readonly ImportedSubscription[]) {
     const items: SubscriptionItem[] = [];
     let keys: Record<string, unknown>[] = batch.map(keyOf);
     while (keys.length > 0) {
@@ -123,7 +133,10 @@ export function batchImport(
   }
 
   /** @throws {ProjectNotFound} if the project is being removed. */
-  async function readRoom(project: Project, batch: readonly SubscriptionItem[]): Promise<number> {
+  async function readRoom(
+    project: Project,
+    batch: readonly ImportedSubscription[],
+  ): Promise<number> {
     const { Item } = await dynamo.send(
       new GetCommand({
         TableName: tables.usage,
@@ -141,7 +154,8 @@ export function batchImport(
     return limitOf(plan.subscriberCap, deployedCap);
   }
 
-  function put(Item: SubscriptionItem) {
+  function put({ vapid }: Project, { pair = vapid.current.number, ...item }: ImportedSubscription) {
+    const Item: SubscriptionItem = { ...item, pair: storedPair(pair) };
     return {
       Put: {
         TableName: tables.subscriptions,
@@ -151,26 +165,23 @@ export function batchImport(
     };
   }
 
-  function update(item: SubscriptionItem) {
-    const user = item.projectUser === undefined ? '' : ', projectUser = :user';
+  function update(item: ImportedSubscription) {
+    const { p256dh, auth, updatedAt, projectUser, pair } = item;
     return {
       Update: {
         TableName: tables.subscriptions,
         Key: keyOf(item),
-        UpdateExpression: `SET p256dh = :p256dh, #auth = :auth, updatedAt = :updatedAt${user}`,
         ConditionExpression: 'attribute_exists(endpointHash)',
-        ExpressionAttributeNames: { '#auth': 'auth' },
-        ExpressionAttributeValues: {
-          ':p256dh': item.p256dh,
-          ':auth': item.auth,
-          ':updatedAt': item.updatedAt,
-          ':user': item.projectUser,
-        },
+        ...attributeChanges({
+          ...{ p256dh, auth, updatedAt },
+          ...(projectUser !== undefined && { projectUser }),
+          ...(pair !== undefined && { pair: storedPair(pair) }),
+        }),
       },
     };
   }
 
-  function increment(project: Project, added: readonly SubscriptionItem[]) {
+  function increment(project: Project, added: readonly ImportedSubscription[]) {
     const cap = capOf(project);
     return {
       Update: {
@@ -189,25 +200,26 @@ export function batchImport(
   }
 }
 
-function keyOf({ projectPart, endpointHash }: SubscriptionItem) {
+function keyOf({ projectPart, endpointHash }: ImportedSubscription) {
   return { projectPart, endpointHash };
 }
 
 /** The counter of a batch, which is of one part. */
 function counterKey(
   { projectId, subscriberCounter }: Project,
-  [first]: readonly SubscriptionItem[],
+  [first]: readonly ImportedSubscription[],
 ) {
   return { projectId, period: subscriberPeriod(subscriberCounter, partOf(first!.endpointHash)) };
 }
 
 /** Whether a subscription differs from the stored one, and is not older. */
-function changes(stored: SubscriptionItem, item: SubscriptionItem): boolean {
+function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean {
   if (item.updatedAt < stored.updatedAt) return false;
   return !(
     Buffer.from(stored.p256dh).equals(item.p256dh) &&
     Buffer.from(stored.auth).equals(item.auth) &&
-    (item.projectUser === undefined || item.projectUser === stored.projectUser)
+    (item.projectUser === undefined || item.projectUser === stored.projectUser) &&
+    (item.pair === undefined || item.pair === (stored.pair ?? 0))
   );
 }
 

@@ -1,6 +1,5 @@
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { type ImportParts, importSubscriptions } from './import.ts';
-import type { ImportCounts } from './import-batch.ts';
+import type { ImportCounts, ImportedSubscription } from './import-batch.ts';
 import type { ReadLine } from './line.ts';
 
 /** `created`, `updated`, `unchanged`, `overCap` and `invalid` add up to the lines that are not empty. */
@@ -29,7 +28,7 @@ export async function importLines(
   const counts = await importSubscriptions(validItems(), parts);
   return { ...counts, invalid, mistakes };
 
-  async function* validItems(): AsyncGenerator<SubscriptionItem> {
+  async function* validItems(): AsyncGenerator<ImportedSubscription> {
     let line = 0;
     for await (const text of lines) {
       line += 1;

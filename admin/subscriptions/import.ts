@@ -1,8 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { SubscriberCounter } from '../../contract/project.ts';
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { partCount, partOf } from '../../lambdas/store/subscription-keys.ts';
-import { type ImportBatch, type ImportCounts, importBatchSize } from './import-batch.ts';
+import {
+  type ImportBatch,
+  type ImportCounts,
+  type ImportedSubscription,
+  importBatchSize,
+} from './import-batch.ts';
 
 export interface ImportParts {
   readonly project: { readonly projectId: string; readonly subscriberCounter: SubscriberCounter };
@@ -23,12 +27,12 @@ const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
  * @throws {ProjectNotFound}
  */
 export async function importSubscriptions(
-  subscriptions: AsyncIterable<SubscriptionItem>,
+  subscriptions: AsyncIterable<ImportedSubscription>,
   { project, importBatch, sleep }: ImportParts,
 ): Promise<ImportCounts> {
   const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
   /** By part: its next batch, by endpoint. */
-  const batches = Array.from({ length: partCount }, () => new Map<string, SubscriptionItem>());
+  const batches = Array.from({ length: partCount }, () => new Map<string, ImportedSubscription>());
   const inProgress = new Map<number, Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
 
@@ -60,7 +64,7 @@ export async function importSubscriptions(
     inProgress.set(counter, writing);
   }
 
-  async function write(batch: readonly SubscriptionItem[]): Promise<void> {
+  async function write(batch: readonly ImportedSubscription[]): Promise<void> {
     for (let busy = 0; ; busy += 1) {
       try {
         const counts = await importBatch(project.projectId, batch);

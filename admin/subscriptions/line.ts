@@ -8,9 +8,11 @@ import {
   projectUser,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
+import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
+import type { ImportedSubscription } from './import-batch.ts';
 
-/** Reads a line as the item to store. */
-export type ReadLine = (text: string) => SubscriptionItem | { readonly mistake: string };
+/** Reads a line as the subscription to store. */
+export type ReadLine = (text: string) => ImportedSubscription | { readonly mistake: string };
 
 const time = z.pipe(
   z.iso.datetime({ error: 'must be an ISO 8601 time in UTC' }),
@@ -23,7 +25,7 @@ const time = z.pipe(
  * @param extraOrigins origins of further push services.
  */
 export function lineReader(
-  projectId: string,
+  project: ProjectKeys,
   extraOrigins: readonly string[],
   clock: () => Date,
 ): ReadLine {
@@ -31,23 +33,31 @@ export function lineReader(
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
   });
+  const pairs = new Map([...applicationServerKeys(project)].map(([pair, key]) => [key, pair]));
   return (text) => {
     const value = parseJson(text);
     if (value === undefined) return { mistake: 'is not JSON' };
     const parsed = schema.safeParse(value);
-    if (parsed.success) return itemOf(projectId, parsed.data, clock().getTime());
-    const issues = issuesOf(parsed.error, schema);
-    return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
+    if (!parsed.success) {
+      const issues = issuesOf(parsed.error, schema);
+      return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
+    }
+    const { applicationServerKey: key, ...line } = parsed.data;
+    const pair = key === undefined ? undefined : pairs.get(key);
+    if (key !== undefined && pair === undefined) {
+      return { mistake: 'applicationServerKey must be a key of the project: see projects show' };
+    }
+    return { ...itemOf(project.projectId, line, clock().getTime()), pair };
   };
 }
 
 /** A subscription as a line has it. Times are epoch ms; other services' files have none. */
-interface Line extends Subscription {
+interface Line extends Omit<Subscription, 'applicationServerKey'> {
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
 }
 
-function itemOf(projectId: string, line: Line, now: number): SubscriptionItem {
+function itemOf(projectId: string, line: Line, now: number) {
   const { endpoint, keys, userId, createdAt = now, updatedAt = now } = line;
   return {
     ...subscriptionKey(projectId, endpointHash(endpoint.href)),
@@ -68,14 +78,22 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A stored subscription as one line, which {@link lineReader} reads. */
-export function exportLine(projectId: string, item: SubscriptionItem): string {
+/**
+ * A stored subscription as one line, which {@link lineReader} reads.
+ * @param applicationServerKey the key that it was made with.
+ */
+export function exportLine(
+  projectId: string,
+  item: SubscriptionItem,
+  applicationServerKey: string,
+): string {
   return JSON.stringify({
     endpoint: item.origin + item.path,
     expirationTime: null,
     keys: { p256dh: encodeBase64url(item.p256dh), auth: encodeBase64url(item.auth) },
     // `projectUser` is `projectId#userId`.
     userId: item.projectUser?.slice(projectId.length + 1),
+    applicationServerKey,
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),
   });

@@ -1,3 +1,5 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import type { VapidKeyItem } from '../../lambdas/store/items.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
@@ -16,6 +18,16 @@ afterAll(async () => {
   await first.stop();
 });
 
+/** As docs/migrate.md describes. */
+async function vapidPair(projectId: string) {
+  const { dynamo, registry, stack } = first.service;
+  const { Item } = await dynamo.send(
+    new GetCommand({ TableName: stack.dynamodb.tables.VAPID_KEYS_TABLE, Key: { projectId } }),
+  );
+  const { vapidPublicKey: publicKey } = (await registry.find(projectId))!;
+  return { publicKey, privateKey: (Item as VapidKeyItem).privateKey };
+}
+
 test.each<[string, { subscriberCap?: null }]>([
   ['one counter', {}],
   ['counters in parts', { subscriberCap: null }],
@@ -31,7 +43,10 @@ test.each<[string, { subscriberCap?: null }]>([
     expect((await first.run(['subscriptions', 'export', projectId, file])).code).toBe(0);
 
     const flags = plan.subscriberCap === null ? ['--subscriber-cap', 'none'] : [];
-    await second.run(['create', projectId, ...flags]);
+    const { publicKey, privateKey } = await vapidPair(projectId);
+    const keyFile = first.folder.write('private-key.txt', privateKey);
+    const keys = ['--vapid-public', publicKey, '--vapid-private-file', keyFile];
+    expect((await second.run(['create', projectId, ...keys, ...flags])).code).toBe(0);
     const imported = await second.run(['subscriptions', 'import', projectId, file, '--json']);
     expect(JSON.parse(imported.output)).toMatchObject({ created: 60, invalid: 0 });
 

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
@@ -11,6 +12,7 @@ import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts'
 let operator: Operator;
 let projectId: string;
 let file: string;
+const vapid = newVapidPair();
 
 beforeAll(async () => {
   operator = await startOperator();
@@ -19,7 +21,7 @@ afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   file = join(operator.directory, `${projectId}.ndjson`);
-  await operator.registry.create({ projectId, random: randomBytes });
+  await operator.registry.create({ projectId, vapid, random: randomBytes });
 });
 
 async function importValues(values: readonly unknown[]) {
@@ -152,6 +154,83 @@ describe('subscriptions import', () => {
     },
   );
 
+  describe('of a project whose application server key was rotated', () => {
+    let previous: string;
+    let current: string;
+    beforeEach(async () => {
+      previous = (await operator.registry.find(projectId))!.vapidPublicKey;
+      current = (await operator.registry.rotateVapid(projectId)).vapidPublicKey;
+    });
+
+    const withKey = (applicationServerKey: string) => ({
+      ...subscriptionJson(),
+      applicationServerKey,
+    });
+
+    it('keeps the key of each line; without one, a new subscription has the current key', async () => {
+      const [old, young, unknown] = [withKey(previous), withKey(current), subscriptionJson()];
+      expect((await importValues([old, young, unknown])).report).toMatchObject({ created: 3 });
+      const values = await exported();
+      for (const value of [old, young, { ...unknown, applicationServerKey: current }]) {
+        expect(values).toContainEqual(expect.objectContaining(value));
+      }
+      expect(await countPreviousPair()).toBe(1);
+      expect((await importValues(values)).report).toMatchObject({ unchanged: 3 });
+    });
+
+    it('changes the key of a stored subscription only to one that its line has', async () => {
+      const [first, second] = [withKey(previous), withKey(previous)];
+      await importValues([first, second]);
+      const { applicationServerKey, ...withoutKey } = first;
+      const changed = { ...withoutKey, keys: subscriptionJson().keys };
+      const { report } = await importValues([
+        changed,
+        { ...second, applicationServerKey: current },
+      ]);
+      expect(report).toMatchObject({ updated: 2 });
+      const values = await exported();
+      expect(values).toContainEqual(expect.objectContaining({ ...changed, applicationServerKey }));
+      expect(values).toContainEqual(
+        expect.objectContaining({ ...second, applicationServerKey: current }),
+      );
+      // And back to the first pair, whose number is not stored.
+      expect((await importValues([second])).report).toMatchObject({ updated: 1 });
+      expect(await exported()).toContainEqual(expect.objectContaining(second));
+    });
+
+    it('skips lines with a key that is not one of the project', async () => {
+      const { publicKey } = newVapidPair();
+      const { code, report } = await importValues([withKey(publicKey), withKey('x')]);
+      expect(code).toBe(1);
+      expect(report).toMatchObject({
+        created: 0,
+        invalid: 2,
+        mistakes: [
+          {
+            line: 1,
+            message: 'applicationServerKey must be a key of the project: see projects show',
+          },
+          { line: 2, message: expect.stringContaining('applicationServerKey must be base64url') },
+        ],
+      });
+      expect(await subscribers()).toBe(0);
+    });
+
+    it('exports no subscription whose key was dropped', async () => {
+      await importValues([withKey(previous), withKey(current)]);
+      const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+      await operator.registry
+        .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
+        .catch(() => {});
+      expect(await exported()).toEqual([
+        expect.objectContaining({ applicationServerKey: current }),
+      ]);
+    });
+
+    const countPreviousPair = async () =>
+      operator.registry.countPreviousPair((await operator.registry.find(projectId))!);
+  });
+
   it('never passes the cap, still updates what exists, and says how many were left out', async () => {
     const existing = subscriptionJson();
     await importValues([existing]);
@@ -216,7 +295,7 @@ describe('subscriptions export', () => {
     await importValues([subscriptionJson({ userId: 'a#b' }), subscriptionJson()]);
     const values = await exported();
     projectId = `${projectId}-copy`;
-    await operator.registry.create({ projectId, random: randomBytes });
+    await operator.registry.create({ projectId, vapid, random: randomBytes });
     await importValues(values);
     expect(await exported()).toEqual(values);
     expect(await subscribers()).toBe(2);

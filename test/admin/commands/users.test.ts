@@ -34,6 +34,8 @@ describe('users export', () => {
     const { keys } = await subscribe('ada', url);
     await subscribe('ada', url, new Date('2026-11-21T12:00:00Z'));
     await subscribe('bob');
+    const { vapidPublicKey: applicationServerKey } = (await operator.registry.find(projectId))!;
+    await operator.registry.rotateVapid(projectId);
     const exported = await operator.runJson(['users', 'export', projectId, 'ada']);
     expect(exported).toEqual({
       projectId,
@@ -45,6 +47,7 @@ describe('users export', () => {
             p256dh: Buffer.from(keys.p256dh).toString('base64url'),
             auth: Buffer.from(keys.auth).toString('base64url'),
           },
+          applicationServerKey,
           createdAt: '2026-11-20T12:00:00.000Z',
           updatedAt: '2026-11-21T12:00:00.000Z',
         },

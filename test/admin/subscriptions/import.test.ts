@@ -33,7 +33,7 @@ function run(overrides: Partial<ImportLinesParts> = {}) {
   const { project = { projectId, subscriberCounter: 'parts' } } = overrides;
   return importLines(all(), {
     project,
-    readLine: lineReader(project.projectId, [], clock),
+    readLine: lineReader({ ...project, vapidPair: 0, vapidPublicKey: 'unused' }, [], clock),
     importBatch,
     sleep: async () => {},
     onProgress: () => {},

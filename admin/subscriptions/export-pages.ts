@@ -1,0 +1,29 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { ProjectNotFound } from '../project-errors.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import { applicationServerKeys } from '../registered-project.ts';
+import { exportLine } from './line.ts';
+import { subscriptionPages } from './subscription-pages.ts';
+
+/**
+ * The lines of a project's subscriptions, page by page. Those whose application server key was dropped are left
+ * out: nobody can push to them, and `drop-previous-vapid` removes them.
+ * @throws {ProjectNotFound}
+ */
+export async function* exportPages(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  registry: Pick<ProjectRegistry, 'find'>,
+  projectId: string,
+): AsyncGenerator<readonly string[]> {
+  for await (const items of subscriptionPages(dynamo, table, projectId)) {
+    // Read after the page, which may have subscriptions of a key that is newer than the page before.
+    const project = await registry.find(projectId);
+    if (project === undefined) throw new ProjectNotFound(projectId);
+    const keys = applicationServerKeys(project);
+    yield items.flatMap((item) => {
+      const key = keys.get(item.pair ?? 0);
+      return key === undefined ? [] : [`${exportLine(projectId, item, key)}\n`];
+    });
+  }
+}
