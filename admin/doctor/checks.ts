@@ -67,7 +67,7 @@ export const checks: Readonly<Record<string, Check>> = {
     const url = facts.apiUrl;
     return /\.execute-api\.[^.]+\.amazonaws\.com/.test(url)
       ? warning(
-          `${url} is AWS's name. It is part of your pages and changes with a new stack: use your own domain.`,
+          `${url} is AWS's name. It is part of your pages and changes with a new stack: use your own domain, see docs/custom-domain.md.`,
         )
       : ok(url);
   },
@@ -97,7 +97,9 @@ export const checks: Readonly<Record<string, Check>> = {
     if (alarms === undefined) return skipped;
     return alarms.some(({ hasAction }) => hasAction)
       ? ok('Alarms notify somebody.')
-      : problem('No alarm has an action, so nobody is told. Add an SNS topic to the alarms.');
+      : problem(
+          'No alarm has an action, so nobody is told. Set alarmEmail or alarmTopicArn in cdk.json and deploy again.',
+        );
   },
 
   async alarms({ facts }) {
@@ -106,7 +108,7 @@ export const checks: Readonly<Record<string, Check>> = {
     const firing = alarms.filter(({ isFiring }) => isFiring).map(({ name }) => name);
     return firing.length === 0
       ? ok(`None of ${alarms.length} alarms fires.`)
-      : problem(`Firing: ${firing.join(', ')}. See the dashboard.`);
+      : problem(`Firing: ${firing.join(', ')}. See docs/runbook.md.`);
   },
 
   async backups({ facts }) {
