@@ -1,11 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type DeployedSettings,
-  type EnvironmentName,
-  settingNames,
-} from '../contract/environment.ts';
+import type { EnvironmentName } from '../contract/environment.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
@@ -19,6 +15,7 @@ import type { FunctionLog } from './lambda/function-instance.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
 import { type Invocation, measured } from './lambda/invocation.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
+import { type SettingValues, settingValues } from './setting-values.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
 import { readFunctions } from './template/functions.ts';
 import { readGrants } from './template/iam-policy.ts';
@@ -66,9 +63,6 @@ export interface StackOptions {
   /** See `GatewayOptions`. */
   readonly pages?: Pages | undefined;
 }
-
-/** The operator's settings, as environment variables. */
-export type SettingValues = Readonly<Record<keyof DeployedSettings, string>>;
 
 export interface Stack {
   /** URL of the API, without a trailing slash. */
@@ -207,7 +201,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     // The gateway stops before the functions, so that no request reaches a stopped function.
     stops.push(gateway.stop);
 
-    const variables: Record<string, string> = Object.assign({}, ...environments.values());
     return {
       baseUrl: gateway.origin,
       pushService,
@@ -216,9 +209,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         engine: dynamodb.engine,
         tables: tableNames(definitions),
       },
-      settings: Object.fromEntries(
-        settingNames.map((name) => [name, variables[name]!]),
-      ) as SettingValues,
+      settings: settingValues(environments.values()),
       lambdaEndpoint: lambdaApi.endpoint,
       functions,
       stop,

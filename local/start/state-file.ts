@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { TableNames } from '../dynamodb/table-names.ts';
-import type { SettingValues } from '../stack.ts';
+import type { SettingValues } from '../setting-values.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts';
@@ -24,31 +25,8 @@ beforeEach(async () => {
   await operator.registry.create({ projectId, vapid, random: randomBytes });
 });
 
-async function importValues(values: readonly unknown[]) {
-  await writeFile(file, linesOf(values));
-  const { code, output, messages } = await operator.runLocal([
-    'subscriptions',
-    'import',
-    projectId,
-    file,
-    '--json',
-  ]);
-  return {
-    code,
-    report: JSON.parse(output || '{}'),
-    error: messages && JSON.parse(messages).error,
-  };
-}
-
-/** The lines of an export, parsed. */
-async function exported(id = projectId): Promise<Record<string, unknown>[]> {
-  const { code, output } = await operator.runLocal(['subscriptions', 'export', id]);
-  expect(code).toBe(0);
-  return output
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-}
+const importAll = (values: readonly unknown[]) => importValues(operator, projectId, values);
+const exported = () => exportedValues(operator, projectId);
 
 async function subscribers(): Promise<number> {
   return (await operator.registry.usage(projectId)).subscribers;
@@ -63,7 +41,7 @@ function subscribe(url: ReturnType<typeof subscription>) {
 describe('subscriptions import', () => {
   it('adds and counts subscriptions as the web-push library has them', async () => {
     const values = [subscriptionJson(), subscriptionJson({ userId: 'ann' })];
-    expect(await importValues(values)).toMatchObject({
+    expect(await importAll(values)).toMatchObject({
       code: 0,
       report: { projectId, created: 2, updated: 0, unchanged: 0, overCap: 0, invalid: 0 },
     });
@@ -107,10 +85,10 @@ describe('subscriptions import', () => {
 
   it('updates subscriptions that exist, and keeps a user id that the line does not have', async () => {
     const [first, second] = [subscriptionJson({ userId: 'ann' }), subscriptionJson()];
-    await importValues([first, second]);
+    await importAll([first, second]);
     const { userId, ...withoutUser } = first;
     const changed = { ...withoutUser, keys: subscriptionJson().keys };
-    expect((await importValues([changed, second])).report).toMatchObject({
+    expect((await importAll([changed, second])).report).toMatchObject({
       created: 0,
       updated: 1,
       unchanged: 1,
@@ -120,15 +98,15 @@ describe('subscriptions import', () => {
   });
 
   it('does not replace a subscription that was updated after its export', async () => {
-    await importValues([subscriptionJson()]);
+    await importAll([subscriptionJson()]);
     const [before] = await exported();
     const newer = {
       ...before,
       keys: subscriptionJson().keys,
       updatedAt: '2999-01-01T00:00:00.000Z',
     };
-    expect((await importValues([newer])).report).toMatchObject({ updated: 1 });
-    expect((await importValues([before])).report).toMatchObject({ updated: 0, unchanged: 1 });
+    expect((await importAll([newer])).report).toMatchObject({ updated: 1 });
+    expect((await importAll([before])).report).toMatchObject({ updated: 0, unchanged: 1 });
     expect(await exported()).toEqual([{ ...newer }]);
   });
 
@@ -146,7 +124,7 @@ describe('subscriptions import', () => {
       const again = (userId: string) => ({ ...early, keys: subscriptionJson().keys, userId });
       const last = again('last');
       const values = [early, again('near'), ...others, again('far'), last];
-      const { report } = await importValues(values);
+      const { report } = await importAll(values);
       expect(report.created).toBe(1201);
       expect(report.created + report.updated + report.unchanged).toBe(values.length);
       expect(await subscribers()).toBe(1201);
@@ -154,92 +132,15 @@ describe('subscriptions import', () => {
     },
   );
 
-  describe('of a project whose application server key was rotated', () => {
-    let previous: string;
-    let current: string;
-    beforeEach(async () => {
-      previous = (await operator.registry.find(projectId))!.vapidPublicKey;
-      current = (await operator.registry.rotateVapid(projectId)).vapidPublicKey;
-    });
-
-    const withKey = (applicationServerKey: string) => ({
-      ...subscriptionJson(),
-      applicationServerKey,
-    });
-
-    it('keeps the key of each line; without one, a new subscription has the current key', async () => {
-      const [old, young, unknown] = [withKey(previous), withKey(current), subscriptionJson()];
-      expect((await importValues([old, young, unknown])).report).toMatchObject({ created: 3 });
-      const values = await exported();
-      for (const value of [old, young, { ...unknown, applicationServerKey: current }]) {
-        expect(values).toContainEqual(expect.objectContaining(value));
-      }
-      expect(await countPreviousPair()).toBe(1);
-      expect((await importValues(values)).report).toMatchObject({ unchanged: 3 });
-    });
-
-    it('changes the key of a stored subscription only to one that its line has', async () => {
-      const [first, second] = [withKey(previous), withKey(previous)];
-      await importValues([first, second]);
-      const { applicationServerKey, ...withoutKey } = first;
-      const changed = { ...withoutKey, keys: subscriptionJson().keys };
-      const { report } = await importValues([
-        changed,
-        { ...second, applicationServerKey: current },
-      ]);
-      expect(report).toMatchObject({ updated: 2 });
-      const values = await exported();
-      expect(values).toContainEqual(expect.objectContaining({ ...changed, applicationServerKey }));
-      expect(values).toContainEqual(
-        expect.objectContaining({ ...second, applicationServerKey: current }),
-      );
-      // And back to the first pair, whose number is not stored.
-      expect((await importValues([second])).report).toMatchObject({ updated: 1 });
-      expect(await exported()).toContainEqual(expect.objectContaining(second));
-    });
-
-    it('skips lines with a key that is not one of the project', async () => {
-      const { publicKey } = newVapidPair();
-      const { code, report } = await importValues([withKey(publicKey), withKey('x')]);
-      expect(code).toBe(1);
-      expect(report).toMatchObject({
-        created: 0,
-        invalid: 2,
-        mistakes: [
-          {
-            line: 1,
-            message: 'applicationServerKey must be a key of the project: see projects show',
-          },
-          { line: 2, message: expect.stringContaining('applicationServerKey must be base64url') },
-        ],
-      });
-      expect(await subscribers()).toBe(0);
-    });
-
-    it('exports no subscription whose key was dropped', async () => {
-      await importValues([withKey(previous), withKey(current)]);
-      const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
-      await operator.registry
-        .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
-        .catch(() => {});
-      expect(await exported()).toEqual([
-        expect.objectContaining({ applicationServerKey: current }),
-      ]);
-    });
-
-    const countPreviousPair = async () =>
-      operator.registry.countPreviousPair((await operator.registry.find(projectId))!);
-  });
-
   it('never passes the cap, still updates what exists, and says how many were left out', async () => {
     const existing = subscriptionJson();
-    await importValues([existing]);
+    await importAll([existing]);
     await operator.registry.setPlan(projectId, { subscriberCap: 120 });
     const changed = { ...existing, keys: subscriptionJson().keys };
     const more = Array.from({ length: 300 }, () => subscriptionJson());
     // Others subscribe meanwhile.
     const [{ code, report, error }, ...outcomes] = await Promise.all([
-      importValues([...more, changed]),
+      importAll([...more, changed]),
       ...Array.from({ length: 5 }, () => subscribe(subscription())),
     ]);
     expect(outcomes).toEqual(Array.from({ length: 5 }, () => 'created'));
@@ -279,7 +180,7 @@ describe('subscriptions import', () => {
 
 describe('subscriptions export', () => {
   it('writes the same lines each time, into a file for its owner only', async () => {
-    await importValues(Array.from({ length: 30 }, () => subscriptionJson()));
+    await importAll(Array.from({ length: 30 }, () => subscriptionJson()));
     const printed = await operator.runLocal(['subscriptions', 'export', projectId]);
     const target = `${file}.export`;
     const result = await operator.runLocal(['subscriptions', 'export', projectId, target]);
@@ -292,11 +193,11 @@ describe('subscriptions export', () => {
   });
 
   it('is imported as the same subscriptions, with their times', async () => {
-    await importValues([subscriptionJson({ userId: 'a#b' }), subscriptionJson()]);
+    await importAll([subscriptionJson({ userId: 'a#b' }), subscriptionJson()]);
     const values = await exported();
     projectId = `${projectId}-copy`;
     await operator.registry.create({ projectId, vapid, random: randomBytes });
-    await importValues(values);
+    await importAll(values);
     expect(await exported()).toEqual(values);
     expect(await subscribers()).toBe(2);
   });
