@@ -71,6 +71,7 @@ export default {
     may('admin', contract, store, packages, '^package\\.json$'),
     // The counts of a notification, as the route returns them.
     may('admin', '^lambdas/(get-notification/get-notification|shares/notification-result)\\.ts$'),
+    may('admin', '^sdk/server/carillon-server\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

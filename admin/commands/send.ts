@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { limits, secretKeyPattern } from '../../contract/limits.ts';
-import { routes } from '../../contract/routes.ts';
 import type { Accepted, SendResult } from '../../contract/schemas/notification.ts';
+import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
-import { callService } from '../service-client.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -45,13 +44,17 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           const effect = `sends "${title}" to ${formatCount(subscribers)} subscribers of "${projectId}"`;
           await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.' }, terminal);
         }
+        const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
+        const notification = {
+          title,
+          ...(body !== undefined && { body }),
+          ...(url !== undefined && { url }),
+          ...(user !== undefined && { userIds: [user] }),
+        };
         const isLarge = user === undefined && subscribers > limits.share.recipients;
-        const result = await callService<SendResult | Accepted>(baseUrl, routes.send, {
-          parameters: { projectId },
-          secretKey,
-          headers: isLarge ? { prefer: 'respond-async' } : {},
-          body: { title, body, url, ...(user !== undefined && { userIds: [user] }) },
-        });
+        const result = await (isLarge
+          ? carillon.send(notification, { respondAsync: true })
+          : carillon.send(notification));
         print(result, resultText(projectId, result));
       }),
     );

@@ -1,8 +1,8 @@
-import { routes } from '../../contract/routes.ts';
-import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import type { RandomSource } from '../secret-key.ts';
-import { callService } from '../service-client.ts';
 import { newVapidPair } from '../vapid-pair.ts';
 import type { Finding } from './finding.ts';
 
@@ -25,26 +25,29 @@ export async function runCanary(parts: CanaryParts): Promise<Finding> {
   const projectId = `doctor-${id}`;
   const { secretKey } = await registry.create({ projectId, name: 'Doctor', random });
   try {
-    await callService(baseUrl, routes.subscribe, {
-      parameters: { projectId },
-      body: {
-        endpoint: canaryEndpoint(id),
-        keys: { p256dh: newVapidPair().publicKey, auth: random(16).toString('base64url') },
-      },
+    await subscribe(baseUrl + pathOf(routes.subscribe, { projectId }), {
+      endpoint: canaryEndpoint(id),
+      keys: { p256dh: newVapidPair().publicKey, auth: random(16).toString('base64url') },
     });
-    const { id: notificationId } = await callService<SendResult>(baseUrl, routes.send, {
-      parameters: { projectId },
-      secretKey,
-      body: { title: 'Canary' },
-    });
-    const result = await callService<NotificationResult>(baseUrl, routes.getNotification, {
-      parameters: { projectId, notificationId },
-      secretKey,
-    });
+    const carillon = new CarillonServer({ baseUrl, projectId, secretKey, timeoutMs });
+    const { id: notificationId } = await carillon.send({ title: 'Canary' });
+    const result = await carillon.notification(notificationId);
     return findingOf(result, new URL(canaryEndpoint(id)).host);
   } finally {
     await registry.remove(projectId, random);
   }
+}
+
+/** A check that fails should say so within a minute. */
+const timeoutMs = 40_000;
+
+async function subscribe(url: string, subscription: object): Promise<void> {
+  const { ok, status } = await fetch(url, {
+    method: routes.subscribe.method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(subscription),
+  });
+  if (!ok) throw new Error(`${url} responded to subscribe with status ${status}.`);
 }
 
 function findingOf(
