@@ -56,7 +56,8 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 
   async 'vapid subject'({ settings: { VAPID_SUBJECT: subject } }) {
-    return /@example\.(com|net|org)$|^https:\/\/example\./.test(subject)
+    const host = subject.startsWith('mailto:') ? subject.split('@').at(-1)! : new URL(subject).host;
+    return exampleHost.test(host)
       ? problem(
           `${subject} is an example. Set vapidSubject to an address at which push services reach you.`,
         )
@@ -138,6 +139,9 @@ export const checks: Readonly<Record<string, Check>> = {
 
   canary: (deployment) => runCanary({ ...deployment, random: randomBytes }),
 };
+
+/** Names that are reserved for examples and tests (RFC 2606 §2 and §3). */
+const exampleHost = /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)$/;
 
 /** Lambda's usual quota. New accounts start with 10. */
 const usualConcurrency = 1000;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect } from '../../../admin/commands/connection.ts';
+import { type Connection, connect } from '../../../admin/commands/connection.ts';
+import { checks } from '../../../admin/doctor/checks.ts';
 import type { DeploymentFacts } from '../../../admin/doctor/facts.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
@@ -8,7 +9,7 @@ describe('a stack without problems', () => {
   let operator: ServiceOperator;
   beforeAll(async () => {
     operator = await startServiceOperator({
-      environment: { VAPID_SUBJECT: 'mailto:push@carillon.example' },
+      environment: { VAPID_SUBJECT: 'mailto:push@carillon.net' },
     });
   });
   afterAll(() => operator.stop());
@@ -156,3 +157,14 @@ function withFacts(facts: Partial<DeploymentFacts>): typeof connect {
     return { ...connection, facts: { ...connection.facts, ...facts } };
   };
 }
+
+it.each([
+  ['mailto:you@your-domain.example', 'problem'],
+  ['mailto:you@localhost', 'problem'],
+  ['https://example.com/contact', 'problem'],
+  ['mailto:example@carillon.net', 'ok'],
+  ['https://example.carillon.net', 'ok'],
+])('the VAPID subject %s is: %s', async (subject, level) => {
+  const deployment = { settings: { VAPID_SUBJECT: subject } } as Connection;
+  expect(await checks['vapid subject']!(deployment)).toMatchObject({ level });
+});
