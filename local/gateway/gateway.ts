@@ -97,6 +97,8 @@ export async function startGateway({
       send(gatewayResponses.failed);
     }
   });
+  // No timeout: a request on a connection that is being closed would fail.
+  server.keepAliveTimeout = 0;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
