@@ -253,7 +253,7 @@ async function holdRequests(): Promise<() => Promise<void>> {
     return undefined;
   };
   const requests = [...Array(instances)].flatMap(() => [unsubscribe(), track()]);
-  await until('all requests are running', () => running === accountConcurrency);
+  await until('all requests are running', () => running >= accountConcurrency);
   return async () => {
     hook = undefined;
     held.emit('release');
