@@ -1,57 +1,46 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import { type Output, outputs } from './outputs.ts';
 
-/** A file that sites host, or its source map. */
+/** A bundle, or its source map. */
 export interface BundledFile {
   readonly name: string;
   readonly contents: Uint8Array;
 }
 
-/** Build options by output file. */
-type Bundles = Readonly<Record<string, BuildOptions>>;
-
-/** Sites host these. */
-const siteBundles: Bundles = {
-  'carillon.mjs': { entryPoints: ['client/carillon.ts'], format: 'esm' },
-  'carillon.js': { entryPoints: ['client/global.ts'], format: 'iife' },
-  'carillon-sw.js': { entryPoints: ['worker/carillon-sw.ts'], format: 'iife' },
-};
+const site: BuildOptions = { minify: true };
 
 /** Readable, for stack traces; `minifySyntax` also leaves out constants that nothing uses. */
-const serverBundles: Bundles = {
-  'carillon-server.mjs': {
-    entryPoints: ['server/carillon-server.ts'],
-    format: 'esm',
-    platform: 'node',
-    minify: false,
-    minifySyntax: true,
-  },
-};
+const server: BuildOptions = { platform: 'node', minifySyntax: true };
 
 /**
- * Bundles and minifies the SDK: the client as a module and as a script that sets `window.Carillon`, and
- * the service worker. Each bundle has a source map.
+ * Bundles and minifies what sites host: the client as a module and as a script that sets
+ * `window.Carillon`, and the service worker. Each bundle has a source map.
  * @param root of the repository.
  */
 export function bundleSdk(root: string): Promise<readonly BundledFile[]> {
-  return bundle(root, siteBundles);
+  return bundle(root, ({ runsIn }) => runsIn !== 'server');
 }
 
 /** Bundles the client for servers. */
 export function bundleServerClient(root: string): Promise<readonly BundledFile[]> {
-  return bundle(root, serverBundles);
+  return bundle(root, ({ runsIn }) => runsIn === 'server');
 }
 
-async function bundle(root: string, bundles: Bundles): Promise<readonly BundledFile[]> {
+async function bundle(
+  root: string,
+  isWanted: (output: Output) => boolean,
+): Promise<readonly BundledFile[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const results = await Promise.all(
-    Object.entries(bundles).map(([outfile, options]) =>
+    outputs.filter(isWanted).map(({ file, entryPoint, runsIn }) =>
       build({
-        minify: true,
-        ...options,
+        ...(runsIn === 'server' ? server : site),
         absWorkingDir: join(root, 'sdk'),
-        outfile,
+        entryPoints: [entryPoint],
+        outfile: file,
+        format: file.endsWith('.mjs') ? 'esm' : 'iife',
         bundle: true,
         sourcemap: 'linked',
         target: 'es2022',

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-
-/** The modules, and the file of the SDK that each is bundled from. */
-const modules = { carillon: 'client/carillon', 'carillon-server': 'server/carillon-server' };
+import { outputs } from './outputs.ts';
+import { declarationFile } from './package-json.ts';
 
 /**
- * Writes the types of the SDK's modules: a declaration file for each module, and the folder `types`.
+ * Writes the types of the SDK: a declaration file for each bundle, and the folder `types`. The service
+ * worker has an empty one, so that TypeScript accepts its import.
  * @param root of the repository.
  * @param folder absolute; must exist.
  */
@@ -24,8 +24,10 @@ export function emitTypes(root: string, folder: string): void {
       ts.sys.writeFile(path, schemas === undefined ? text : plainTypes(program, schemas));
     });
   }
-  for (const [name, path] of Object.entries(modules)) {
-    writeFileSync(join(folder, `${name}.d.mts`), `export * from './types/sdk/${path}.js';\n`);
+  for (const { file, entryPoint, runsIn } of outputs) {
+    const module = `./types/sdk/${entryPoint.replace(/ts$/, 'js')}`;
+    const text = runsIn === 'worker' ? 'export {};\n' : `export * from '${module}';\n`;
+    writeFileSync(join(folder, declarationFile(file)), text);
   }
 }
 

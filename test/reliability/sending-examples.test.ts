@@ -1,7 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { bundleServerClient } from '../../sdk/build/bundle.ts';
 import { codeIn } from '../fixtures/documented-example.ts';
-import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { builtPackage, type NpmProject, npmProject } from '../fixtures/npm-project.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
 
@@ -63,16 +62,15 @@ const languages: readonly Language[] = [
 ];
 
 let service: Service;
-let folders: ReadonlyMap<Language, Folder>;
+/** Has the file of each language. */
+let folder: NpmProject;
 
 beforeAll(async () => {
   service = await startService();
-  const client = (await bundleServerClient(process.cwd())).find(({ name }) =>
-    name.endsWith('.mjs'),
-  )!;
-  folders = new Map(languages.map((language) => [language, temporaryFolder()]));
-  for (const [{ tag, file, compile, check }, folder] of folders) {
-    folder.write(client.name, Buffer.from(client.contents).toString());
+  const { tarball, remove } = await builtPackage();
+  folder = await npmProject(tarball);
+  remove();
+  for (const { tag, file, compile, check } of languages) {
     folder.write(file, codeIn(document, tag)[0]!);
     if (compile !== undefined && canRun(check)) {
       const { status, stderr } = spawnSync(compile[0], compile.slice(1), {
@@ -84,7 +82,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  for (const folder of folders.values()) folder.remove();
+  folder.remove();
   await service.stop();
 });
 
@@ -101,7 +99,6 @@ interface Output {
 /** Runs the file of a language, with the variables that the examples read. */
 function runFile(
   [command, ...args]: Language['run'],
-  folder: Folder,
   baseUrl: string,
   { projectId, secretKey }: ProjectCredentials,
 ): Promise<Output> {
@@ -119,8 +116,7 @@ async function sendThrough(faults: readonly Fault[], language: Language) {
   const browser = await service.subscribe(project);
   const gateway = await startFaultyGateway(service.stack.baseUrl, faults);
   try {
-    const folder = folders.get(language)!;
-    const output = await runFile(language.run, folder, gateway.origin, project);
+    const output = await runFile(language.run, gateway.origin, project);
     const { sends } = await service.usage(project.projectId);
     return { ...output, sends, messages: browser.messages.length, requests: gateway.requests };
   } finally {
@@ -184,7 +180,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
     try {
       const available = languages.filter(({ check }) => canRun(check));
       for (const language of [...available, ...available]) {
-        await runFile(language.run, folders.get(language)!, gateway.origin, project);
+        await runFile(language.run, gateway.origin, project);
       }
       const keys = gateway.requests.map(({ headers }) => headers['idempotency-key']);
       expect(new Set(keys).size).toBe(2 * available.length);
@@ -196,36 +192,24 @@ describe('the documented examples of sending repeat a send under one key, so tha
   test('the example for large audiences prints the counts after the delivery', async () => {
     const project = await service.createProject();
     await service.subscribe(project);
-    const folder = folders.get(node)!;
     const file = folder.write('large.mjs', codeIn(document, 'js')[1]!);
-    const { stdout } = await runFile(
-      [process.execPath, file],
-      folder,
-      service.stack.baseUrl,
-      project,
-    );
+    const { stdout } = await runFile([process.execPath, file], service.stack.baseUrl, project);
     expect(JSON.parse(stdout)).toEqual({ status: 'sent', attempted: 1, delivered: 1 });
   });
 
   test('a job of the example for queues that runs twice sends once', async () => {
     const project = await service.createProject();
     const browser = await service.subscribe(project);
-    const folder = folders.get(node)!;
     const file = folder.write(
       'job.mjs',
-      `import { CarillonServer } from './carillon-server.mjs';
+      `import { CarillonServer } from 'carillon/server';
     const { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey } = process.env;
     const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
     const job = { id: 17, notification: { title: 'Doors open at eight' } };
     ${codeIn(document, 'js')[2]!}`,
     );
     for (let run = 1; run <= 2; run++) {
-      const output = await runFile(
-        [process.execPath, file],
-        folder,
-        service.stack.baseUrl,
-        project,
-      );
+      const output = await runFile([process.execPath, file], service.stack.baseUrl, project);
       expect(output.succeeded).toBe(true);
     }
     expect(browser.messages).toHaveLength(1);
