@@ -14,7 +14,7 @@ const lambdaTypes = aPackage('@types/aws-lambda');
 const may = (folder, ...paths) => ({ from: { path: `^${folder}/` }, to: { path: paths } });
 const mayUseNode = (folder) => ({ from: { path: `^${folder}/` }, to: node });
 
-const sources = 'admin|bench|bin|contract|lib|local|sdk|test';
+const sources = 'admin|bench|bin|contract|examples|lib|local|sdk|test';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -91,6 +91,10 @@ export default {
     may('sdk/build', packages),
     mayUseNode('sdk/build'),
     mayUseNode('sdk/server'),
+
+    // The npm package, by its name.
+    may('examples', '^carillon(/|$)'),
+    mayUseNode('examples'),
 
     may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
     mayUseNode('bench'),

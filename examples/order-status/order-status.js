@@ -1,0 +1,42 @@
+import { CarillonServer } from 'carillon/server';
+
+const { BASE, PROJECT, SECRET_KEY, SITE = 'http://localhost:8000' } = process.env;
+const carillon = new CarillonServer({
+  baseUrl: BASE,
+  projectId: PROJECT,
+  secretKey: SECRET_KEY,
+});
+
+const texts = {
+  paid: 'Thank you. We are packing your parcel.',
+  shipped: 'Your parcel is on its way.',
+  delivered: 'Your parcel has arrived.',
+};
+
+/** Tells a customer the new status of an order. A repeated call for the same status notifies nobody again. */
+function notify(userId, orderId, status) {
+  const notification = {
+    userIds: [userId],
+    title: `Order ${orderId}: ${status}`,
+    body: texts[status],
+    url: `${SITE}/orders/${orderId}`,
+    // A newer status replaces an older one: in the push service while the browser is offline, and on the screen.
+    topic: `order-${orderId}`,
+    tag: `order-${orderId}`,
+    ttl: 24 * 60 * 60,
+  };
+  // If a status can come back, use an id of the change instead.
+  return carillon.send(notification, { idempotencyKey: `order-${orderId}-${status}` });
+}
+
+const [userId, orderId, status] = process.argv.slice(2);
+if (!Object.keys(texts).includes(status)) {
+  console.error(`Usage: npm start -- <user id> <order id> ${Object.keys(texts).join('|')}`);
+  process.exit(2);
+}
+const { attempted, delivered } = await notify(userId, orderId, status);
+console.log(
+  attempted === 0
+    ? `${userId} has no subscribed browser.`
+    : `Delivered to ${delivered} of ${attempted} browsers of ${userId}.`,
+);

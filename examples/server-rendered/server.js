@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+
+const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
+const port = Number(PORT);
+const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
+
+const fileOf = (name) => readFile(fileURLToPath(import.meta.resolve(name)));
+const scripts = {
+  '/carillon.js': await fileOf('carillon/global'),
+  '/carillon-sw.js': await fileOf('carillon/sw'),
+};
+
+/** Users by the id of their session. */
+const sessions = new Map();
+
+/** Text cannot end the script element that it is in. */
+const json = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+const logInForm = `
+<form method="post" action="/log-in">
+  <label>Name <input name="user" required pattern="[a-z]{1,20}"></label> <button>Log in</button>
+</form>`;
+
+const account = (user) => `
+<p>You are ${user}. <button type="button" id="notify" hidden></button></p>
+<form method="post" action="/log-out"><button>Log out</button></form>`;
+
+const page = (user) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>A shop</title>
+<h1>A shop</h1>
+${user ? account(user) : logInForm}
+<script src="/carillon.js"></script>
+<script>
+  const push = Carillon.init(${json(config)});
+
+  // On every page: it makes a request only after a log-in or log-out, if this browser is subscribed.
+  push.identify(${json(user ?? null)}).catch(console.warn);
+
+  const button = document.getElementById('notify');
+  async function show() {
+    button.hidden = !push.supported || (await push.permission()) === 'denied';
+    button.textContent = (await push.subscription()) ? 'Stop notifications' : 'Notify me about my orders';
+  }
+  if (button) {
+    button.onclick = async () => {
+      const subscription = await push.subscription();
+      await (subscription ? push.unsubscribe() : push.subscribe()).catch(console.warn);
+      await show();
+    };
+    show();
+  }
+</script>
+</html>`;
+
+const server = createServer(async (request, response) => {
+  const path = request.url.split('?')[0];
+  const [, session] = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '') ?? [];
+  if (path in scripts) {
+    response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(scripts[path]);
+  } else if (request.method !== 'POST') {
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+    response.end(page(sessions.get(session)));
+  } else {
+    sessions.delete(session);
+    if (path === '/log-in') await logIn(request, response);
+    response.writeHead(303, { Location: '/' }).end();
+  }
+});
+
+/** Your site checks a password here. */
+async function logIn(request, response) {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const user = new URLSearchParams(body).get('user') ?? '';
+  if (!/^[a-z]{1,20}$/.test(user)) return;
+  const session = randomUUID();
+  sessions.set(session, user);
+  response.setHeader('Set-Cookie', `session=${session}; HttpOnly; SameSite=Lax; Path=/`);
+}
+
+server.listen(port, () => console.log(`Open http://localhost:${port}`));
