@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { codeIn } from '../fixtures/documented-example.ts';
 import { type Examples, prepareExamples } from '../fixtures/examples.ts';
@@ -7,7 +7,7 @@ import { npmProject, programOf } from '../fixtures/npm-project.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import { serveFiles } from './fixtures/site.ts';
+import { serve } from './fixtures/site.ts';
 
 describeWith('firefox', 'sites that install the npm package', (executablePath) => {
   let session: SdkSession;
@@ -51,7 +51,7 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
     folder.write('main.js', script);
     await folder.run(process.execPath, programOf('vite/bin/vite.js'), 'build');
 
-    const site = await serveFiles(join(folder.path, 'dist'));
+    const site = await serve(filesIn(join(folder.path, 'dist')));
     session.closeLater(site.stop);
     const page = await open(site.origin);
     await page.click('button');
@@ -60,4 +60,57 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
     expect(delivered).toBe(1);
     await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
   });
+
+  test('the static site subscribes and unsubscribes the browser, and says so', async () => {
+    const { stack } = session;
+    const site = await examples.start('static-site');
+    session.closeLater(site.stop);
+    const page = await open(site.origin);
+    await (await button(page, 'Notify me'))!.click();
+    await page.waitForSelector('[role=status] ::-p-text(Notifications are on.)');
+    const { id } = await stack.send(stack.demo, { title: 'For everyone' });
+    await stack.expectBeacons(stack.demo, id, { shown: 1, clicked: 0 });
+    await (await button(page, 'Stop notifications'))!.click();
+    await page.waitForSelector('[role=status] ::-p-text(Notifications are off.)');
+    expect(await stack.subscriptions(stack.demo)).toEqual([]);
+  });
+
+  test('the site with a log-in gets the order status of the person who is logged in', async () => {
+    const { stack } = session;
+    const site = await examples.start('server-rendered');
+    session.closeLater(site.stop);
+    const page = await open(site.origin);
+    const userIds = async () => (await stack.subscriptions(stack.demo)).map(({ userId }) => userId);
+    const notifyAda = (status: string) =>
+      examples.run('order-status', ['ada', '4711', status], { SITE: site.origin });
+
+    await page.type('input[name=user]', 'ada');
+    await (await button(page, 'Log in'))!.click();
+    await (await button(page, 'Notify me about my orders'))!.click();
+    await button(page, 'Stop notifications');
+    expect(await userIds()).toEqual(['ada']);
+    expect(await notifyAda('shipped')).toBe('Delivered to 1 of 1 browsers of ada.\n');
+    await session.firefox.clickNotification('Order 4711: shipped');
+    await until('the page of the order', async () => {
+      return (await session.openUrls()).includes(`${site.origin}/orders/4711`);
+    });
+
+    await (await button(page, 'Log out'))!.click();
+    await until('the end of the user id', async () => (await userIds())[0] === undefined);
+    expect(await userIds()).toEqual([undefined]);
+    expect(await notifyAda('delivered')).toBe('ada has no subscribed browser.\n');
+  });
 });
+
+/** The files of a folder by their path on a site. */
+function filesIn(folder: string): Map<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      const url = `/${relative(folder, path)}`;
+      return [url === '/index.html' ? '/' : url, readFileSync(path, 'utf8')];
+    }),
+  );
+}

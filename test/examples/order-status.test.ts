@@ -22,7 +22,7 @@ test('each status of an order is sent once, to the browsers of its customer', as
     await service.subscribe(project, 'ada'),
   ];
   const other = await service.subscribe(project, 'grace');
-  const run = (...args: string[]) => examples.run('order-status', ...args);
+  const run = (...args: string[]) => examples.run('order-status', args);
 
   expect(await run('ada', '4711', 'paid')).toBe('Delivered to 2 of 2 browsers of ada.\n');
   expect(await run('ada', '4711', 'paid')).toBe('Delivered to 2 of 2 browsers of ada.\n');
