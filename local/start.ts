@@ -88,6 +88,7 @@ async function run(signal: AbortSignal): Promise<void> {
       print(
         `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the playground.`,
       );
+      print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
       await aborted(signal);
       print('\nStopping …');

@@ -9,13 +9,19 @@ const repositoryPath = new RegExp(
 /** Paths that a command creates. */
 const generated = /^(?:\.carillon|cdk\.out|node_modules|sdk\/dist)\//;
 
-const documents = ['.', 'docs', 'docs/decisions', 'lambdas/push/transport', 'sdk'].flatMap(
-  (folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.md'))
-      // It names files of earlier versions.
-      .filter((name) => name !== 'CHANGELOG.md')
-      .map((name) => join(folder, name)),
+const examples = readdirSync('examples', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => join('examples', name));
+
+const documents = [
+  ...['.', 'docs', 'docs/decisions', 'lambdas/push/transport', 'sdk'],
+  ...examples,
+].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    // It names files of earlier versions.
+    .filter((name) => name !== 'CHANGELOG.md')
+    .map((name) => join(folder, name)),
 );
 
 test.each(documents)('%s refers to files that exist', (document) => {

@@ -166,6 +166,13 @@ describe('the documented ways to serve the service worker', () => {
     }
   });
 
+  test('the script for webpack copies the file into the build', async () => {
+    const [, postbuild] = /"postbuild": "([^"]+)"/.exec(readFileSync(document, 'utf8'))!;
+    const copied = project.write('dist/carillon-sw.js', 'an earlier version');
+    await project.run('sh', '-ec', postbuild!);
+    expect(readFileSync(copied, 'utf8')).toBe(worker());
+  });
+
   test('a bundled worker that imports `carillon/sw` handles its pushes before the site’s', async () => {
     const code = codeIn(document, 'js').find((block) => block.includes("'carillon/sw'"))!;
     project.write('sw.js', `${code}\nself.addEventListener('push', () => 'the site');`);
