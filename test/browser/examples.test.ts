@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { codeIn } from '../fixtures/documented-example.ts';
 import { type Examples, prepareExamples } from '../fixtures/examples.ts';
-import { npmProject, programOf } from '../fixtures/npm-project.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import { programOf, runCommand } from '../fixtures/npm-project.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
@@ -37,11 +38,16 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
   test('an empty folder, the package and the code of docs/sdk.md make a site that shows a notification', async () => {
     const { stack } = session;
     const project = await stack.newProject();
-    const folder = await npmProject(examples.tarball);
+    const folder = temporaryFolder();
     session.closeLater(async () => folder.remove());
-    const [install, , copyWorker] = codeIn('docs/sdk.md', 'sh');
-    expect(install).toBe('npm install carillon\n');
-    await folder.run('sh', '-ec', copyWorker!);
+    copyFileSync(examples.tarball, join(folder.path, basename(examples.tarball)));
+    const run = (command: string) =>
+      runCommand('sh', ['-ec', command], {
+        cwd: folder.path,
+        env: { ...process.env, npm_config_offline: 'true' },
+      });
+    const [, installTarball, copyWorker] = codeIn('docs/sdk.md', 'sh');
+    for (const command of ['npm init -y', installTarball!, copyWorker!]) await run(command);
     folder.write('index.html', codeIn('docs/sdk.md', 'html')[0]!);
     const { projectId, applicationServerKey } = project;
     const script = codeIn('docs/sdk.md', 'js')[0]!
@@ -49,7 +55,7 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
       .replace('shop', projectId)
       .replace('BNbx…', applicationServerKey);
     folder.write('main.js', script);
-    await folder.run(process.execPath, programOf('vite/bin/vite.js'), 'build');
+    await run(`node '${programOf('vite/bin/vite.js')}' build`);
 
     const site = await serve(filesIn(join(folder.path, 'dist')));
     session.closeLater(site.stop);
