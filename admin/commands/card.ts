@@ -34,7 +34,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     '',
     heading('In your site'),
     '',
-    '# Until the package is on npm: npm install ./carillon-*.tgz, the file of npm run build:package.',
+    '# Not on npm yet: until it is, npm install ./carillon-*.tgz, the file of npm run build:package.',
     'npm install carillon',
     'cp node_modules/carillon/carillon-sw.js public/    # the folder that your site serves at /',
     '',
