@@ -27,7 +27,7 @@ describe('create', () => {
     expect(output).toContain(`API key card of project "${projectId}"`);
     expect(output).toContain(project?.vapidPublicKey);
     expect(output).toContain(`${operator.baseUrl}/api/v1/projects/${projectId}/notifications`);
-    expect(output).toMatch(/npm install carillon[\s\S]*Without a bundler: copy carillon\.js/);
+    expect(output).toMatch(/npm install \.\/carillon-[\s\S]*Without a bundler: copy carillon\.js/);
   });
 
   it('prints the project, its secret key and the base URL as JSON', async () => {
