@@ -1,6 +1,9 @@
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
-export { type CarillonClient, init } from './init.ts';
+export type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
+export type { CarillonClient, CarillonEvents, PushState } from './carillon-client.ts';
+export { init } from './init.ts';
 export type { CarillonOptions } from './options.ts';
+export type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** Replaced by the bundler. */
 declare const VERSION: string;

@@ -5,9 +5,8 @@ import { CarillonError, init, version } from './carillon.ts';
 const client = { CarillonError, init, version };
 
 declare global {
-  interface Window {
-    Carillon: typeof client;
-  }
+  // With `var`, both `Carillon` and `window.Carillon` have the type.
+  var Carillon: typeof client;
 }
 
 window.Carillon = client;

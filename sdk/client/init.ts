@@ -1,44 +1,17 @@
 import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
+import { announce, openChannel } from '../common/page-events.ts';
 import { isDue } from '../common/registration.ts';
 import { deleteSubscription, type RetryPolicy, singleAttempt } from '../common/service.ts';
 import { deleteRegistration, readRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
+import type { CarillonClient } from './carillon-client.ts';
 import { interactive } from './interactive.ts';
 import { type CarillonOptions, readOptions } from './options.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
 import { permissionDenied, subscribePage } from './subscribe-page.ts';
-
-/** Push for one project on this page. */
-export interface CarillonClient {
-  /** Whether this page can receive pushes. On iOS only after installation to the home screen. */
-  readonly supported: boolean;
-  /** The current permission. Shows no prompt. */
-  permission(): Promise<NotificationPermission | 'unsupported'>;
-  /**
-   * Asks for permission, subscribes the browser and registers the subscription with the service. Call
-   * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
-   * @throws {CarillonError}
-   */
-  subscribe(options?: { readonly userId?: string }): Promise<PushSubscription>;
-  /**
-   * Removes the subscription from the browser, then from the service.
-   * @returns whether there was a subscription.
-   * @throws {CarillonError} if the request to the service failed. The browser is unsubscribed by
-   *   then, and the next send removes the subscription from the service.
-   */
-  unsubscribe(): Promise<boolean>;
-  /** The browser's subscription to this project, or null. */
-  subscription(): Promise<PushSubscription | null>;
-  /**
-   * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
-   * makes a request only if the user id has changed, so every page may call it. Before `subscribe()`,
-   * the user id is kept on this page for that call.
-   * @throws {CarillonError}
-   */
-  identify(userId: string | null): Promise<void>;
-}
+import { unsupportedReason } from './unsupported-reason.ts';
 
 /**
  * Sets push up for this page. If the browser is subscribed and its registration is due, it is
@@ -49,11 +22,8 @@ export function init(options: CarillonOptions): CarillonClient {
   const settings = readOptions(options, document.baseURI, self.origin);
   const { project, scope } = settings;
   const key = project.applicationServerKey;
-  const supported =
-    isSecureContext &&
-    'serviceWorker' in navigator &&
-    'PushManager' in window &&
-    'Notification' in window;
+  const reason = unsupportedReason(self);
+  const supported = reason === undefined;
   /** As set on this page. Undefined: the stored user id applies. */
   let userId: string | null | undefined;
 
@@ -70,22 +40,49 @@ export function init(options: CarillonOptions): CarillonClient {
   async function refresh(policy: RetryPolicy): Promise<void> {
     if (Notification.permission !== 'granted') return;
     const stored = await readRegistration(scope);
-    const current = await currentSubscription();
-    const isCurrent = current !== null && hasKey(current, key);
-    // The subscription may belong to another sender on this site.
-    if (stored === undefined && !isCurrent) return;
+    const current = await client.subscription();
+    // The browser may have a subscription of another sender on this site.
+    if (stored === undefined && current === null) return;
     const wanted = { ...project, userId: await currentUserId() };
-    const now = Date.now();
-    if (isCurrent && !isDue(stored, { ...wanted, endpoint: current.endpoint }, now)) return;
+    if (current && !isDue(stored, { ...wanted, endpoint: current.endpoint }, Date.now())) return;
     const { pushManager } = await registerWorker(settings);
     const subscription = await subscribePage(pushManager, key);
     await registerSubscription(scope, project, subscription, wanted.userId, policy);
   }
 
-  if (supported) attemptInBackground(scope, () => refresh(singleAttempt)).catch(() => {});
+  let ready = Promise.resolve();
+  if (supported) {
+    ready = attemptInBackground(scope, () => refresh(singleAttempt)).then(ignore, ignore);
+    navigator.permissions
+      ?.query({ name: 'notifications' })
+      .then((status) => {
+        status.onchange = () => announce(scope, { name: 'change' });
+      })
+      .catch(ignore);
+  }
 
-  return {
+  const client: CarillonClient = {
     supported,
+    ready,
+
+    async state() {
+      return {
+        supported,
+        reason,
+        permission: await client.permission(),
+        subscribed: (await client.subscription()) !== null,
+        userId: await currentUserId(),
+      };
+    },
+
+    on(name, listener) {
+      if (!supported) return ignore;
+      const channel = openChannel(scope);
+      channel.onmessage = async ({ data }) => {
+        if (data.name === name) listener(data.detail ?? (await client.state()));
+      };
+      return () => channel.close();
+    },
 
     async permission() {
       return supported ? Notification.permission : 'unsupported';
@@ -93,7 +90,7 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscribe({ userId: newUserId } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', 'This browser does not support push on this page.');
+        throw new CarillonError('unsupported', `This page cannot receive pushes: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();
@@ -135,6 +132,7 @@ export function init(options: CarillonOptions): CarillonClient {
         if (endpoint === undefined) return false;
         await deleteRegistration(scope);
         if (isCarillon) await current.unsubscribe();
+        announce(scope, { name: 'change' });
         await deleteSubscription(stored ?? project, endpoint, interactive);
         return true;
       });
@@ -155,4 +153,7 @@ export function init(options: CarillonOptions): CarillonClient {
       });
     },
   };
+  return client;
 }
+
+function ignore(): void {}

@@ -60,14 +60,15 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
 }
 
 function readKey(value: unknown): string {
-  if (typeof value === 'string' && value.startsWith(secretKeyPrefix)) {
+  const text = String(value);
+  if (text.startsWith(secretKeyPrefix)) {
     throw invalidOption(
       'applicationServerKey',
       'this is the secret key, which must never be in a page; rotate it, and use the application server key',
     );
   }
   // 32 bytes in base64.
-  if (typeof value === 'string' && /^[\w+/-]{43}=?$/.test(value)) {
+  if (/^[\w+/-]{43}=?$/.test(text)) {
     throw invalidOption(
       'applicationServerKey',
       'this is a private key, which must never be in a page; use the application server key',

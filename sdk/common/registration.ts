@@ -19,13 +19,7 @@ export function isDue(
   wanted: Omit<Registration, 'registeredAt'>,
   now: number,
 ): boolean {
-  return (
-    stored === undefined ||
-    now - stored.registeredAt > dayMs ||
-    stored.endpoint !== wanted.endpoint ||
-    stored.userId !== wanted.userId ||
-    stored.projectId !== wanted.projectId ||
-    stored.baseUrl !== wanted.baseUrl ||
-    stored.applicationServerKey !== wanted.applicationServerKey
-  );
+  if (stored === undefined || now - stored.registeredAt > dayMs) return true;
+  const names = Object.keys(wanted) as (keyof typeof wanted)[];
+  return names.some((name) => stored[name] !== wanted[name]);
 }

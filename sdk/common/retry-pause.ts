@@ -17,3 +17,8 @@ export function retryPauseMs(
   const pauseMs = Math.min(firstPauseMs * 3 ** (failures - 1), maxPauseMs);
   return (retryAfter ?? 0) * 1000 + pauseMs * (0.5 + random / 2);
 }
+
+/** @returns seconds. Undefined: the response does not say how long to wait. */
+export function retryAfterOf({ headers }: Response): number | undefined {
+  return Number.parseInt(headers.get('retry-after') ?? '', 10) || undefined;
+}

@@ -1,5 +1,5 @@
 import type { routes } from '../../contract/routes.ts';
-import { retryPauseMs } from './retry-pause.ts';
+import { retryAfterOf, retryPauseMs } from './retry-pause.ts';
 import { type Timing, timing } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
@@ -132,9 +132,7 @@ export async function attemptRequest(
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     if (response.ok) return undefined;
-    const { status, headers } = response;
-    const retryAfter = Number.parseInt(headers.get('retry-after') ?? '', 10) || undefined;
-    return { origin, response, status, retryAfter };
+    return { origin, response, status: response.status, retryAfter: retryAfterOf(response) };
   } catch (cause) {
     return { origin, cause };
   }

@@ -1,4 +1,5 @@
 import { decodeKey, encodeKey } from './application-server-key.ts';
+import { announce } from './page-events.ts';
 import {
   deleteSubscription,
   type ProjectAddress,
@@ -67,4 +68,5 @@ export async function registerSubscription(
   }
   await postSubscription(project, subscription.toJSON(), userId, policy);
   await storeRegistration(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
+  if (isReplaced || earlier.userId !== userId) announce(scope, { name: 'change' });
 }

@@ -1,3 +1,4 @@
+import { announce } from '../common/page-events.ts';
 import { timing } from '../common/timing.ts';
 import {
   isCarillonData,
@@ -39,8 +40,15 @@ self.addEventListener('notificationclick', (event) => {
   event.stopImmediatePropagation();
   notification.close();
   const { url = registration.scope, urls }: Partial<NotificationData> = Object(data);
-  event.waitUntil(openUrl(urls?.[action] ?? url).catch(() => {}));
-  if (isCarillonData(data)) event.waitUntil(reportEvent('clicked', data, 0, environment));
+  const target = urls?.[action] ?? url;
+  if (isCarillonData(data)) {
+    if (data.id !== undefined) {
+      const detail = { id: data.id, data: data.data, url: target, action };
+      announce(registration.scope, { name: 'clicked', detail });
+    }
+    event.waitUntil(reportEvent('clicked', data, 0, environment));
+  }
+  event.waitUntil(openUrl(self.clients, target, self.location.href).catch(() => {}));
 });
 
 self.addEventListener('pushsubscriptionchange', (event) => {
@@ -75,6 +83,8 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
     // The permission was withdrawn: nothing was shown.
     return;
   }
+  const { id, data } = options.data;
+  if (id !== undefined) announce(registration.scope, { name: 'shown', detail: { id, data } });
   const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
   await Promise.race([reporting, environment.wait(reportingMs)]);
 }

@@ -1,0 +1,67 @@
+import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
+import type { UnsupportedReason } from './unsupported-reason.ts';
+
+/** What a page can show about push. */
+export interface PushState {
+  /** Whether this page can receive pushes. */
+  readonly supported: boolean;
+  /** Why not, if it is not supported. */
+  readonly reason: UnsupportedReason | undefined;
+  readonly permission: NotificationPermission | 'unsupported';
+  /** Whether the browser is subscribed to this project. */
+  readonly subscribed: boolean;
+  /** Of this browser. Undefined: it has none. */
+  readonly userId: string | undefined;
+}
+
+/** What listeners receive, by the name of the event. */
+export interface CarillonEvents {
+  /** The subscription, its user id or the permission changed, in this tab or elsewhere. */
+  readonly change: PushState;
+  /** The service worker showed a notification. */
+  readonly shown: ShownEvent;
+  /** A person clicked a notification, or one of its buttons. */
+  readonly clicked: ClickedEvent;
+}
+
+/** Push for one project on this page. */
+export interface CarillonClient {
+  /** Whether this page can receive pushes. On iOS only after installation to the home screen. */
+  readonly supported: boolean;
+  /** Resolves when the attempt of `init()` to register the browser again has ended. Never rejects. */
+  readonly ready: Promise<void>;
+  /** The current state. Shows no prompt. */
+  state(): Promise<PushState>;
+  /**
+   * Listens to an event.
+   * @returns a function that removes the listener.
+   */
+  on<Name extends keyof CarillonEvents>(
+    name: Name,
+    listener: (event: CarillonEvents[Name]) => void,
+  ): () => void;
+  /** The current permission. Shows no prompt. */
+  permission(): Promise<NotificationPermission | 'unsupported'>;
+  /**
+   * Asks for permission, subscribes the browser and registers the subscription with the service. Call
+   * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
+   * @throws {CarillonError}
+   */
+  subscribe(options?: { readonly userId?: string }): Promise<PushSubscription>;
+  /**
+   * Removes the subscription from the browser, then from the service.
+   * @returns whether there was a subscription.
+   * @throws {CarillonError} if the request to the service failed. The browser is unsubscribed by
+   *   then, and the next send removes the subscription from the service.
+   */
+  unsubscribe(): Promise<boolean>;
+  /** The browser's subscription to this project, or null. */
+  subscription(): Promise<PushSubscription | null>;
+  /**
+   * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
+   * makes a request only if the user id has changed, so every page may call it. Before `subscribe()`,
+   * the user id is kept on this page for that call.
+   * @throws {CarillonError}
+   */
+  identify(userId: string | null): Promise<void>;
+}

@@ -1,0 +1,32 @@
+/** Events of the SDK, which reach every open page of the same scope. */
+
+export interface ShownEvent {
+  /** Of the notification, as in the response to its send. */
+  readonly id: string;
+  /** The sender's own, from the send. */
+  readonly data: unknown;
+}
+
+export interface ClickedEvent extends ShownEvent {
+  /** Absolute URL that the click opens. */
+  readonly url: string;
+  /** Of the pressed button. Empty: the notification itself was clicked. */
+  readonly action: string;
+}
+
+export type PageEvent =
+  | { readonly name: 'change'; readonly detail?: undefined }
+  | { readonly name: 'shown'; readonly detail: ShownEvent }
+  | { readonly name: 'clicked'; readonly detail: ClickedEvent };
+
+/** A channel never receives what it sends, so each listener and each event has another one. */
+export function openChannel(scope: string) {
+  return new BroadcastChannel(`carillon ${scope}`);
+}
+
+/** Tells all pages of the scope, this one included. */
+export function announce(scope: string, event: PageEvent): void {
+  const channel = openChannel(scope);
+  channel.postMessage(event);
+  channel.close();
+}
