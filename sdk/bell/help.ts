@@ -1,0 +1,18 @@
+import type { PushState } from '../client/carillon-client.ts';
+import type { BellTexts } from './texts.ts';
+
+/** What the text depends on: a part of `window`. */
+interface Browser {
+  /** WebKit on iOS and iPadOS has `standalone`. */
+  readonly navigator: { readonly userAgent: string };
+}
+
+/** @returns what the visitor has to do before the bell can subscribe; empty if nothing. */
+export function helpOf({ reason, permission }: PushState, texts: BellTexts, browser: Browser) {
+  if (reason === 'ios_not_installed') return texts.install;
+  if (permission !== 'denied') return '';
+  const { navigator } = browser;
+  if ('standalone' in navigator) return texts.deniedOnIos;
+  if (/Firefox/.test(navigator.userAgent)) return texts.deniedInFirefox;
+  return /Chrom/.test(navigator.userAgent) ? texts.deniedInChromium : texts.deniedInSafari;
+}

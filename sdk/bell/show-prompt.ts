@@ -1,0 +1,66 @@
+import type { CarillonClient } from '../client/carillon-client.ts';
+import type { CarillonError } from '../common/error.ts';
+import { attach, create } from './elements.ts';
+import type { BellOptions } from './show-bell.ts';
+import { english } from './texts.ts';
+
+export interface PromptOptions extends BellOptions {
+  /** Default: 0. */
+  readonly delaySeconds?: number;
+  /** For how long it stays away after "Not now". Default: 30. */
+  readonly notNowDays?: number;
+}
+
+const storageKey = 'carillon-not-now';
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Asks whether the visitor wants notifications, before the browser does: a person who refuses the
+ * browser's prompt cannot be asked again. It appears only if the browser would show its prompt, and does
+ * not move the focus.
+ * @returns a function that removes it.
+ */
+export function showPrompt(
+  push: CarillonClient,
+  { parent, texts = {}, delaySeconds = 0, notNowDays = 30 }: PromptOptions = {},
+) {
+  const all = { ...english, ...texts };
+  const section = create('section', { 'aria-label': all.label, 'aria-live': 'polite' });
+  const host = attach(parent, section);
+  const removeListener = push.on('change', ({ subscribed }) => {
+    if (subscribed) remove();
+  });
+
+  function remove(): void {
+    removeListener();
+    host.remove();
+  }
+
+  function refuse(): void {
+    localStorage.setItem(storageKey, String(Date.now()));
+    remove();
+  }
+
+  async function ask(): Promise<void> {
+    const { permission } = await push.state();
+    const refusedAt = Number(localStorage.getItem(storageKey));
+    if (permission !== 'default' || Date.now() - refusedAt < notNowDays * dayMs) return remove();
+    const accept = create('button', { type: 'button' }, all.accept);
+    const notNow = create('button', { type: 'button' }, all.notNow);
+    const question = create('p', {}, all.question);
+    accept.onclick = () =>
+      push.subscribe().catch(({ code }: CarillonError) => {
+        if (code.startsWith('permission_')) refuse();
+        else question.textContent = all.failed;
+      });
+    notNow.onclick = refuse;
+    host.onkeydown = ({ key }) => {
+      if (key === 'Escape') refuse();
+    };
+    section.append(question, accept, notNow);
+  }
+
+  // Storage that is denied throws: then "Not now" cannot be remembered, and nobody is asked.
+  setTimeout(() => ask().catch(remove), delaySeconds * 1000);
+  return remove;
+}
