@@ -28,6 +28,13 @@ export const outputs: readonly Output[] = [
     maxCompressedBytes: 4096,
   },
   {
+    subpath: './bell',
+    file: 'carillon-bell.mjs',
+    entryPoint: 'bell/carillon-bell.ts',
+    runsIn: 'page',
+    maxCompressedBytes: 2560,
+  },
+  {
     subpath: './sw',
     file: 'carillon-sw.js',
     entryPoint: 'worker/carillon-sw.ts',

@@ -1,0 +1,18 @@
+import { context } from 'esbuild';
+
+/** Bundles the page and the service worker, and serves them with `public/`. */
+const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
+const port = Number(PORT);
+const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
+
+const site = await context({
+  absWorkingDir: import.meta.dirname,
+  entryPoints: { main: 'src/main.tsx', 'carillon-sw': 'carillon/sw' },
+  bundle: true,
+  jsx: 'automatic',
+  define: { CONFIG: JSON.stringify(config), 'process.env.NODE_ENV': '"production"' },
+  outdir: 'public',
+  write: false,
+});
+await site.serve({ servedir: 'public', port });
+console.log(`Open http://localhost:${port}`);

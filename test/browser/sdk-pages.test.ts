@@ -1,0 +1,184 @@
+import type { Page } from 'puppeteer-core';
+import type { CarillonClient, CarillonEvents } from '../../sdk/client/carillon.ts';
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { startExample } from './fixtures/example-site.ts';
+import type { Firefox } from './fixtures/firefox.ts';
+import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import type { BrowserStack } from './fixtures/stack.ts';
+
+/** Declared by the page's script. */
+declare const push: CarillonClient;
+
+interface Recorder {
+  /** Name and detail of each event. */
+  events?: (readonly [string, unknown])[];
+  removeListeners?: () => void;
+}
+
+describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
+  let session: SdkSession;
+  let stack: BrowserStack;
+  let firefox: Firefox;
+
+  beforeAll(async () => {
+    session = await startSdkSession(executablePath);
+    ({ stack, firefox } = session);
+  });
+
+  afterEach(() => session.closeAll());
+  afterAll(() => session?.stop());
+
+  /** Opens an example, with a new project. */
+  async function openExample(name: string) {
+    const project = await stack.newProject();
+    const example = await startExample(name, stack.baseUrl, project);
+    session.closeLater(example.stop);
+    const { page } = await session.open(example.origin);
+    return { project, page, origin: example.origin };
+  }
+
+  test('the React example subscribes, counts what is shown, and unsubscribes', async () => {
+    const { project, page } = await openExample('react');
+    const text = () => page.$eval('#root', (element) => element.textContent);
+    await page.waitForSelector('#root button');
+    await page.click('#root button');
+    await until('the state', async () => (await text())?.includes('Subscribed as ada'));
+    const { id } = await stack.send(project, { title: 'For React', userIds: ['ada'] });
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await until('the count', async () => (await text())?.includes('Shown: 1'));
+    await page.click('#root button');
+    await until('the end', async () => (await stack.subscriptions(project)).length === 0);
+    expect(await text()).toContain('Not subscribed');
+  });
+
+  test('the bells of two tabs follow the subscription, and help after a block', async () => {
+    const { project, page, origin } = await openExample('bell');
+    const { page: other } = await session.open(origin);
+    const pressed = (tab: Page) =>
+      tab.$eval('.floating >>> button', (button) => button.getAttribute('aria-pressed'));
+    const status = () =>
+      page.$eval('.floating >>> [role=status]', (element) => element.textContent);
+    await page.waitForSelector('.floating:not([hidden])');
+    await page.click('.floating >>> button');
+    for (const tab of [page, other]) {
+      await until('a pressed bell', async () => (await pressed(tab)) === 'true');
+    }
+    expect(await stack.subscriptions(project)).toHaveLength(1);
+    await other.click('.floating >>> button');
+    for (const tab of [page, other]) {
+      await until('a bell that is not pressed', async () => (await pressed(tab)) === 'false');
+    }
+    await until('the end', async () => (await stack.subscriptions(project)).length === 0);
+
+    await firefox.setPermission(origin, 'denied');
+    await until('the block', async () => {
+      await page.click('.floating >>> button');
+      return (await status())?.startsWith('Notifications are blocked. Select the icon');
+    });
+    await page.keyboard.press('Escape');
+    expect(await status()).toBe('');
+  });
+
+  test('the prompt of the site comes before that of the browser, and remembers "Not now"', async () => {
+    const { project, page, origin } = await openExample('bell');
+    await firefox.setPermission(origin, 'default');
+    await page.reload();
+    const [accept, notNow] = ['first', 'last'].map(
+      (position) => `.floating >>> section button:${position}-of-type`,
+    );
+    const onlyTheBell = () =>
+      until('no prompt', () =>
+        page.evaluate(() => document.querySelectorAll('.floating').length === 1),
+      );
+
+    await page.click('#order');
+    await (await page.waitForSelector(notNow!))!.click();
+    await onlyTheBell();
+    await page.click('#order');
+    await onlyTheBell();
+    await page.evaluate(() => localStorage.clear());
+    await page.click('#order');
+    await (await page.waitForSelector(accept!))!.click();
+    await firefox.allowNotifications();
+    await until('the subscription', async () => (await stack.subscriptions(project)).length === 1);
+    await onlyTheBell();
+  });
+
+  test('state() and the events tell every page what happens', async () => {
+    const { project, site, tab, endpoint } = await session.subscribedTab('ada');
+    expect(endpoint).toBeDefined();
+    const view = await session.open(`${site.origin}/`);
+    const state = () => view.page.evaluate(() => push.ready.then(() => push.state()));
+    expect(await state()).toEqual({
+      supported: true,
+      permission: 'granted',
+      subscribed: true,
+      userId: 'ada',
+    });
+    await view.page.evaluate(() => {
+      const recorder = window as Recorder;
+      const events: [string, unknown][] = [];
+      recorder.events = events;
+      const names: (keyof CarillonEvents)[] = ['change', 'shown', 'clicked'];
+      const removals = names.map((name) => push.on(name, (event) => events.push([name, event])));
+      recorder.removeListeners = () => {
+        for (const remove of removals) remove();
+      };
+    });
+    const events = () => view.page.evaluate(() => (window as Recorder).events!);
+    const received = (count: number) =>
+      until(`${count} events`, async () => {
+        const found = await events();
+        return found.length >= count && found;
+      });
+
+    const content = { title: 'An event', url: `${site.origin}/#order`, data: { order: 7 } };
+    const { id } = await stack.send(project, content);
+    expect(await received(1)).toEqual([['shown', { id, data: { order: 7 } }]]);
+    await firefox.clickNotification('An event');
+    expect((await received(2))[1]).toEqual([
+      'clicked',
+      { id, data: { order: 7 }, url: content.url, action: '' },
+    ]);
+    await tab.identify('grace');
+    expect((await received(3))[2]).toMatchObject(['change', { userId: 'grace' }]);
+    await tab.unsubscribe();
+    expect((await received(4))[3]).toMatchObject([
+      'change',
+      { subscribed: false, userId: undefined },
+    ]);
+    await firefox.setPermission(site.origin, 'denied');
+    const change = (await received(5))[4];
+    expect(change).toMatchObject(['change', { permission: 'denied', supported: true }]);
+
+    const { length } = await events();
+    await view.page.evaluate(() => (window as Recorder).removeListeners!());
+    await firefox.setPermission(site.origin, 'granted');
+    await until('the permission', async () => (await state()).permission === 'granted');
+    expect(await events()).toHaveLength(length);
+  });
+
+  test('a click navigates an open tab of the site, if the service worker controls it', async () => {
+    const { project, site, tab } = await session.subscribedTab();
+    site.files.set('/order', '<!doctype html><title>Order</title>');
+    await tab.page.reload();
+    const before = await session.openUrls();
+    const url = `${site.origin}/order#status`;
+    const { id } = await stack.send(project, { title: 'Go there', url });
+    await firefox.clickNotification('Go there');
+    await until('the URL in the tab', () => tab.page.url() === url);
+    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    const after = before.map((open) => (open === `${site.origin}/` ? url : open));
+    expect(await session.openUrls()).toEqual(after);
+
+    const { id: next } = await stack.send(project, {
+      title: 'The end',
+      url: `${site.origin}/order#end`,
+    });
+    await firefox.clickNotification('The end');
+    await until('the fragment in the tab', () => tab.page.url().endsWith('#end'));
+    await stack.expectBeacons(project, next, { shown: 1, clicked: 1 });
+    expect(await session.openUrls()).toHaveLength(before.length);
+  });
+});
