@@ -27,8 +27,8 @@ export function showPrompt(
   const all = { ...english, ...texts };
   const section = create('section', { 'aria-label': all.label, 'aria-live': 'polite' });
   const host = attach(parent, section);
-  const removeListener = push.on('change', ({ subscribed }) => {
-    if (subscribed) remove();
+  const removeListener = push.on('change', ({ subscribed, permission }) => {
+    if (subscribed || permission === 'denied') remove();
   });
 
   function remove(): void {

@@ -6,7 +6,8 @@
 export const style = `
 :host{color:var(--carillon-color,CanvasText);font:var(--carillon-font,1rem/1.4 system-ui,sans-serif);--background:var(--carillon-background,Canvas)}
 :host([hidden]){display:none}
-:host(.floating){position:fixed;inset-block-end:max(1rem,env(safe-area-inset-bottom));inset-inline-end:1rem;z-index:2147483647;max-width:min(20rem,100vw - 2rem);display:flex;flex-direction:column-reverse;align-items:end}
+:host(.floating){position:fixed;inset-block-end:max(1rem,env(safe-area-inset-bottom));inset-inline-end:1rem;z-index:2147483647;max-width:min(20rem,100vw - 2rem);display:flex;flex-direction:column-reverse;align-items:end;pointer-events:none}
+p,section,button{pointer-events:auto}
 p{margin:0}
 [role=status]:not(:empty),section:not(:empty){margin-block:.5rem;padding:1rem;border:1px solid;border-radius:.5rem;background:var(--background)}
 :host(.floating) section:not(:empty){margin-block-end:4rem}

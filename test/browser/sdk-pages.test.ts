@@ -1,5 +1,5 @@
 import type { Page } from 'puppeteer-core';
-import type { CarillonClient, CarillonEvents } from '../../sdk/client/carillon.ts';
+import type { CarillonClient, CarillonEvents, PushState } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { startExample } from './fixtures/example-site.ts';
@@ -93,13 +93,13 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
       );
 
     await page.click('#order');
-    await (await page.waitForSelector(notNow!))!.click();
+    await (await until('the prompt', () => page.$(notNow!))).click();
     await onlyTheBell();
     await page.click('#order');
     await onlyTheBell();
     await page.evaluate(() => localStorage.clear());
     await page.click('#order');
-    await (await page.waitForSelector(accept!))!.click();
+    await (await until('the prompt', () => page.$(accept!))).click();
     await firefox.allowNotifications();
     await until('the subscription', async () => (await stack.subscriptions(project)).length === 1);
     await onlyTheBell();
@@ -149,11 +149,15 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
       { subscribed: false, userId: undefined },
     ]);
     await firefox.setPermission(site.origin, 'denied');
-    const change = (await received(5))[4];
-    expect(change).toMatchObject(['change', { permission: 'denied', supported: true }]);
+    // Each tab tells the others, which may not know the permission yet; their own event follows.
+    await until('the change', async () => {
+      const [name, event] = (await events()).at(-1)!;
+      return name === 'change' && (event as PushState).permission === 'denied';
+    });
 
-    const { length } = await events();
     await view.page.evaluate(() => (window as Recorder).removeListeners!());
+    await state();
+    const { length } = await events();
     await firefox.setPermission(site.origin, 'granted');
     await until('the permission', async () => (await state()).permission === 'granted');
     expect(await events()).toHaveLength(length);
