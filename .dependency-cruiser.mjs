@@ -94,6 +94,7 @@ export default {
 
     // The npm package, by its name.
     may('examples', '^carillon(/|$)'),
+    may('examples/react', packages),
     mayUseNode('examples'),
 
     may('bench', contract, '^(admin|lambdas|lib|local)/', packages),

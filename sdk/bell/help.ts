@@ -1,14 +1,20 @@
-import type { PushState } from '../client/carillon-client.ts';
+import type { UnsupportedReason } from '../client/unsupported-reason.ts';
 import type { BellTexts } from './texts.ts';
 
-/** What the text depends on: a part of `window`. */
+/** The used part of `PushState`. */
+interface State {
+  readonly reason: UnsupportedReason | undefined;
+  readonly permission: string;
+}
+
+/** The used part of `window`. */
 interface Browser {
   /** WebKit on iOS and iPadOS has `standalone`. */
   readonly navigator: { readonly userAgent: string };
 }
 
 /** @returns what the visitor has to do before the bell can subscribe; empty if nothing. */
-export function helpOf({ reason, permission }: PushState, texts: BellTexts, browser: Browser) {
+export function helpOf({ reason, permission }: State, texts: BellTexts, browser: Browser) {
   if (reason === 'ios_not_installed') return texts.install;
   if (permission !== 'denied') return '';
   const { navigator } = browser;

@@ -1,16 +1,10 @@
 import { helpOf } from '../../sdk/bell/help.ts';
 import { english } from '../../sdk/bell/texts.ts';
-import type { PushState } from '../../sdk/client/carillon-client.ts';
 
-const granted: PushState = {
-  supported: true,
-  reason: undefined,
-  permission: 'granted',
-  subscribed: false,
-  userId: undefined,
-};
-const denied: PushState = { ...granted, permission: 'denied' };
-const unsupported: PushState = { ...granted, supported: false, permission: 'unsupported' };
+type State = Parameters<typeof helpOf>[0];
+
+const granted: State = { reason: undefined, permission: 'granted' };
+const denied: State = { reason: undefined, permission: 'denied' };
 
 const mac = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)';
 const agents = {
@@ -19,7 +13,7 @@ const agents = {
   firefox: 'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0',
   safari: `${mac} AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15`,
 };
-const helpIn = (state: PushState, userAgent: string, webkit = {}) =>
+const helpIn = (state: State, userAgent: string, webkit = {}) =>
   helpOf(state, english, { navigator: { userAgent, ...webkit } });
 
 test.each([
@@ -39,15 +33,15 @@ test('an app on the home screen of iOS has its permission in the Settings app', 
 });
 
 test('a tab on iOS tells how to add the site to the home screen', () => {
-  const state = { ...unsupported, reason: 'ios_not_installed' } as const;
+  const state = { reason: 'ios_not_installed', permission: 'unsupported' } as const;
   expect(helpIn(state, agents.safari, { standalone: false })).toContain('Add to Home Screen');
 });
 
 test.each([
   ['allowed notifications', granted],
-  ['an undecided visitor', { ...granted, permission: 'default' }],
-  ['a browser without push', { ...unsupported, reason: 'no_push' }],
-  ['an http page', { ...unsupported, reason: 'insecure_context' }],
+  ['an undecided visitor', { reason: undefined, permission: 'default' }],
+  ['a browser without push', { reason: 'no_push', permission: 'unsupported' }],
+  ['an http page', { reason: 'insecure_context', permission: 'unsupported' }],
 ] as const)('%s needs no help', (_, state) => {
   expect(helpIn(state, agents.chrome)).toBe('');
 });
