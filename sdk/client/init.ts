@@ -79,9 +79,14 @@ export function init(options: CarillonOptions): CarillonClient {
       if (!supported) return ignore;
       const channel = openChannel(scope);
       channel.onmessage = async ({ data }) => {
-        if (data.name === name) listener(data.detail ?? (await client.state()));
+        if (data.name !== name) return;
+        const event = data.detail ?? (await client.state());
+        if (channel.onmessage) listener(event);
       };
-      return () => channel.close();
+      return () => {
+        channel.onmessage = null;
+        channel.close();
+      };
     },
 
     async permission() {

@@ -30,16 +30,19 @@ interface CarillonErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The only error that the SDK, and the client for servers, throw. */
+/**
+ * The only error that the SDK, and the client for servers, throw. Its members are declared only: field
+ * definitions would add to the bundle what the constructor does anyway.
+ */
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
-  readonly code: CarillonErrorCode;
+  declare readonly code: CarillonErrorCode;
   /** HTTP status, if there was a response. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** Seconds until a retry can succeed, if the response has `Retry-After`. */
-  readonly retryAfter: number | undefined;
+  declare readonly retryAfter: number | undefined;
   /** The invalid fields. Only for `invalid_request`. */
-  readonly issues: readonly Issue[] | undefined;
+  declare readonly issues: readonly Issue[] | undefined;
 
   constructor(code: CarillonErrorCode, message: string, detail: CarillonErrorDetail = {}) {
     super(message, { cause: detail.cause });
