@@ -14,7 +14,7 @@ const lambdaTypes = aPackage('@types/aws-lambda');
 const may = (folder, ...paths) => ({ from: { path: `^${folder}/` }, to: { path: paths } });
 const mayUseNode = (folder) => ({ from: { path: `^${folder}/` }, to: node });
 
-const sources = 'admin|bench|bin|contract|examples|lib|local|sdk|test';
+const sources = 'admin|bench|bin|console|contract|examples|lib|local|sdk|test';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -83,6 +83,8 @@ export default {
       packages,
     ),
     mayUseNode('bin'),
+    may('console', contract, '^sdk/', '^admin/terminal/', packages),
+    mayUseNode('console'),
     may('local', contract, store, '^admin/', packages),
     may('local/playground', '^sdk/'),
     mayUseNode('local'),
@@ -99,7 +101,12 @@ export default {
 
     may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
     mayUseNode('bench'),
-    may('test', '^(admin|bench|bin|contract|lambdas|lib|local|sdk)/', packages, '^package\\.json$'),
+    may(
+      'test',
+      '^(admin|bench|bin|console|contract|lambdas|lib|local|sdk)/',
+      packages,
+      '^package\\.json$',
+    ),
     mayUseNode('test'),
   ],
   options: {

@@ -17,8 +17,18 @@ export default {
       '@swc/jest',
       { jsc: { target: 'es2023', parser: { syntax: 'typescript' } } },
     ],
+    '^.+\\.tsx$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', tsx: true },
+          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+        },
+      },
+    ],
   },
-  // middy is published as ES modules only.
-  transformIgnorePatterns: ['/node_modules/(?!@middy/)'],
+  // Published as ES modules only.
+  transformIgnorePatterns: ['/node_modules/(?!@middy/|preact/)'],
   testTimeout: 30_000,
 };

@@ -32,7 +32,7 @@ export async function playgroundPages(root: string): Promise<ReadonlyMap<string,
     bundle(join(folder, 'playground.ts')),
     bundle(join(folder, 'playground.css')),
     readFile(join(folder, 'index.html')),
-    readFile(join(folder, 'bell.svg')),
+    readFile(join(root, 'console/page/bell.svg')),
     readFile(join(root, 'openapi.json')),
   ]);
   const pages = [
