@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { isAllowedRequest } from './allowed-request.ts';
+import { type ConsoleFile, consoleFiles } from './console-files.ts';
+import { referencePage } from './reference-page.ts';
+import { type ConsoleSettings, settingsPath } from './settings.ts';
+
+export interface ConsoleResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Responds to a request for a page. Undefined if the console does not serve its path. */
+export type ConsolePages = (request: IncomingMessage) => Promise<ConsoleResponse | undefined>;
+
+interface ConsolePagesOptions {
+  /** Root directory of the repository. */
+  readonly root: string;
+  /** Values of the header `Host` under which the console is reached. */
+  readonly hosts: readonly string[];
+  readonly settings: () => Promise<ConsoleSettings>;
+  /** Further files, by path. */
+  readonly files?: ReadonlyMap<string, ConsoleFile>;
+}
+
+/**
+ * The page calls its own origin only, and no other site can show it in a frame. Images come from
+ * anywhere: the preview shows those of the notification.
+ */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' http: https: data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The reference page may load nothing; its logo would come from another host. */
+const referencePolicy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
+
+/** Serves the console's page and its settings, and the reference page at `/docs`. */
+export async function consolePages({
+  root,
+  hosts,
+  settings,
+  files = new Map(),
+}: ConsolePagesOptions): Promise<ConsolePages> {
+  const served = new Map([...(await consoleFiles(root)), ...files]);
+  let reference: Promise<Uint8Array> | undefined;
+  return async ({ method, url = '', headers }) => {
+    if (method !== 'GET') return undefined;
+    const [path = ''] = url.split('?');
+    const file = served.get(path);
+    if (file !== undefined) {
+      return responseOf(200, file, path === '/' ? pagePolicy : undefined);
+    }
+    if (path === '/docs') {
+      reference ??= referencePage(root);
+      const type = 'text/html; charset=utf-8';
+      return responseOf(200, { type, contents: await reference }, referencePolicy);
+    }
+    if (path !== settingsPath) return undefined;
+    return isAllowedRequest(headers, hosts) ? jsonResponse(200, await settings()) : forbidden;
+  };
+}
+
+export function jsonResponse(status: number, body: object): ConsoleResponse {
+  const contents = Buffer.from(JSON.stringify(body));
+  return responseOf(status, { type: 'application/json', contents });
+}
+
+/** The response to a request of another site. */
+export const forbidden = jsonResponse(403, { message: 'Forbidden' });
+
+/** @param policy content security policy (CSP). */
+function responseOf(
+  status: number,
+  { type, contents }: ConsoleFile,
+  policy?: string,
+): ConsoleResponse {
+  return {
+    status,
+    headers: {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      ...(policy !== undefined && { 'content-security-policy': policy }),
+    },
+    body: Buffer.from(contents),
+  };
+}

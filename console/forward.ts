@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Route, routes } from '../contract/routes.ts';
+
+/** The routes that need the secret key. Browsers call the others, from any origin. */
+const ownerRoutes = Object.values<Route>(routes).filter(
+  ({ corsMethods }) => corsMethods === undefined,
+);
+
+const requestHeaders = ['authorization', 'content-type', 'idempotency-key', 'prefer'] as const;
+const responseHeaders = ['content-type', 'retry-after', 'apigw-requestid'] as const;
+
+/** The service responds within 30 s, or its gateway does. */
+const timeoutMs = 35_000;
+
+/** Whether the console forwards this request: to a route that the contract has, for owners. */
+export function isForwarded({
+  method,
+  url = '',
+}: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+  const segments = url.split('?')[0]!.split('/');
+  return ownerRoutes.some((route) => {
+    const expected = route.path.split('/');
+    return (
+      route.method === method &&
+      expected.length === segments.length &&
+      expected.every((segment, index) =>
+        segment.startsWith('{') ? isParameter(segments[index]!) : segment === segments[index],
+      )
+    );
+  });
+}
+
+/** An id: without dots, so that no path can be left, and without percent-encoding. */
+function isParameter(segment: string): boolean {
+  return /^[\w-]{1,64}$/.test(segment);
+}
+
+/**
+ * Forwards a request to the service and streams its response. Without a response of the service, the
+ * status is 502, with an error in the form of the service's.
+ * @param baseUrl origin of the service.
+ */
+export async function forward(
+  baseUrl: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const hasBody = request.method === 'POST';
+  // A page that is closed does not wait for the response.
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  let received: Response;
+  try {
+    received = await fetch(baseUrl + request.url, {
+      method: request.method!,
+      headers: pick(requestHeaders, (name) => request.headers[name] as string | undefined),
+      ...(hasBody && { body: Readable.toWeb(request), duplex: 'half' }),
+      // A redirected POST becomes a GET, and the key would follow.
+      redirect: 'manual',
+      signal: AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]),
+    } as RequestInit);
+  } catch (error) {
+    respondUnreachable(baseUrl, error as Error, response);
+    return;
+  }
+  const headers = pick(responseHeaders, (name) => received.headers.get(name) ?? undefined);
+  response.writeHead(received.status, { ...headers, 'cache-control': 'no-store' });
+  if (received.body === null) response.end();
+  // An interrupted response is cut off for the page too.
+  else await pipeline(Readable.fromWeb(received.body as never), response).catch(() => {});
+}
+
+function respondUnreachable(baseUrl: string, error: Error, response: ServerResponse): void {
+  // Such as ENOTFOUND. A timeout has none.
+  const { code = `no response within ${timeoutMs / 1000} s` } = Object(error.cause);
+  const message = `${baseUrl} cannot be reached (${code}). Check the address that "npm run console" was started with, and the connection of this machine.`;
+  const body = JSON.stringify({ error: { code: 'service_unreachable', message } });
+  response.writeHead(502, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(body);
+}
+
+function pick(
+  names: readonly string[],
+  valueFor: (name: string) => string | undefined,
+): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = valueFor(name);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}

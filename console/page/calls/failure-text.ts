@@ -1,0 +1,49 @@
+import { CarillonError } from '../../../sdk/common/error.ts';
+
+/** A failure for a person. */
+export interface FailureText {
+  readonly what: string;
+  /** What to do about it, if the first sentence does not say it. */
+  readonly advice?: string | undefined;
+}
+
+type Texts = Partial<FailureText> | ((error: CarillonError) => Partial<FailureText>);
+
+/** Without `what`, the service's own sentence is shown: it says what is wrong. */
+const texts: Readonly<Record<string, Texts>> = {
+  network_error: {
+    what: 'No response.',
+    advice:
+      'Check that the command which serves this page (npm start or npm run console) is still running, then try again.',
+  },
+  unauthorized: {
+    what: 'The service refused the secret key of this project.',
+    advice:
+      'Compare it with the API key card. If it is lost, an operator makes another one: npm run projects -- rotate-key.',
+  },
+  unexpected_response: {
+    what: 'The response is not from Carillon.',
+    advice: 'Check the address that "npm run console" was started with.',
+  },
+  rate_limited: ({ retryAfter }) => ({
+    advice: `Try again ${retryAfter === undefined ? 'in a minute' : `in ${retryAfter} s`}.`,
+  }),
+  send_cap_reached: {
+    advice:
+      'Wait for the next month, or ask the operator for a higher limit: npm run projects -- set-plan.',
+  },
+  payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
+  notification_not_found: {
+    advice: 'It may be older than 90 days, or belong to another project.',
+  },
+  request_in_progress: { advice: 'Its result appears under Notifications.' },
+  internal_error: { advice: 'Try again. The log of the functions has the cause.' },
+  unavailable: { advice: 'Try again in a moment.' },
+};
+
+/** Says what failed and what to do, in a person's words. */
+export function failureText(error: unknown): FailureText {
+  if (!(error instanceof CarillonError)) return { what: (error as Error).message };
+  const found = texts[error.code] ?? {};
+  return { what: error.message, ...(typeof found === 'function' ? found(error) : found) };
+}

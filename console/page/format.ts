@@ -1,0 +1,31 @@
+export function countText(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** `1 subscriber`, `1,200 subscribers`. */
+export function countOf(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A part of a whole in percent; empty if the whole is 0. */
+export function rateText(part: number, whole: number): string {
+  if (whole === 0) return '';
+  const percent = (100 * part) / whole;
+  // 99.96 % are not 100 %.
+  const shown = percent > 99 && percent < 100 ? Math.floor(percent * 10) / 10 : percent;
+  return `${shown.toLocaleString('en', { maximumFractionDigits: percent < 10 || percent > 99 ? 1 : 0 })} %`;
+}
+
+const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** @param iso RFC 3339. @returns the time in the time zone of this browser. */
+export function timeText(iso: string): string {
+  return dateTime.format(new Date(iso));
+}
+
+/** @param month such as `2026-11`. */
+export function monthText(month: string): string {
+  return new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    new Date(`${month}-01T00:00:00Z`),
+  );
+}

@@ -1,0 +1,55 @@
+import { projectRegistry } from '../../admin/project-registry.ts';
+import { localHosts } from '../../console/allowed-request.ts';
+import { consoleFile } from '../../console/console-files.ts';
+import { type ConsolePages, consolePages } from '../../console/console-pages.ts';
+import type { KnownProject } from '../../console/settings.ts';
+import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { bundleSdk } from '../../sdk/build/bundle.ts';
+import { projectTables } from '../dynamodb/table-names.ts';
+import { localRegion } from '../template/references.ts';
+import type { LocalState } from './state-file.ts';
+
+export interface LocalConsole {
+  readonly respond: ConsolePages;
+  stop(): void;
+}
+
+/**
+ * Opens the console on the API's origin. It knows the projects of the local stack, and the secret key
+ * of the demo project. It also serves the SDK, with which it subscribes the browser.
+ * @param root root directory of the repository.
+ */
+export async function openLocalConsole(
+  root: string,
+  { baseUrl, dynamodb, project }: Pick<LocalState, 'baseUrl' | 'dynamodb' | 'project'>,
+): Promise<LocalConsole> {
+  const dynamo = documentClient({
+    endpoint: dynamodb.endpoint,
+    region: localRegion,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
+
+  async function knownProjects(): Promise<readonly KnownProject[]> {
+    const projects: KnownProject[] = [];
+    for await (const { projectId, name } of registry.list()) {
+      const isDemo = projectId === project.projectId;
+      projects.push({ projectId, name, ...(isDemo && { secretKey: project.secretApiKey }) });
+    }
+    // The demo project first.
+    return projects.sort(
+      (one, other) =>
+        Number(other.secretKey !== undefined) - Number(one.secretKey !== undefined) ||
+        one.projectId.localeCompare(other.projectId),
+    );
+  }
+
+  const sdk = await bundleSdk(root);
+  const respond = await consolePages({
+    root,
+    hosts: localHosts(new URL(baseUrl).port),
+    settings: async () => ({ baseUrl, local: true, projects: await knownProjects() }),
+    files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
+  });
+  return { respond, stop: () => dynamo.destroy() };
+}
