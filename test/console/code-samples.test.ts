@@ -1,0 +1,206 @@
+import { spawnSync } from 'node:child_process';
+import fc from 'fast-check';
+import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
+import type { SendBody } from '../../contract/schemas/notification.ts';
+
+const project = { baseUrl: 'https://push.example', projectId: 'shop', respondAsync: false };
+const url = 'https://push.example/api/v1/projects/shop/notifications';
+
+/** Texts that end a literal or a comment, or start an expansion, in one of the languages. */
+const hostile = [
+  ...["'", '"', '\\', '`', '$', '!', '#', '%', '&', ';', '*', '~', '?>', '<?php', '</script>'],
+  ...["'''", '"""', "'\\''", '\\"', '\\u0041', '\\x41', '\\', '${', '$(id)', '{$a}', '#{a}', '%s'],
+  ...[
+    '\n',
+    '\r',
+    '\t',
+    '\0',
+    '\b',
+    '\u007f',
+    '\u0085',
+    '\u2028',
+    '\u202e',
+    '\ufeff',
+    '\nJSON',
+    '\nJSON;\n',
+  ],
+  ...['//', '/*', '*/', 'true', 'null', '__proto__', '":', '👩‍👩‍👧', 'é'],
+];
+const text = fc.string({
+  unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary' })),
+});
+const data = fc.dictionary(text, fc.jsonValue({ stringUnit: 'binary' }));
+const notifications: fc.Arbitrary<SendBody> = fc.record(
+  {
+    title: text,
+    body: text,
+    url: fc.webUrl(),
+    actions: fc.array(fc.record({ action: text, title: text }), { maxLength: 2 }),
+    userIds: fc.array(text, { minLength: 1, maxLength: 3 }),
+    data: fc.oneof(data, fc.constant(JSON.parse('{ "__proto__": { "a": 1 }, "0": [], "e": {} }'))),
+    silent: fc.boolean(),
+    ttl: fc.nat(),
+  },
+  { requiredKeys: ['title'] },
+);
+
+/**
+ * Asserts that samples of a language, run by its interpreter, send what the form has.
+ * @param bodiesOf runs samples. @returns the body that each has sent.
+ */
+async function expectToSendTheForm(
+  language: SampleLanguage,
+  bodiesOf: (samples: readonly string[]) => readonly string[] | Promise<readonly string[]>,
+) {
+  const forms = fc.array(notifications, { minLength: 50, maxLength: 100 });
+  const property = fc.asyncProperty(forms, async (sent) => {
+    const bodies = await bodiesOf(
+      sent.map((notification) => codeSample(language, { ...project, notification })),
+    );
+    // As text, so that `__proto__` counts.
+    expect(bodies.map((body) => JSON.stringify(JSON.parse(body)))).toEqual(
+      sent.map((notification) => JSON.stringify(notification)),
+    );
+  });
+  // One run of the interpreter for many samples, and none to shrink them: it starts slowly.
+  await fc.assert(property, { numRuns: 3, endOnFailure: true });
+}
+
+function run(command: string, args: readonly string[], input: string): string {
+  const env = { ...process.env, CARILLON_SECRET_KEY: 'key' };
+  const { status, stdout, stderr } = spawnSync(command, args, { input, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function canRun(command: string, ...args: readonly string[]): boolean {
+  return spawnSync(command, args).status === 0;
+}
+
+test('curl: Bash passes any text as it was written', () =>
+  expectToSendTheForm('curl', (samples) =>
+    run(
+      'bash',
+      ['-eu'],
+      // In place of curl: prints its last argument.
+      `curl() { printf '%s\\0' "\${@: -1}"; }\nod() { :; }\n${samples.join('')}`,
+    )
+      .split('\0')
+      .slice(0, -1),
+  ));
+
+test('Node.js: reads any text as it was written', () =>
+  expectToSendTheForm('node', (samples) => Promise.all(samples.map(bodyOfModule))));
+
+/** Runs a module whose import is replaced by an argument. */
+async function bodyOfModule(sample: string): Promise<string> {
+  const sent: string[] = [];
+  class CarillonServer {
+    async send(notification: SendBody) {
+      sent.push(JSON.stringify(notification));
+    }
+  }
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  const code = sample.replace("import { CarillonServer } from 'carillon/server';", '');
+  await new AsyncFunction('CarillonServer', 'console', code)(CarillonServer, { log() {} });
+  return sent.join();
+}
+
+(canRun('python3', '--version') ? test : test.skip)(
+  'Python: reads any text as it was written',
+  () =>
+    expectToSendTheForm('python', (samples) =>
+      JSON.parse(
+        run(
+          'python3',
+          [
+            '-c',
+            `import contextlib, io, json, sys, urllib.request
+bodies = []
+def urlopen(request, timeout):
+    bodies.append(request.data.decode())
+    return io.BytesIO()
+urllib.request.urlopen = urlopen
+with contextlib.redirect_stdout(None):
+    for sample in json.load(sys.stdin):
+        exec(sample, {})
+json.dump(bodies, sys.stdout)`,
+          ],
+          JSON.stringify(samples),
+        ),
+      ),
+    ),
+);
+
+(canRun('php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);') ? test : test.skip)(
+  'PHP: reads any text as it was written',
+  () =>
+    expectToSendTheForm('php', (samples) =>
+      JSON.parse(
+        run(
+          'php',
+          [
+            '-r',
+            // Functions of the namespace are called before PHP's own.
+            `namespace Sample;
+function curl_init() {}
+function curl_setopt_array($request, $options) { global $bodies; $bodies[] = $options[CURLOPT_POSTFIELDS]; }
+function curl_exec() { return ''; }
+function curl_getinfo() { return 201; }
+foreach (json_decode(stream_get_contents(STDIN)) as $sample) {
+    ob_start();
+    eval('namespace Sample; ' . substr($sample, strlen('<?php')));
+    ob_end_clean();
+}
+echo json_encode($bodies);`,
+          ],
+          JSON.stringify(samples),
+        ),
+      ),
+    ),
+);
+
+// The compiler takes seconds: the reliability tests run it.
+test('Go: the text of the raw string is the notification', () =>
+  expectToSendTheForm('go', (samples) =>
+    samples.map((sample) => {
+      const [, literal, rest] = /^const notification = `([^`]*)`$([\s\S]*)/m.exec(sample)!;
+      expect(rest).not.toContain('`');
+      // Go drops carriage returns of raw strings, and refuses U+FEFF in source text.
+      expect(sample).not.toMatch(/[\r\ufeff]/);
+      return literal!;
+    }),
+  ));
+
+const languages: readonly SampleLanguage[] = ['curl', 'node', 'python', 'php', 'go'];
+
+describe.each(languages)('%s', (language) => {
+  const sample = codeSample(language, { ...project, notification: { title: 'Doors open' } });
+
+  test('addresses the project, and names the send, so that it can be repeated safely', () => {
+    if (language === 'node') {
+      expect(sample).toContain("baseUrl: 'https://push.example',\n  projectId: 'shop'");
+      expect(sample).toContain('idempotencyKey');
+    } else {
+      expect(sample).toContain(url);
+      expect(sample).toContain('Idempotency-Key');
+    }
+  });
+
+  test('reads the secret key from the environment', () => {
+    expect(sample).toContain('CARILLON_SECRET_KEY');
+  });
+
+  test('asks for a response before the delivery only if the form does', () => {
+    const pattern = /Prefer\W+respond-async|respondAsync: true/;
+    const notification = { title: 'Doors open' };
+    expect(sample).not.toMatch(pattern);
+    expect(codeSample(language, { ...project, notification, respondAsync: true })).toMatch(pattern);
+  });
+
+  test('has no character that a terminal runs or that shows text in another order', () => {
+    const notification = { title: 'a\u001b[2Jb\u007fc\u009bd\u202ee' };
+    const hostileSample = codeSample(language, { ...project, notification });
+    expect(hostileSample.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+});
