@@ -77,6 +77,7 @@ export default {
       'bin',
       contract,
       '^admin/',
+      '^console/',
       '^lib/',
       '^local/node-binary\\.ts$',
       '^package\\.json$',
@@ -85,8 +86,7 @@ export default {
     mayUseNode('bin'),
     may('console', contract, '^sdk/', '^admin/terminal/', packages),
     mayUseNode('console'),
-    may('local', contract, store, '^admin/', packages),
-    may('local/playground', '^sdk/'),
+    may('local', contract, store, '^admin/', '^console/', '^sdk/build/', packages),
     mayUseNode('local'),
 
     may('sdk', contract),

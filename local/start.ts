@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
-import { openPlayground, type Playground } from './playground/playground.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
+import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, startHelp } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
 import { type LocalState, stateFile, writeState } from './start/state-file.ts';
@@ -44,7 +44,7 @@ async function main(parameters: readonly string[]): Promise<number> {
 async function run(signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, engine } = readStartOptions(process.env);
   const log = functionLog();
-  let playground: Playground | undefined;
+  let localConsole: LocalConsole | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
@@ -56,12 +56,12 @@ async function run(signal: AbortSignal): Promise<void> {
     onRequest: (line) => {
       // Successful requests of the playground's page are left out: it polls every second. So are the
       // 503 responses while the stack starts.
-      const isError = playground !== undefined && line.status >= 400;
+      const isError = localConsole !== undefined && line.status >= 400;
       if (line.match !== undefined || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
     pages: async (request) =>
-      playground === undefined ? startingResponse(request) : playground.respond(request),
+      localConsole === undefined ? startingResponse(request) : localConsole.respond(request),
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
@@ -74,7 +74,7 @@ async function run(signal: AbortSignal): Promise<void> {
       settings: stack.settings,
       project,
     };
-    playground = await openPlayground(process.cwd(), state);
+    localConsole = await openLocalConsole(process.cwd(), state);
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;
@@ -86,7 +86,7 @@ async function run(signal: AbortSignal): Promise<void> {
         `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
       );
       print(
-        `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the playground.`,
+        `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the console.`,
       );
       print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
@@ -96,7 +96,7 @@ async function run(signal: AbortSignal): Promise<void> {
       await removeState();
     }
   } finally {
-    playground?.stop();
+    localConsole?.stop();
     await stack.stop();
     await log.close();
   }

@@ -1,4 +1,85 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { ConsoleSettings } from '../settings.ts';
+import { projectClient } from './calls/project-client.ts';
+import { Frame } from './frame.tsx';
+import type { Place } from './routing/place.ts';
+import { usePlace } from './routing/use-place.ts';
+import { firstForm } from './send/first-form.ts';
+import type { SendForm } from './send/send-form.ts';
+import { SendView } from './send/send-view.tsx';
+import { type Session, SessionContext } from './session.ts';
+import { BrowserView } from './views/browser.tsx';
+import { NotificationView } from './views/notification.tsx';
+import { NotificationsView } from './views/notifications.tsx';
+import { OverviewView } from './views/overview.tsx';
+import { ProjectsView } from './views/projects.tsx';
+import { UsersView } from './views/users.tsx';
+
 /** The whole page. */
-export function Console() {
-  return <h1>Carillon</h1>;
+export function Console({ settings }: { readonly settings: ConsoleSettings }) {
+  const place = usePlace();
+  const projectId = place.view === 'projects' ? undefined : place.projectId;
+  const [keys, setKeys] = useState<Readonly<Record<string, string>>>(() => knownKeys(settings));
+  const [drafts, setDrafts] = useState<Readonly<Record<string, SendForm>>>({});
+  const secretKey = projectId === undefined ? undefined : keys[projectId];
+  // One client for a key: views load again when it changes.
+  const client = useMemo(
+    () =>
+      projectId !== undefined && secretKey !== undefined
+        ? projectClient(projectId, secretKey)
+        : undefined,
+    [projectId, secretKey],
+  );
+
+  function connect(id: string, key: string) {
+    setKeys({ ...keys, [id]: key });
+    // A reload keeps the view that the URL named.
+    if (projectId !== id) location.hash = `#/projects/${id}`;
+  }
+
+  if (client === undefined) {
+    return (
+      <Frame settings={settings} place={place} isOpen={false}>
+        <ProjectsView key={projectId} settings={settings} wanted={projectId} onConnect={connect} />
+      </Frame>
+    );
+  }
+  const draft = drafts[client.projectId] ?? firstForm(settings);
+  const session: Session = {
+    settings,
+    client,
+    draft,
+    setDraft: (change) =>
+      setDrafts((all) => ({
+        ...all,
+        [client.projectId]: change(all[client.projectId] ?? firstForm(settings)),
+      })),
+  };
+  return (
+    <SessionContext.Provider value={session}>
+      <Frame settings={settings} place={place} isOpen={true}>
+        <ViewOf key={JSON.stringify(place)} place={place} local={settings.local} />
+      </Frame>
+    </SessionContext.Provider>
+  );
+}
+
+function ViewOf({ place, local }: { readonly place: Place; readonly local: boolean }) {
+  if (place.view === 'send') return <SendView />;
+  if (place.view === 'notifications') return <NotificationsView />;
+  if (place.view === 'notification') {
+    return <NotificationView notificationId={place.notificationId} />;
+  }
+  if (place.view === 'users') return <UsersView />;
+  if (place.view === 'browser' && local) return <BrowserView />;
+  return <OverviewView />;
+}
+
+/** The keys stay in memory: never in storage, cookies or the URL. */
+function knownKeys({ projects }: ConsoleSettings): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    projects.flatMap(({ projectId, secretKey }) =>
+      secretKey === undefined ? [] : [[projectId, secretKey] as const],
+    ),
+  );
 }

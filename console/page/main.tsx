@@ -1,4 +1,25 @@
 import { render } from 'preact';
+import { type ConsoleSettings, settingsPath } from '../settings.ts';
 import { Console } from './console.tsx';
+import { Problem } from './parts/problem.tsx';
+import { fragmentOf } from './routing/place.ts';
 
-render(<Console />, document.getElementById('console')!);
+async function start(root: HTMLElement): Promise<void> {
+  let settings: ConsoleSettings;
+  try {
+    const response = await fetch(settingsPath, { cache: 'no-store' });
+    if (!response.ok) throw new Error(`The console's server responded with ${response.status}.`);
+    settings = await response.json();
+  } catch (error) {
+    render(<Problem error={error} />, root);
+    return;
+  }
+  const open = settings.projects.find(({ secretKey }) => secretKey !== undefined);
+  if (location.hash === '' && open !== undefined) {
+    const { projectId } = open;
+    history.replaceState(null, '', fragmentOf({ view: 'overview', projectId }));
+  }
+  render(<Console settings={settings} />, root);
+}
+
+void start(document.getElementById('console')!);

@@ -20,7 +20,6 @@ export function useLoad<Value>(
   const [state, setState] = useState<{ value?: Value; error?: unknown }>({});
   const [isLoading, setLoading] = useState(true);
   const [attempts, setAttempts] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the caller lists the inputs of `load`.
   useEffect(() => {
     let isCurrent = true;
     const finish = (next: (previous: { value?: Value }) => { value?: Value; error?: unknown }) => {

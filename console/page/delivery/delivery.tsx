@@ -1,0 +1,75 @@
+import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { countOf, countText } from '../format.ts';
+import { hasNoSubscriber, statusText } from './delivery-text.ts';
+import { Funnel } from './funnel.tsx';
+
+interface DeliveryProps {
+  readonly notification: NotificationResult;
+  /** About how many subscribers the audience has, if that is known. */
+  readonly audienceSize?: number | undefined;
+}
+
+/** What became of a notification: progress, funnel, and why pushes failed. */
+export function Delivery({ notification, audienceSize }: DeliveryProps) {
+  const { status, removed, failed, failures = {}, unreached } = notification;
+  const isEmpty = hasNoSubscriber(notification, status);
+  return (
+    <div class="delivery" data-status={status}>
+      <p role="status" class={isEmpty ? 'nobody' : 'status-text'}>
+        {statusText(notification)}
+      </p>
+      {status === 'sending' && <Progress {...notification} audienceSize={audienceSize} />}
+      {!isEmpty && <Funnel notification={notification} />}
+      {removed > 0 && (
+        <p class="remark" data-count="removed">
+          <strong>{countText(removed)} removed.</strong> The push service reported these
+          subscriptions as gone, and Carillon deleted them: the browser or the person unsubscribed.
+        </p>
+      )}
+      {failed > 0 && (
+        <div class="remark" data-count="failed">
+          <p>
+            <strong>{countText(failed)} failed,</strong> after retries:
+          </p>
+          <ul class="failures">
+            {Object.entries(failures).map(([reason, count]) => (
+              <li key={reason}>
+                <strong>{countText(count)}</strong> {failureReasons[reason as FailureReason]}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {unreached !== undefined && (
+        <p class="remark" data-count="unreached">
+          <strong>At least {countOf(unreached, 'subscriber')} not attempted:</strong> the time ran
+          out, or the database failed. For a large audience, choose “Respond before the delivery”.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Progress({
+  attempted,
+  audienceSize,
+}: {
+  attempted: number;
+  audienceSize?: number | undefined;
+}) {
+  return (
+    <div class="progress">
+      <label for="progress">
+        {audienceSize === undefined
+          ? `${countText(attempted)} attempted so far`
+          : `${countText(attempted)} of about ${countText(audienceSize)} attempted`}
+      </label>
+      <progress
+        id="progress"
+        max={Math.max(audienceSize ?? 0, attempted, 1)}
+        value={audienceSize && attempted}
+      />
+    </div>
+  );
+}

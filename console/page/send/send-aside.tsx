@@ -1,0 +1,38 @@
+import type { SendBody } from '../../../contract/schemas/notification.ts';
+import { codeSample, sampleLanguages } from '../code/code-samples.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { useSession } from '../session.ts';
+
+interface SendAsideProps {
+  readonly notification: SendBody;
+  readonly respondAsync: boolean;
+}
+
+/** What browsers show of the form, and the code that sends it. */
+export function SendAside({ notification, respondAsync }: SendAsideProps) {
+  const { settings, client } = useSession();
+  const { baseUrl } = settings;
+  const { projectId } = client;
+  return (
+    <aside class="send-aside" aria-label="Preview and code">
+      <section class="card" aria-labelledby="code-title">
+        <h2 id="code-title">Code</h2>
+        <p class="hint">Sends exactly this notification. Set CARILLON_SECRET_KEY first.</p>
+        <Tabs label="Language" tabs={sampleLanguages}>
+          {(language) => {
+            const code = codeSample(language, { baseUrl, projectId, notification, respondAsync });
+            return (
+              <div class="code">
+                <CopyButton text={code} label="Copy" />
+                <pre>
+                  <code>{code}</code>
+                </pre>
+              </div>
+            );
+          }}
+        </Tabs>
+      </section>
+    </aside>
+  );
+}

@@ -1,0 +1,142 @@
+import type { Issue } from '../../../contract/errors.ts';
+import { issuesOf } from '../../../contract/issues.ts';
+import { type SendBody, sendSchema } from '../../../contract/schemas/notification.ts';
+
+/** What the form has: texts as they are typed. An empty text, and a flag that is off, are left out. */
+export interface SendForm {
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  readonly icon: string;
+  readonly image: string;
+  readonly badge: string;
+  /** Seconds. */
+  readonly ttl: string;
+  readonly urgency: string;
+  readonly topic: string;
+  readonly tag: string;
+  readonly lang: string;
+  readonly dir: string;
+  /** Local time, as `<input type="datetime-local">` has it. */
+  readonly timestamp: string;
+  /** JSON. */
+  readonly data: string;
+  readonly appBadge: string;
+  readonly renotify: boolean;
+  readonly requireInteraction: boolean;
+  readonly silent: boolean;
+  /** The only flag that is on by default. */
+  readonly worker: boolean;
+  readonly actions: readonly ActionForm[];
+  readonly to: 'everyone' | 'users';
+  /** One user id per line. */
+  readonly userIds: string;
+  /** Undefined: for large audiences. */
+  readonly respondAsync: boolean | undefined;
+}
+
+export interface ActionForm {
+  readonly action: string;
+  readonly title: string;
+  readonly url: string;
+  readonly icon: string;
+}
+
+export const emptyAction: ActionForm = { action: '', title: '', url: '', icon: '' };
+
+export const emptySendForm: SendForm = {
+  title: '',
+  body: '',
+  url: '',
+  icon: '',
+  image: '',
+  badge: '',
+  ttl: '',
+  urgency: '',
+  topic: '',
+  tag: '',
+  lang: '',
+  dir: '',
+  timestamp: '',
+  data: '',
+  appBadge: '',
+  renotify: false,
+  requireInteraction: false,
+  silent: false,
+  worker: true,
+  actions: [],
+  to: 'everyone',
+  userIds: '',
+  respondAsync: undefined,
+};
+
+/** Names of the form's members with a text. */
+export type TextName = {
+  [Name in keyof SendForm]: SendForm[Name] extends string ? Name : never;
+}[keyof SendForm];
+
+/** Names of the form's members that are on or off. */
+export type FlagName = 'renotify' | 'requireInteraction' | 'silent' | 'worker';
+
+const textNames = ['title', 'body', 'url', 'icon', 'image', 'badge'] as const;
+const optionNames = ['urgency', 'topic', 'tag', 'lang', 'dir'] as const;
+const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
+
+/** The body of send that the form stands for, and what the service would refuse of it. */
+export function readSendForm(form: SendForm): {
+  readonly notification: SendBody;
+  readonly issues: readonly Issue[];
+} {
+  const texts = [...textNames, ...optionNames].map((name) => [name, form[name].trim()] as const);
+  const flags = flagNames.map((name) => [name, form[name] || ''] as const);
+  const members: readonly (readonly [string, unknown])[] = [
+    ...texts,
+    ['ttl', wholeNumber(form.ttl)],
+    ...flags,
+    ['actions', form.actions.length === 0 ? '' : form.actions.map(withoutEmpty)],
+    ['timestamp', timestampOf(form.timestamp)],
+    ['data', dataOf(form.data)],
+    ['appBadge', wholeNumber(form.appBadge)],
+    ['worker', form.worker ? '' : false],
+    ['userIds', form.to === 'users' ? linesOf(form.userIds) : ''],
+  ];
+  const body = Object.fromEntries(members.filter(([, value]) => value !== ''));
+  const { error } = sendSchema.safeParse(body);
+  const issues = error === undefined ? [] : issuesOf(error, sendSchema);
+  return { notification: body as unknown as SendBody, issues };
+}
+
+function withoutEmpty(action: ActionForm): Partial<ActionForm> {
+  return Object.fromEntries(
+    Object.entries(action)
+      .map(([name, text]) => [name, text.trim()] as const)
+      .filter(([, text]) => text !== ''),
+  );
+}
+
+/** NaN for another text: the schema refuses it. */
+function wholeNumber(text: string): number | '' {
+  return text.trim() === '' ? '' : Number(text);
+}
+
+function timestampOf(localTime: string): string {
+  const time = new Date(localTime);
+  if (localTime === '' || Number.isNaN(time.getTime())) return localTime;
+  return time.toISOString();
+}
+
+/** The text itself if it is not JSON: the schema refuses it, since it is not an object. */
+function dataOf(text: string): unknown {
+  try {
+    return text.trim() === '' ? '' : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

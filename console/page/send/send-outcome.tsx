@@ -1,0 +1,47 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Accepted, SendResult } from '../../../contract/schemas/notification.ts';
+import { useNotification } from '../calls/use-notification.ts';
+import { deliveryText } from '../delivery/delivery-text.ts';
+import { LiveDelivery } from '../delivery/live-delivery.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { fragmentOf } from '../routing/place.ts';
+import { useSession } from '../session.ts';
+
+/** The response of a send. */
+export type Sent = (SendResult | Accepted) & { readonly toUsers: boolean };
+
+/** What became of the send that has just been made. Gets the focus, and is updated from then on. */
+export function SendOutcome({ sent }: { readonly sent: Sent }) {
+  const { client } = useSession();
+  const { notification, error } = useNotification(client, sent.id);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current!.focus({ preventScroll: true });
+    heading.current!.closest('section')!.scrollIntoView({ block: 'nearest' });
+  }, []);
+  const place = fragmentOf({
+    view: 'notification',
+    projectId: client.projectId,
+    notificationId: sent.id,
+  });
+  return (
+    <section class="card outcome" aria-labelledby="outcome-title">
+      <h2 id="outcome-title" ref={heading} tabIndex={-1} aria-describedby="outcome-text">
+        {'attempted' in sent ? 'Sent' : 'Accepted'}
+      </h2>
+      {notification === undefined ? (
+        <p id="outcome-text">
+          {'attempted' in sent
+            ? deliveryText(sent, sent.toUsers)
+            : 'The service is delivering the notification.'}
+        </p>
+      ) : (
+        <LiveDelivery notification={notification} />
+      )}
+      <Problem error={error} />
+      <p>
+        <a href={place}>Open this notification</a>
+      </p>
+    </section>
+  );
+}

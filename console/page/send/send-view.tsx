@@ -1,0 +1,119 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Issue } from '../../../contract/errors.ts';
+import { limits } from '../../../contract/limits.ts';
+import type { SendBody } from '../../../contract/schemas/notification.ts';
+import { CarillonError } from '../../../sdk/common/error.ts';
+import { useAction } from '../calls/use-action.ts';
+import { useLoad } from '../calls/use-load.ts';
+import { countOf } from '../format.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { View } from '../parts/view.tsx';
+import { useSession } from '../session.ts';
+import { FormContext } from './form-context.ts';
+import { SendAside } from './send-aside.tsx';
+import { readSendForm } from './send-form.ts';
+import { SendFormFields } from './send-form-fields.tsx';
+import { SendOutcome, type Sent } from './send-outcome.tsx';
+
+/** Writes and sends a notification. */
+export function SendView() {
+  const { client, settings, draft, setDraft } = useSession();
+  const project = useLoad(() => client.project(), [client]);
+  const subscribers = project.value?.subscribers;
+  const { notification, issues } = readSendForm(draft);
+  const [showsIssues, showIssues] = useState(false);
+  const [refused, setRefused] = useState<readonly Issue[]>([]);
+  const [isAsking, ask] = useState(false);
+  const [sent, setSent] = useState<Sent>();
+  const form = useRef<HTMLFormElement>(null);
+  const keyOf = useIdempotencyKeys();
+  const respondAsync =
+    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > limits.share.recipients);
+
+  const send = useAction(async () => {
+    const idempotencyKey = keyOf.request(notification);
+    try {
+      const result = await client.send(notification, { idempotencyKey, respondAsync });
+      keyOf.forget();
+      setSent({ ...result, toUsers: notification.userIds !== undefined });
+    } catch (error) {
+      if (error instanceof CarillonError && error.issues) setRefused(error.issues);
+      throw error;
+    }
+  });
+
+  function submit(event: Event) {
+    event.preventDefault();
+    setSent(undefined);
+    setRefused([]);
+    showIssues(true);
+    if (issues.length > 0) {
+      // After the fields have their errors, and their groups are open.
+      setTimeout(() => form.current!.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+    } else if (draft.to === 'everyone' && !settings.local) ask(true);
+    else send.run();
+  }
+
+  const audience =
+    draft.to === 'users'
+      ? countOf(notification.userIds?.length ?? 0, 'user id')
+      : subscribers === undefined
+        ? 'everyone'
+        : countOf(subscribers, 'subscriber');
+  return (
+    <View title="Send" projectId={client.projectId}>
+      <div class="send">
+        <div class="send-main">
+          <form class="card" ref={form} noValidate onSubmit={submit} aria-label="Notification">
+            <FormContext.Provider
+              value={{
+                form: draft,
+                change: (changes) => setDraft((current) => ({ ...current, ...changes })),
+                issues: showsIssues ? [...issues, ...refused] : [],
+              }}
+            >
+              <SendFormFields subscribers={subscribers} respondAsync={respondAsync} />
+            </FormContext.Provider>
+            <div class="buttons">
+              <button type="submit" class="primary" id="send" aria-disabled={send.isRunning}>
+                {send.isRunning ? 'Sending…' : `Send to ${audience}`}
+              </button>
+            </div>
+            <p role="status" class="hint">
+              {send.isRunning &&
+                'Sending. The response comes when every push has been attempted, within 30 s.'}
+              {showsIssues && issues.length > 0 && `${countOf(issues.length, 'field')} to correct.`}
+            </p>
+            <Problem error={send.error} />
+          </form>
+          {sent !== undefined && <SendOutcome key={sent.id} sent={sent} />}
+        </div>
+        <SendAside notification={notification} respondAsync={respondAsync} />
+      </div>
+      <ConfirmDialog
+        isOpen={isAsking}
+        question={`Send to ${audience}?`}
+        explanation={`“${draft.title}” goes to every subscriber of ${client.projectId} at ${settings.baseUrl}. It cannot be taken back.`}
+        confirmLabel="Send"
+        onConfirm={() => send.run()}
+        onClose={() => ask(false)}
+      />
+    </View>
+  );
+}
+
+/** One key for a notification until it is sent: a repeated attempt never sends it twice. */
+function useIdempotencyKeys() {
+  const last = useRef<{ readonly body: string; readonly key: string } | undefined>(undefined);
+  return {
+    request(notification: SendBody): string {
+      const body = JSON.stringify(notification);
+      if (last.current?.body !== body) last.current = { body, key: crypto.randomUUID() };
+      return last.current.key;
+    },
+    forget() {
+      last.current = undefined;
+    },
+  };
+}

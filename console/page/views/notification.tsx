@@ -1,0 +1,71 @@
+import { notificationContentSchema } from '../../../contract/schemas/notification.ts';
+import { useNotification } from '../calls/use-notification.ts';
+import { audienceText } from '../delivery/delivery-text.ts';
+import { LiveDelivery } from '../delivery/live-delivery.tsx';
+import { timeText } from '../format.ts';
+import { Problem } from '../parts/problem.tsx';
+import { View } from '../parts/view.tsx';
+import { fragmentOf } from '../routing/place.ts';
+import { formOf } from '../send/form-of.ts';
+import { useSession } from '../session.ts';
+
+/** One notification: what became of it, and what it is. */
+export function NotificationView({ notificationId }: { readonly notificationId: string }) {
+  const { client, setDraft } = useSession();
+  const { projectId } = client;
+  const { notification, error } = useNotification(client, notificationId);
+  return (
+    <View
+      title={notification?.title ?? 'Notification'}
+      projectId={projectId}
+      actions={<a href={fragmentOf({ view: 'notifications', projectId })}>All notifications</a>}
+    >
+      <Problem error={error} />
+      {notification !== undefined && (
+        <>
+          <p class="lead">
+            <time dateTime={notification.sentAt}>{timeText(notification.sentAt)}</time> · to{' '}
+            {audienceText(notification)}
+          </p>
+          <section class="card" aria-labelledby="delivery-title">
+            <h2 id="delivery-title">Delivery</h2>
+            <LiveDelivery notification={notification} />
+          </section>
+          <section class="card" aria-labelledby="content-title">
+            <div class="card-head">
+              <h2 id="content-title">Content and options</h2>
+              <a
+                href={fragmentOf({ view: 'send', projectId })}
+                onClick={() => setDraft(() => formOf(notification))}
+              >
+                Edit and send again
+              </a>
+            </div>
+            <dl class="facts">
+              {optionsOf(notification).map(([name, value]) => (
+                <>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+                </>
+              ))}
+              <dt>
+                <code>id</code>
+              </dt>
+              <dd>{notification.id}</dd>
+            </dl>
+          </section>
+        </>
+      )}
+    </View>
+  );
+}
+
+/** The fields of the send, in the order of the contract. */
+function optionsOf(notification: object): readonly (readonly [string, unknown])[] {
+  const given: Readonly<Record<string, unknown>> = { ...notification };
+  return Object.keys(notificationContentSchema.shape).flatMap((name) =>
+    given[name] === undefined ? [] : [[name, given[name]] as const],
+  );
+}

@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { useAction } from '../calls/use-action.ts';
+import { useLoad } from '../calls/use-load.ts';
+import { countOf } from '../format.ts';
+import { Problem } from '../parts/problem.tsx';
+import { View } from '../parts/view.tsx';
+import { useSession } from '../session.ts';
+import { NotificationRows } from './notification-rows.tsx';
+
+/** The project's notifications, the newest first, page by page. */
+export function NotificationsView() {
+  const { client } = useSession();
+  const first = useLoad(() => client.notifications(), [client]);
+  const [older, setOlder] = useState<readonly NotificationResult[]>([]);
+  /** `nextCursor` of the last page after the first one. */
+  const [nextCursor, setNextCursor] = useState<string>();
+  const [loaded, setLoaded] = useState('');
+  const cursor = older.length === 0 ? first.value?.nextCursor : nextCursor;
+
+  const loadOlder = useAction(async () => {
+    const page = await client.notifications({ cursor });
+    setOlder([...older, ...page.notifications]);
+    setNextCursor(page.nextCursor);
+    setLoaded(`${countOf(page.notifications.length, 'older notification')} loaded.`);
+    const [next] = page.notifications;
+    // After the rows are shown. The pressed button may be gone.
+    setTimeout(() => document.querySelector<HTMLElement>(`[data-id="${next?.id}"] a`)?.focus());
+  });
+
+  function reload() {
+    setOlder([]);
+    setLoaded('');
+    first.reload();
+  }
+
+  return (
+    <View
+      title="Notifications"
+      projectId={client.projectId}
+      actions={
+        <button type="button" onClick={reload} aria-disabled={first.isLoading}>
+          Refresh
+        </button>
+      }
+    >
+      <section class="card" aria-label="Notifications, the newest first">
+        <Problem error={first.error} />
+        {first.value !== undefined && (
+          <NotificationRows notifications={[...first.value.notifications, ...older]} />
+        )}
+        <p role="status" class="hint">
+          {loaded}
+        </p>
+        <Problem error={loadOlder.error} />
+        {cursor !== undefined && (
+          <div class="buttons">
+            <button
+              type="button"
+              onClick={() => loadOlder.run()}
+              aria-disabled={loadOlder.isRunning}
+            >
+              {loadOlder.isRunning ? 'Loading…' : 'Load older notifications'}
+            </button>
+          </div>
+        )}
+      </section>
+    </View>
+  );
+}

@@ -1,0 +1,127 @@
+import { useLoad } from '../calls/use-load.ts';
+import { countText, monthText, rateText, timeText } from '../format.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { View } from '../parts/view.tsx';
+import { fragmentOf } from '../routing/place.ts';
+import { useSession } from '../session.ts';
+import { NotificationRows } from './notification-rows.tsx';
+
+const latest = 5;
+
+/** The project's subscribers, its usage against the limits, and its latest notifications. */
+export function OverviewView() {
+  const { client, settings } = useSession();
+  const { projectId } = client;
+  const project = useLoad(() => client.project(), [client]);
+  const list = useLoad(() => client.notifications({ limit: latest }), [client]);
+  const place = (view: 'send' | 'notifications' | 'browser') => fragmentOf({ view, projectId });
+  return (
+    <View
+      title="Overview"
+      projectId={projectId}
+      actions={
+        <a class="button primary" href={place('send')}>
+          Send a notification
+        </a>
+      }
+    >
+      <Problem error={project.error} />
+      {project.value !== undefined && (
+        <>
+          <div class="meters">
+            <Meter
+              title="Subscribers"
+              used={project.value.subscribers}
+              cap={project.value.subscriberCap}
+              full="The service refuses new subscribers until the limit is raised."
+            />
+            <Meter
+              title={`Notifications in ${monthText(project.value.month)}`}
+              used={project.value.sentThisMonth}
+              cap={project.value.monthlySendCap}
+              full="The service refuses sends until the next month (UTC), or until the limit is raised."
+            />
+          </div>
+          {project.value.subscribers === 0 && (
+            <p class="card">
+              <strong>Nobody is subscribed yet.</strong>{' '}
+              {settings.local ? (
+                <a href={place('browser')}>Subscribe this browser</a>
+              ) : (
+                <>
+                  Add the SDK to your site: <code>docs/sdk.md</code> says how.
+                </>
+              )}
+            </p>
+          )}
+        </>
+      )}
+      <section class="card" aria-labelledby="latest-title">
+        <div class="card-head">
+          <h2 id="latest-title">Latest notifications</h2>
+          <a href={place('notifications')}>All notifications</a>
+        </div>
+        <Problem error={list.error} />
+        {list.value !== undefined && <NotificationRows notifications={list.value.notifications} />}
+      </section>
+      {project.value !== undefined && (
+        <section class="card" aria-labelledby="project-title">
+          <h2 id="project-title">Project</h2>
+          <dl class="facts">
+            <dt>Id</dt>
+            <dd>
+              <code>{project.value.projectId}</code>
+            </dd>
+            <dt>Name</dt>
+            <dd>{project.value.name}</dd>
+            <dt>Service</dt>
+            <dd>
+              <code>{settings.baseUrl}</code>
+            </dd>
+            <dt>Application server key</dt>
+            <dd class="with-copy">
+              <code>{project.value.applicationServerKey}</code>
+              <CopyButton text={project.value.applicationServerKey} label="Copy key" />
+            </dd>
+            <dt>Created</dt>
+            <dd>
+              <time dateTime={project.value.createdAt}>{timeText(project.value.createdAt)}</time>
+            </dd>
+          </dl>
+        </section>
+      )}
+    </View>
+  );
+}
+
+interface MeterProps {
+  readonly title: string;
+  readonly used: number;
+  /** Null: no limit. */
+  readonly cap: number | null;
+  /** What happens at the limit. */
+  readonly full: string;
+}
+
+/** A count and its limit. */
+function Meter({ title, used, cap, full }: MeterProps) {
+  const part = cap === null ? 0 : Math.min(used / cap, 1);
+  const level = part === 1 ? 'full' : part >= 0.9 ? 'high' : 'normal';
+  return (
+    <section class="card meter" data-level={level} aria-label={title}>
+      <h2>{title}</h2>
+      <p class="meter-count">
+        <strong>{countText(used)}</strong>{' '}
+        {cap === null ? 'no limit' : `of ${countText(cap)} (${rateText(used, cap) || '0 %'})`}
+      </p>
+      {cap !== null && (
+        <span class="bar" aria-hidden="true">
+          <span style={{ width: `${100 * part}%` }} />
+        </span>
+      )}
+      {level === 'full' && <p class="meter-note">{full}</p>}
+      {level === 'high' && <p class="meter-note">Nearly at the limit.</p>}
+    </section>
+  );
+}
