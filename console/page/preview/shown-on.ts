@@ -1,0 +1,100 @@
+import { limits } from '../../../contract/limits.ts';
+import { webUrl } from '../../../contract/schemas/fields.ts';
+import type { SendBody } from '../../../contract/schemas/notification.ts';
+import { type Platform, platforms, type VariedField } from './platforms.ts';
+
+/** A notification as a platform shows it. */
+export interface ShownNotification {
+  readonly title: string;
+  readonly body: string;
+  /** Whose notification it is. */
+  readonly site: string;
+  readonly icon?: string | undefined;
+  readonly image?: string | undefined;
+  readonly badge?: string | undefined;
+  /** Their texts. */
+  readonly buttons: readonly string[];
+  /** As sent: a date-time. Undefined: the time of the arrival. */
+  readonly timestamp?: string | undefined;
+  /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * What a platform shows of a notification.
+ * @param notification as far as it is written: fields may still be invalid.
+ */
+export function shownOn(platform: Platform, notification: SendBody): ShownNotification {
+  const { ignored, shown, ...lengths } = platforms[platform];
+  const bodyLength =
+    (isUsed(notification, 'image') && lengths.bodyLengthWithImage) || lengths.bodyLength;
+  const used = <Field extends VariedField>(field: Field): SendBody[Field] | undefined =>
+    field in ignored || !isUsed(notification, field) ? undefined : notification[field];
+
+  const title = cut(notification.title, lengths.titleLength);
+  const body = cut(notification.body ?? '', bodyLength);
+  const buttons = (used('actions') ?? [])
+    .slice(0, limits.actions)
+    .map((action) => cut(action.title, lengths.buttonLength));
+  const cutOff = [
+    title.isCut && `The title is cut off after about ${lengths.titleLength} characters.`,
+    body.isCut && `The body is cut off after about ${bodyLength} characters.`,
+    buttons.some(({ isCut }) => isCut) &&
+      `Buttons are cut off after about ${lengths.buttonLength} characters.`,
+  ].filter((sentence) => sentence !== false);
+  const sentencesOf = (sentences: typeof shown) =>
+    Object.entries(sentences)
+      .filter(([field]) => isUsed(notification, field as VariedField))
+      .map(([, sentence]) => sentence);
+
+  return {
+    title: title.text,
+    body: body.text,
+    site: siteOf(notification),
+    icon: used('icon'),
+    image: used('image'),
+    badge: used('badge'),
+    buttons: buttons.map(({ text }) => text),
+    timestamp: used('timestamp'),
+    remarks: [...sentencesOf(ignored), ...cutOff, ...sentencesOf(shown)],
+  };
+}
+
+/** Whether the notification has the field, with a value that can have an effect. */
+function isUsed(notification: SendBody, field: VariedField): boolean {
+  const value = notification[field];
+  switch (field) {
+    case 'icon':
+    case 'image':
+    case 'badge':
+      return webUrl.safeParse(value).success;
+    case 'actions':
+      return notification.actions !== undefined && notification.actions.length > 0;
+    case 'timestamp':
+      return !Number.isNaN(Date.parse(String(value)));
+    default:
+      return value !== undefined && value !== false;
+  }
+}
+
+/** The site of the URL, where people have subscribed: the notification itself does not name it. */
+function siteOf({ url }: SendBody): string {
+  return webUrl.safeParse(url).success ? new URL(url!).host : 'your-site.example';
+}
+
+const segmenter = new Intl.Segmenter();
+
+/** Cuts text between characters as people see them: an emoji of several code points is one. */
+function cut(text: string, length: number): { readonly text: string; readonly isCut: boolean } {
+  const characters = Array.from(segmenter.segment(text), ({ segment }) => segment);
+  const isCut = characters.length > length;
+  return {
+    text: isCut
+      ? `${characters
+          .slice(0, length - 1)
+          .join('')
+          .trimEnd()}…`
+      : text,
+    isCut,
+  };
+}
