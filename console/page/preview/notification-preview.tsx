@@ -35,8 +35,7 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
         <div class="preview-notification">
           <p class="preview-site">
             {picture('badge')}
-            {shown.site}
-            <span> · {timeOf(shown.timestamp)}</span>
+            {shown.site} · {timeOf(shown.timestamp)}
           </p>
           <div class="preview-content">
             <div class="preview-text" lang={lang} dir={dir}>
