@@ -2,6 +2,8 @@ import type { SendBody } from '../../../contract/schemas/notification.ts';
 import { codeSample, sampleLanguages } from '../code/code-samples.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Tabs } from '../parts/tabs.tsx';
+import { NotificationPreview } from '../preview/notification-preview.tsx';
+import { platformNames } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
 
 interface SendAsideProps {
@@ -16,6 +18,12 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
   const { projectId } = client;
   return (
     <aside class="send-aside" aria-label="Preview and code">
+      <section class="card" aria-labelledby="preview-title">
+        <h2 id="preview-title">Preview</h2>
+        <Tabs label="Platform" tabs={platformNames}>
+          {(platform) => <NotificationPreview notification={notification} platform={platform} />}
+        </Tabs>
+      </section>
       <section class="card" aria-labelledby="code-title">
         <h2 id="code-title">Code</h2>
         <p class="hint">Sends exactly this notification. Set CARILLON_SECRET_KEY first.</p>

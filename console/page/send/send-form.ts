@@ -100,7 +100,9 @@ export function readSendForm(form: SendForm): {
     ['worker', form.worker ? '' : false],
     ['userIds', form.to === 'users' ? linesOf(form.userIds) : ''],
   ];
-  const body = Object.fromEntries(members.filter(([, value]) => value !== ''));
+  const body = Object.fromEntries(
+    members.filter(([name, value]) => name === 'title' || value !== ''),
+  );
   const { error } = sendSchema.safeParse(body);
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
   return { notification: body as unknown as SendBody, issues };
