@@ -2,7 +2,7 @@ import type { Issue } from '../../../contract/errors.ts';
 import { issuesOf } from '../../../contract/issues.ts';
 import { type SendBody, sendSchema } from '../../../contract/schemas/notification.ts';
 
-/** What the form has: texts as they are typed. An empty text, and a flag that is off, are left out. */
+/** What the form has: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
 export interface SendForm {
   readonly title: string;
   readonly body: string;
@@ -108,11 +108,12 @@ export function readSendForm(form: SendForm): {
   return { notification: body as unknown as SendBody, issues };
 }
 
+/** Required fields stay, also if they are empty. */
 function withoutEmpty(action: ActionForm): Partial<ActionForm> {
   return Object.fromEntries(
     Object.entries(action)
       .map(([name, text]) => [name, text.trim()] as const)
-      .filter(([, text]) => text !== ''),
+      .filter(([name, text]) => name === 'action' || name === 'title' || text !== ''),
   );
 }
 
