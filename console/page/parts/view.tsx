@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface ViewProps {
   readonly title: string;
@@ -16,7 +16,8 @@ let hasShownView = false;
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
 export function View({ title, documentTitle = title, projectId, actions, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before the person can type or press anything in the view.
+  useLayoutEffect(() => {
     if (hasShownView) {
       heading.current!.focus({ preventScroll: true });
       window.scrollTo({ top: 0 });

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { SendBody } from '../../../contract/schemas/notification.ts';
@@ -22,7 +22,7 @@ export function SendView() {
   const project = useLoad(() => client.project(), [client]);
   const subscribers = project.value?.subscribers;
   const { notification, issues } = readSendForm(draft);
-  const [showsIssues, showIssues] = useState(false);
+  const [attempts, setAttempts] = useState(0);
   const [refused, setRefused] = useState<readonly Issue[]>([]);
   const [isAsking, ask] = useState(false);
   const [sent, setSent] = useState<Sent>();
@@ -43,15 +43,18 @@ export function SendView() {
     }
   });
 
+  // The fields have their errors by then, and their groups are open.
+  useLayoutEffect(() => {
+    form.current!.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [attempts, refused]);
+
   function submit(event: Event) {
     event.preventDefault();
     setSent(undefined);
     setRefused([]);
-    showIssues(true);
-    if (issues.length > 0) {
-      // After the fields have their errors, and their groups are open.
-      setTimeout(() => form.current!.querySelector<HTMLElement>('[aria-invalid]')?.focus());
-    } else if (draft.to === 'everyone' && !settings.local) ask(true);
+    setAttempts(attempts + 1);
+    if (issues.length > 0) return;
+    if (draft.to === 'everyone' && !settings.local) ask(true);
     else send.run();
   }
 
@@ -70,7 +73,7 @@ export function SendView() {
               value={{
                 form: draft,
                 change: (changes) => setDraft((current) => ({ ...current, ...changes })),
-                issues: showsIssues ? [...issues, ...refused] : [],
+                issues: attempts > 0 ? [...issues, ...refused] : [],
               }}
             >
               <SendFormFields subscribers={subscribers} respondAsync={respondAsync} />
@@ -83,7 +86,9 @@ export function SendView() {
             <p role="status" class="hint">
               {send.isRunning &&
                 'Sending. The response comes when every push has been attempted, within 30 s.'}
-              {showsIssues && issues.length > 0 && `${countOf(issues.length, 'field')} to correct.`}
+              {attempts > 0 &&
+                issues.length > 0 &&
+                `${countOf(issues.length, 'field')} to correct.`}
             </p>
             <Problem error={send.error} />
           </form>

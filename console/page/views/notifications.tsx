@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
@@ -16,6 +16,8 @@ export function NotificationsView() {
   /** `nextCursor` of the last page after the first one. */
   const [nextCursor, setNextCursor] = useState<string>();
   const [loaded, setLoaded] = useState('');
+  /** Id of the first notification of the page that was loaded last. */
+  const [firstLoaded, setFirstLoaded] = useState<string>();
   const cursor = older.length === 0 ? first.value?.nextCursor : nextCursor;
 
   const loadOlder = useAction(async () => {
@@ -23,10 +25,12 @@ export function NotificationsView() {
     setOlder([...older, ...page.notifications]);
     setNextCursor(page.nextCursor);
     setLoaded(`${countOf(page.notifications.length, 'older notification')} loaded.`);
-    const [next] = page.notifications;
-    // After the rows are shown. The pressed button may be gone.
-    setTimeout(() => document.querySelector<HTMLElement>(`[data-id="${next?.id}"] a`)?.focus());
+    setFirstLoaded(page.notifications[0]?.id);
   });
+  // The pressed button may be gone.
+  useLayoutEffect(() => {
+    document.querySelector<HTMLElement>(`[data-id="${firstLoaded}"] a`)?.focus();
+  }, [firstLoaded]);
 
   function reload() {
     setOlder([]);

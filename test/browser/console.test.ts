@@ -1,0 +1,179 @@
+import { type ConsoleServer, startConsoleServer } from '../../console/console-server.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
+import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
+import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
+
+describeWith('firefox', 'the console in Firefox', (executablePath) => {
+  let stack: BrowserStack;
+  let firefox: Firefox;
+  let tab: ConsolePage;
+
+  beforeAll(async () => {
+    stack = await startBrowserStack();
+    firefox = await launchFirefox({
+      executablePath,
+      pushService: stack.pushService.origin,
+      permission: 'default',
+    });
+    tab = await openConsole(firefox.browser, stack.baseUrl);
+  });
+
+  afterAll(async () => {
+    await firefox?.close();
+    await stack?.stop();
+  });
+
+  /** Waits for a count of the delivery that is shown. */
+  const expectCount = (step: string, count: number) =>
+    tab.expectText(`[data-step=${step}] .funnel-count`, String(count));
+
+  test('a person subscribes, sends, sees the click, finds it after a reload, and removes the user', async () => {
+    await tab.open();
+    await tab.expectView('Overview');
+    await tab.expectText('[aria-label=Subscribers]', '0 of 1,000');
+
+    await tab.click('link', 'This browser');
+    await tab.expectView('This browser');
+    await tab.type('User id', 'ada');
+    await tab.click('button', 'Subscribe');
+    await tab.expectText('#browser-lead', 'Waiting for your decision: allow or block');
+    await firefox.allowNotifications();
+    await tab.expectText('#browser-status', 'Subscribed');
+    expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
+
+    await tab.click('link', 'Send');
+    await tab.click('button', 'Send to 1 subscriber');
+    await expectCount('Shown', 1);
+    expect(await tab.focus()).toBe('outcome-title');
+    await firefox.clickNotification('The bells are ringing');
+    await expectCount('Clicked', 1);
+    await tab.screenshot('send');
+
+    await tab.click('link', 'Open this notification');
+    await tab.expectView('The bells are ringing');
+    await tab.page.reload();
+    await expectCount('Clicked', 1);
+    await tab.screenshot('notification');
+    await tab.click('link', 'Notifications');
+    await tab.expectText('.row', 'The bells are ringing');
+    await tab.expectText('.row', 'Delivered1 100 %');
+
+    await tab.click('link', 'Users');
+    await tab.type('User id', 'ada');
+    await tab.click('button', 'Look up');
+    await tab.expectText('[role=status]', 'ada has 1 subscription.');
+    await tab.click('button', 'Remove all subscriptions of this user');
+    await tab.click('button', 'Remove');
+    await tab.expectText('[role=status]', 'Removed 1 subscription of ada.');
+    expect(await stack.subscriptions(stack.demo)).toEqual([]);
+
+    await tab.click('link', 'Send');
+    await tab.click('button', 'Send to 0 subscribers');
+    await tab.expectText('.outcome', 'No subscriber matched: nobody is subscribed');
+    await tab.click('link', 'Overview');
+    await tab.expectText('[aria-label^="Notifications in"]', '2 of 10,000');
+    await tab.screenshot('overview');
+  });
+
+  test('a large send shows its progress until every push was attempted', async () => {
+    const { projectId, applicationServerKey } = stack.demo;
+    const browsers = Array.from({ length: 3 }, () =>
+      stack.pushService.subscribe({ applicationServerKey }),
+    );
+    for (const browser of browsers) {
+      await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(browser.toJSON()),
+      });
+    }
+    browsers[0]!.behave({ delayMs: 6000 });
+    browsers[1]!.behave({ status: 410 });
+    browsers[2]!.behave({ status: 403 });
+    await tab.open('#/projects/demo/send');
+    await tab.page.click('details:has(#send-ttl) summary');
+    await tab.click('checkbox', 'Respond before the delivery');
+    await tab.page.click('#send');
+    await tab.expectText('.outcome [role=status]', 'Sending.');
+    await tab.expectText('.outcome .progress', 'of about 3 attempted');
+    await tab.expectText('.outcome [role=status]', 'Delivered to 1 of 3 subscribers.');
+    await tab.expectText('[data-count=removed]', '1 removed.');
+    await tab.expectText('.failures', '1 The push service refused the VAPID token');
+    await tab.screenshot('failures');
+  });
+
+  test('an invalid field gets an error, and the focus', async () => {
+    await tab.open('#/projects/demo/send');
+    await tab.page.click('details:has(#send-ttl) summary');
+    await tab.type('Time to live (seconds)', '-1');
+    await tab.page.click('#send');
+    await tab.expectText('#send-ttl-error', 'must be a whole number of seconds from 0 to');
+    expect(await tab.focus()).toBe('send-ttl');
+    const described = await tab.page.$eval('#send-ttl', (input) =>
+      input.getAttribute('aria-describedby'),
+    );
+    expect(described).toBe('send-ttl-error send-ttl-hint');
+  });
+
+  test('another project is opened with its id and key; a wrong key is refused', async () => {
+    const { projectId, secretApiKey } = await stack.newProject();
+    await tab.open('#/projects');
+    await tab.type('Project id', projectId);
+    await tab.type('Secret key', stack.demo.secretApiKey);
+    await tab.click('button', 'Open');
+    await tab.expectText('[role=alert]', 'The service refused the secret key of this project.');
+    await tab.type('Secret key', secretApiKey);
+    await tab.click('button', 'Open');
+    await tab.expectView('Overview');
+    await tab.expectText('.project', projectId);
+  });
+
+  describe('of a deployed service', () => {
+    let server: ConsoleServer;
+
+    beforeAll(async () => {
+      server = await startConsoleServer({ root: process.cwd(), baseUrl: stack.baseUrl, port: 0 });
+    });
+
+    afterAll(() => server.stop());
+
+    test('the secret key is asked for after each reload, and stored nowhere', async () => {
+      const { projectId, secretApiKey } = await stack.newProject();
+      const deployed = await openConsole(firefox.browser, server.origin);
+      const send = `#/projects/${projectId}/send`;
+      await deployed.open(send);
+      await deployed.type('Secret key', secretApiKey);
+      await deployed.click('button', 'Open');
+      await deployed.expectView('Send');
+      await deployed.type('Title', 'To everyone');
+      await deployed.click('button', 'Send to 0 subscribers');
+      await deployed.expectText('dialog', 'It cannot be taken back.');
+      await deployed.click('button', 'Send');
+      await deployed.expectText('.outcome', 'No subscriber matched');
+
+      const stored = await deployed.page.evaluate(() =>
+        JSON.stringify([
+          { ...localStorage },
+          { ...sessionStorage },
+          document.cookie,
+          location.href,
+        ]),
+      );
+      expect(stored).not.toContain(secretApiKey);
+      expect(stored).toContain(send);
+      await deployed.page.reload();
+      await deployed.expectView(`Open ${projectId}`);
+      await deployed.page.close();
+    });
+  });
+
+  test('no file of the page contains the secret key', async () => {
+    for (const path of ['/', '/console.js', '/console.css', '/carillon.js', '/carillon-sw.js']) {
+      const file = await (await fetch(stack.baseUrl + path)).text();
+      const keys = [stack.demo.secretApiKey, stack.demo.applicationServerKey];
+      expect(keys.filter((key) => file.includes(key))).toEqual([]);
+    }
+  });
+});
