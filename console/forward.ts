@@ -73,9 +73,10 @@ export async function forward(
 }
 
 function respondUnreachable(baseUrl: string, error: Error, response: ServerResponse): void {
-  // Such as ENOTFOUND. A timeout has none.
-  const { code = `no response within ${timeoutMs / 1000} s` } = Object(error.cause);
-  const message = `${baseUrl} cannot be reached (${code}). Check the address that "npm run console" was started with, and the connection of this machine.`;
+  // Such as ENOTFOUND.
+  const { code = error.message } = Object(error.cause);
+  const reason = error.name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : code;
+  const message = `${baseUrl} cannot be reached (${reason}). Check the address that "npm run console" was started with, and the connection of this machine.`;
   const body = JSON.stringify({ error: { code: 'service_unreachable', message } });
   response.writeHead(502, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(body);

@@ -102,7 +102,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('.outcome .progress', 'of about 3 attempted');
     await tab.expectText('.outcome [role=status]', 'Delivered to 1 of 3 subscribers.');
     await tab.expectText('[data-count=removed]', '1 removed.');
-    await tab.expectText('.failures', '1 The push service refused the VAPID token');
+    await tab.expectText('.failures', '1 × The push service refused the VAPID token');
     await tab.screenshot('failures');
   });
 

@@ -30,12 +30,12 @@ export function Delivery({ notification, audienceSize }: DeliveryProps) {
       {failed > 0 && (
         <div class="remark" data-count="failed">
           <p>
-            <strong>{countText(failed)} failed,</strong> after retries:
+            <strong>{countText(failed)} failed:</strong>
           </p>
           <ul class="failures">
             {Object.entries(failures).map(([reason, count]) => (
               <li key={reason}>
-                <strong>{countText(count)}</strong> {failureReasons[reason as FailureReason]}
+                <strong>{countText(count)} ×</strong> {failureReasons[reason as FailureReason]}
               </li>
             ))}
           </ul>

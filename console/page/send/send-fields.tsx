@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { countText } from '../format.ts';
 import { Field, FieldError, type InputAttributes, inputAttributes } from '../parts/field.tsx';
 import { InlineMarkdown } from '../parts/inline-markdown.tsx';
 import { fieldFacts } from './field-facts.ts';
@@ -19,7 +20,8 @@ interface TextFieldProps {
 /** A field of the form with a text. The API reference's sentence on it is its hint. */
 export function TextField({ name, label, length, rows, type = 'text', ...input }: TextFieldProps) {
   const { form, change } = useForm();
-  const note = length === undefined ? undefined : `${[...form[name]].length} / ${length}`;
+  const note =
+    length === undefined ? undefined : `${[...form[name]].length} / ${countText(length)}`;
   const onInput = ({ currentTarget }: { currentTarget: { value: string } }) =>
     change({ [name]: currentTarget.value });
   return (

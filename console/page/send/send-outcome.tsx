@@ -10,6 +10,8 @@ import { useSession } from '../session.ts';
 /** The response of a send. */
 export type Sent = (SendResult | Accepted) & { readonly toUsers: boolean };
 
+const titles = { sending: 'Sending', sent: 'Sent', interrupted: 'Interrupted' } as const;
+
 /** What became of the send that has just been made. Gets the focus, and is updated from then on. */
 export function SendOutcome({ sent }: { readonly sent: Sent }) {
   const { client } = useSession();
@@ -27,7 +29,7 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
   return (
     <section class="card outcome" aria-labelledby="outcome-title">
       <h2 id="outcome-title" ref={heading} tabIndex={-1} aria-describedby="outcome-text">
-        {'attempted' in sent ? 'Sent' : 'Accepted'}
+        {titles[notification?.status ?? ('attempted' in sent ? 'sent' : 'sending')]}
       </h2>
       {notification === undefined ? (
         <p id="outcome-text">

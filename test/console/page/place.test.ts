@@ -1,0 +1,33 @@
+import { fragmentOf, type Place, placeOf } from '../../../console/page/routing/place.ts';
+
+const notificationId = '5e0c7b0e-3c3f-4a54-9d53-0f5d9a3c7f10';
+
+test.each<[string, Place]>([
+  ['#/projects', { view: 'projects' }],
+  ['#/projects/demo', { view: 'overview', projectId: 'demo' }],
+  ['#/projects/demo/send', { view: 'send', projectId: 'demo' }],
+  ['#/projects/demo/notifications', { view: 'notifications', projectId: 'demo' }],
+  [
+    `#/projects/demo/notifications/${notificationId}`,
+    { view: 'notification', projectId: 'demo', notificationId },
+  ],
+  ['#/projects/send/users', { view: 'users', projectId: 'send' }],
+])('%s is a place, and the fragment of that place', (fragment, place) => {
+  expect(placeOf(fragment)).toEqual(place);
+  expect(fragmentOf(place)).toBe(fragment);
+});
+
+test.each([
+  '',
+  '#',
+  '#main',
+  '#/projects/',
+  '#/projects/Not-an-id',
+  '#/projects/demo/nothing',
+  '#/projects/demo/send/more',
+  '#/projects/demo/notifications/no-uuid',
+  `#/projects/demo/notifications/${notificationId}/more`,
+  '#/other/demo',
+])('%p is the list of projects', (fragment) => {
+  expect(placeOf(fragment)).toEqual({ view: 'projects' });
+});

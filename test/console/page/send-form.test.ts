@@ -1,0 +1,106 @@
+import { fieldFacts } from '../../../console/page/send/field-facts.ts';
+import { formOf } from '../../../console/page/send/form-of.ts';
+import {
+  emptySendForm,
+  readSendForm,
+  type SendForm,
+} from '../../../console/page/send/send-form.ts';
+import { sendSchema } from '../../../contract/schemas/notification.ts';
+
+const full: SendForm = {
+  title: 'Goal',
+  body: '2:0',
+  url: 'https://example.com/match',
+  icon: 'https://example.com/icon.png',
+  image: 'https://example.com/image.png',
+  badge: 'https://example.com/badge.png',
+  ttl: '3600',
+  urgency: 'high',
+  topic: 'match',
+  tag: 'match',
+  lang: 'pt-BR',
+  dir: 'rtl',
+  timestamp: '2026-11-21T19:00',
+  data: '{"match":7}',
+  appBadge: '3',
+  renotify: true,
+  requireInteraction: true,
+  silent: true,
+  worker: false,
+  actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch', icon: '' }],
+  to: 'users',
+  userIds: 'ada\n grace \n\n',
+  respondAsync: undefined,
+};
+
+test('a full form is every field of send', () => {
+  const { notification, issues } = readSendForm(full);
+  expect(issues).toEqual([]);
+  expect(notification).toEqual({
+    title: 'Goal',
+    body: '2:0',
+    url: 'https://example.com/match',
+    icon: 'https://example.com/icon.png',
+    image: 'https://example.com/image.png',
+    badge: 'https://example.com/badge.png',
+    ttl: 3600,
+    urgency: 'high',
+    topic: 'match',
+    tag: 'match',
+    lang: 'pt-BR',
+    dir: 'rtl',
+    timestamp: new Date('2026-11-21T19:00').toISOString(),
+    data: { match: 7 },
+    appBadge: 3,
+    renotify: true,
+    requireInteraction: true,
+    silent: true,
+    worker: false,
+    actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch' }],
+    userIds: ['ada', 'grace'],
+  });
+  // A new option of the contract needs a field here.
+  expect(Object.keys(notification).sort()).toEqual(Object.keys(sendSchema.shape).sort());
+});
+
+test('an empty form is a title only: what is empty is left out', () => {
+  expect(readSendForm({ ...emptySendForm, title: ' Hello ' })).toEqual({
+    notification: { title: 'Hello' },
+    issues: [],
+  });
+});
+
+test.each<[Partial<SendForm>, string]>([
+  [{ title: '' }, 'title'],
+  [{ url: '/relative' }, 'url'],
+  [{ ttl: 'soon' }, 'ttl'],
+  [{ ttl: '1.5' }, 'ttl'],
+  [{ appBadge: '-1' }, 'appBadge'],
+  [{ data: '{' }, 'data'],
+  [{ data: '[1]' }, 'data'],
+  [{ renotify: true }, 'renotify'],
+  [{ worker: false }, 'worker'],
+  [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions.0.action'],
+  [{ to: 'users', userIds: ' \n' }, 'userIds'],
+  [{ to: 'users', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds.1'],
+])('%p has an issue at %s', (changes, path) => {
+  const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
+  expect(issues.map((issue) => issue.path)).toEqual([path]);
+});
+
+test('a form with user ids never becomes a broadcast', () => {
+  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'users' });
+  expect(notification.userIds).toEqual([]);
+});
+
+test('the form of a sent notification sends the same again, to everyone', () => {
+  const { userIds, ...content } = readSendForm(full).notification;
+  const again = readSendForm(formOf(content));
+  expect(again).toEqual({ notification: content, issues: [] });
+});
+
+test('every field of send has a hint, with its bounds', () => {
+  for (const name of Object.keys(sendSchema.shape)) expect(fieldFacts.get(name)).toBeTruthy();
+  expect(fieldFacts.get('title')).toContain('1 to 256 characters');
+  expect(fieldFacts.get('actions[].title')).toContain('1 to 64 characters');
+});

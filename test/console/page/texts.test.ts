@@ -1,0 +1,113 @@
+import { failureText } from '../../../console/page/calls/failure-text.ts';
+import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
+import {
+  audienceText,
+  deliveryText,
+  hasNoSubscriber,
+} from '../../../console/page/delivery/delivery-text.ts';
+import { countOf, monthText, rateText } from '../../../console/page/format.ts';
+import { nextTab } from '../../../console/page/parts/next-tab.ts';
+import { issueAt } from '../../../console/page/send/form-context.ts';
+import { errorTable } from '../../../contract/errors.ts';
+import { CarillonError } from '../../../sdk/common/error.ts';
+
+test.each([
+  [{ attempted: 3, delivered: 2 }, false, 'Delivered to 2 of 3 subscribers.'],
+  [{ attempted: 1200, delivered: 1100 }, true, 'Delivered to 1,100 of 1,200 subscribers.'],
+  [
+    { attempted: 0, delivered: 0 },
+    false,
+    'No subscriber matched: nobody is subscribed to this project.',
+  ],
+  [
+    { attempted: 0, delivered: 0 },
+    true,
+    'No subscriber matched: none of the user ids has a subscription.',
+  ],
+])('%j, to user ids: %s, is "%s"', (counts, toUsers, text) => {
+  expect(deliveryText(counts, toUsers)).toBe(text);
+});
+
+test('a send in progress, and one that reached nobody in time, may have subscribers', () => {
+  const counts = { attempted: 0, delivered: 0 };
+  expect(hasNoSubscriber(counts)).toBe(true);
+  expect(hasNoSubscriber(counts, 'sending')).toBe(false);
+  expect(hasNoSubscriber({ ...counts, unreached: 5 })).toBe(false);
+});
+
+test('an audience is everyone, or a number of user ids', () => {
+  expect(audienceText({ audience: 'everyone' })).toBe('everyone');
+  expect(audienceText({ audience: { users: 1 } })).toBe('1 user id');
+  expect(audienceText({ audience: { users: 12 } })).toBe('12 user ids');
+});
+
+test.each([
+  [1, 3, '33 %'],
+  [1, 1000, '0.1 %'],
+  [9996, 10_000, '99.9 %'],
+  [5, 5, '100 %'],
+  [0, 5, '0 %'],
+  [0, 0, ''],
+])('%i of %i is "%s"', (part, whole, text) => {
+  expect(rateText(part, whole)).toBe(text);
+});
+
+test('counts have separators and months have names', () => {
+  expect(countOf(1, 'subscriber')).toBe('1 subscriber');
+  expect(countOf(12_000, 'subscriber')).toBe('12,000 subscribers');
+  expect(monthText('2026-01')).toBe('January 2026');
+});
+
+test.each(Object.entries(errorTable))(
+  '%s has the sentence of the service, or a clearer one',
+  (code, { status }) => {
+    const error = new CarillonError(code as keyof typeof errorTable, 'Its sentence.', { status });
+    const { what, advice } = failureText(error);
+    expect(code === 'unauthorized' ? advice : what).toBeTruthy();
+    if (code !== 'unauthorized') expect(what).toBe('Its sentence.');
+  },
+);
+
+test('a rate limit says when to try again', () => {
+  const error = new CarillonError('rate_limited', 'Too many.', { status: 429, retryAfter: 7 });
+  expect(failureText(error)).toEqual({ what: 'Too many.', advice: 'Try again in 7 s.' });
+});
+
+test('without a response, the advice names the commands that serve the page', () => {
+  const { advice } = failureText(new CarillonError('network_error', 'No response.'));
+  expect(advice).toContain('npm start or npm run console');
+});
+
+test.each([
+  [0, 'sending', undefined, 2000],
+  [3_600_000, 'sending', undefined, 2000],
+  [59_000, 'sent', undefined, 2000],
+  [61_000, 'sent', undefined, 10_000],
+  [901_000, 'sent', undefined, undefined],
+  [0, undefined, 30, 30_000],
+] as const)(
+  'after %i ms, status %s and Retry-After %s, the pause is %s ms',
+  (elapsedMs, status, retryAfter, pauseMs) => {
+    expect(pollPauseMs(elapsedMs, status, retryAfter)).toBe(pauseMs);
+  },
+);
+
+test.each([
+  ['ArrowRight', 2, 0],
+  ['ArrowLeft', 0, 2],
+  ['Home', 1, 0],
+  ['End', 0, 2],
+  ['Tab', 0, undefined],
+])('%s on tab %i of 3 selects %s', (key, index, next) => {
+  expect(nextTab(key, index, 3)).toBe(next);
+});
+
+test('an issue is found for its field, with the line of a user id', () => {
+  const issues = [
+    { path: 'userIds.3', message: 'is wrong' },
+    { path: 'actions.0.title', message: 'is required' },
+  ];
+  expect(issueAt(issues, 'userIds', 'User ids')).toBe('User ids in line 4 is wrong.');
+  expect(issueAt(issues, 'actions.0.title', 'Text')).toBe('Text is required.');
+  expect(issueAt(issues, 'actions.1.title', 'Text')).toBeUndefined();
+});
