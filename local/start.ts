@@ -54,10 +54,11 @@ async function run(signal: AbortSignal): Promise<void> {
     signal,
     onStep: (step) => print(paint('dim', `${step} …`)),
     onRequest: (line) => {
-      // Successful requests of the playground's page are left out: it polls every second. So are the
-      // 503 responses while the stack starts.
+      // Successful reads of the console's page are left out: it polls. So are its files, and the 503
+      // responses while the stack starts.
+      const isRead = line.match === undefined || (line.isFromPage && line.method === 'GET');
       const isError = localConsole !== undefined && line.status >= 400;
-      if (line.match !== undefined || isError) print(requestLine(line, paint));
+      if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
     pages: async (request) =>

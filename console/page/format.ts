@@ -11,6 +11,7 @@ export function countOf(count: number, noun: string): string {
 export function rateText(part: number, whole: number): string {
   if (whole === 0) return '';
   const percent = (100 * part) / whole;
+  if (percent > 0 && percent < 0.1) return '< 0.1 %';
   // 99.96 % are not 100 %.
   const shown = percent > 99 && percent < 100 ? Math.floor(percent * 10) / 10 : percent;
   return `${shown.toLocaleString('en', { maximumFractionDigits: percent < 10 || percent > 99 ? 1 : 0 })} %`;

@@ -16,6 +16,8 @@ export interface AccessLine {
   readonly match: RouteMatch | undefined;
   readonly status: number;
   readonly durationMs: number;
+  /** Whether a page of the gateway's own origin sent it. */
+  readonly isFromPage: boolean;
 }
 
 export type OnResponse = (match: RouteMatch | undefined, response: GatewayResponse) => void;
@@ -81,6 +83,7 @@ export async function startGateway({
         match: target.match,
         status: response.statusCode,
         durationMs: performance.now() - startedAtMs,
+        isFromPage: message.headers['sec-fetch-site'] === 'same-origin',
       }),
     );
     const send = (result: GatewayResponse) => {

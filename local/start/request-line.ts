@@ -4,7 +4,12 @@ import type { AccessLine } from '../gateway/gateway.ts';
 
 /** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */
 export function requestLine(
-  { method, match, status, durationMs }: AccessLine,
+  {
+    method,
+    match,
+    status,
+    durationMs,
+  }: Pick<AccessLine, 'method' | 'match' | 'status' | 'durationMs'>,
   paint: Paint = plain,
 ): string {
   const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';

@@ -189,7 +189,7 @@ describe('a throttle', () => {
 test('each response is one line of the access log', async () => {
   gateway = await startTestGateway();
   await gateway.call('/things/1?a=b');
-  await gateway.call('/nothing', { method: 'PUT' });
+  await gateway.call('/nothing', { method: 'PUT', headers: { 'sec-fetch-site': 'same-origin' } });
   const durationMs = expect.any(Number);
   expect(gateway.lines).toEqual([
     {
@@ -197,8 +197,9 @@ test('each response is one line of the access log', async () => {
       match: { route: testRoutes[0], parameters: { id: '1' } },
       status: 204,
       durationMs,
+      isFromPage: false,
     },
-    { method: 'PUT', match: undefined, status: 404, durationMs },
+    { method: 'PUT', match: undefined, status: 404, durationMs, isFromPage: true },
   ]);
 });
 

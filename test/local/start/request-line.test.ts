@@ -14,7 +14,7 @@ function lineOf(route: Route, parameters: Record<string, string>): AccessLine {
     } as unknown as GatewayRoute,
     parameters,
   };
-  return { method: route.method, match, status: 200, durationMs: 11.6 };
+  return { method: route.method, match, status: 200, durationMs: 11.6, isFromPage: false };
 }
 
 test('a line has the method, the route’s path, the status and the duration', () => {
