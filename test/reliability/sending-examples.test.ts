@@ -1,65 +1,19 @@
-import { execFile, spawnSync } from 'node:child_process';
 import { codeIn } from '../fixtures/documented-example.ts';
 import { builtPackage, type NpmProject, npmProject } from '../fixtures/npm-project.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
+import {
+  canRun,
+  type Language,
+  languages as languagesByName,
+  type Output,
+  run,
+  writeProgram,
+} from './fixtures/languages.ts';
 
 const document = 'docs/sending.md';
-
-interface Language {
-  readonly name: string;
-  /** Of the code blocks. The first one sends. */
-  readonly tag: string;
-  readonly file: string;
-  /** Exits with 0 where the language can run. */
-  readonly check: readonly [string, ...string[]];
-  /** Turns the file into something that runs. */
-  readonly compile?: readonly [string, ...string[]];
-  readonly run: readonly [string, ...string[]];
-}
-
-const curlCheck = 'curl --version && ((BASH_VERSINFO[0] >= 4))';
-const phpCheck = 'exit(extension_loaded("curl") && PHP_VERSION_ID >= 80200 ? 0 : 1);';
-
-const node: Language = {
-  name: 'Node.js',
-  tag: 'js',
-  file: 'main.mjs',
-  check: [process.execPath, '--version'],
-  run: [process.execPath, 'main.mjs'],
-};
-const languages: readonly Language[] = [
-  node,
-  {
-    name: 'Python',
-    tag: 'python',
-    file: 'main.py',
-    check: ['python3', '--version'],
-    run: ['python3', 'main.py'],
-  },
-  {
-    name: 'PHP',
-    tag: 'php',
-    file: 'main.php',
-    check: ['php', '-r', phpCheck],
-    run: ['php', 'main.php'],
-  },
-  {
-    name: 'Go',
-    tag: 'go',
-    file: 'main.go',
-    check: ['go', 'version'],
-    compile: ['go', 'build', '-o', 'main', 'main.go'],
-    run: ['./main'],
-  },
-  {
-    name: 'curl',
-    tag: 'bash',
-    file: 'main.sh',
-    check: ['bash', '-c', curlCheck],
-    run: ['bash', '-eu', 'main.sh'],
-  },
-];
+const languages: readonly Language[] = Object.values(languagesByName);
+const { node } = languagesByName;
 
 let service: Service;
 /** Has the file of each language. */
@@ -70,15 +24,8 @@ beforeAll(async () => {
   const { tarball, remove } = await builtPackage();
   folder = await npmProject(tarball);
   remove();
-  for (const { tag, file, compile, check } of languages) {
-    folder.write(file, codeIn(document, tag)[0]!);
-    if (compile !== undefined && canRun(check)) {
-      const { status, stderr } = spawnSync(compile[0], compile.slice(1), {
-        cwd: folder.path,
-        encoding: 'utf8',
-      });
-      if (status !== 0) throw new Error(stderr);
-    }
+  for (const language of languages) {
+    if (canRun(language)) writeProgram(language, folder, codeIn(document, language.tag)[0]!);
   }
 });
 afterAll(async () => {
@@ -86,28 +33,13 @@ afterAll(async () => {
   await service.stop();
 });
 
-function canRun([command, ...args]: Language['check']): boolean {
-  return spawnSync(command, args).status === 0;
-}
-
-interface Output {
-  readonly succeeded: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs the file of a language, with the variables that the examples read. */
+/** Runs a command with the variables that the examples read. */
 function runFile(
-  [command, ...args]: Language['run'],
+  command: Language['run'],
   baseUrl: string,
   { projectId, secretKey }: ProjectCredentials,
 ): Promise<Output> {
-  const env = { ...process.env, BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey };
-  return new Promise((resolve) => {
-    execFile(command, args, { cwd: folder.path, env, timeout: 120_000 }, (error, stdout, stderr) =>
-      resolve({ succeeded: error === null, stdout, stderr }),
-    );
-  });
+  return run(command, folder, { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey });
 }
 
 /** Sends from a language to a project with one browser, through a gateway with faults. */
@@ -127,7 +59,7 @@ async function sendThrough(faults: readonly Fault[], language: Language) {
 describe('the documented examples of sending repeat a send under one key, so that it notifies once', () => {
   for (const language of languages) {
     // Together, because the examples wait between attempts. Those that cannot run here are named as skipped.
-    const testIfAvailable = canRun(language.check) ? test.concurrent : test.concurrent.skip;
+    const testIfAvailable = canRun(language) ? test.concurrent : test.concurrent.skip;
 
     testIfAvailable(
       `${language.name}: after every kind of failure, one notification is sent`,
@@ -178,7 +110,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
     const project = await service.createProject();
     const gateway = await startFaultyGateway(service.stack.baseUrl, []);
     try {
-      const available = languages.filter(({ check }) => canRun(check));
+      const available = languages.filter(canRun);
       for (const language of [...available, ...available]) {
         await runFile(language.run, gateway.origin, project);
       }
@@ -208,7 +140,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
     const job = { id: 17, notification: { title: 'Doors open at eight' } };
     ${codeIn(document, 'js')[2]!}`,
     );
-    for (let run = 1; run <= 2; run++) {
+    for (let runs = 0; runs < 2; runs++) {
       const output = await runFile([process.execPath, file], service.stack.baseUrl, project);
       expect(output.succeeded).toBe(true);
     }
