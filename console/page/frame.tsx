@@ -71,7 +71,7 @@ export function Frame({ settings, place, isOpen, children }: FrameProps) {
           </nav>
         )}
       </header>
-      <main ref={main} tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1}>
         {children}
       </main>
       <footer>
