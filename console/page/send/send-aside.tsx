@@ -33,7 +33,8 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
             return (
               <div class="code">
                 <CopyButton text={code} label="Copy" />
-                <pre>
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards must be able to scroll it. */}
+                <pre tabIndex={0}>
                   <code>{code}</code>
                 </pre>
               </div>
