@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useForm } from './form-context.ts';
 import { emptySendForm, type SendForm } from './send-form.ts';
 
@@ -15,8 +16,13 @@ export function OptionGroup({ title, names, children }: OptionGroupProps) {
     (name) => String(form[name] ?? '') !== String(emptySendForm[name] ?? ''),
   ).length;
   const hasIssue = issues.some(({ path }) => names.some((name) => path.split('.')[0] === name));
+  const details = useRef<HTMLDetailsElement>(null);
+  // It stays open when the issue is corrected: the person may still be typing in it.
+  useLayoutEffect(() => {
+    if (hasIssue) details.current!.open = true;
+  }, [hasIssue]);
   return (
-    <details class="group" open={hasIssue || undefined}>
+    <details class="group" ref={details}>
       <summary>
         {title}
         {set > 0 && <span class="note">{set} set</span>}
