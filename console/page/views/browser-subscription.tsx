@@ -93,41 +93,30 @@ export function BrowserSubscription({ push }: { readonly push: CarillonClient })
         )}
       </Field>
       <div class="buttons">
-        {subscription === null ? (
+        {/* One button, so that it keeps the focus when it has changed the state. */}
+        <button
+          type="button"
+          class={subscription === null ? 'primary' : ''}
+          id={subscription === null ? 'subscribe' : 'unsubscribe'}
+          disabled={!push.supported || state === undefined}
+          aria-disabled={change.isRunning}
+          onClick={() => {
+            if (subscription !== null) change.run('service', () => push.unsubscribe());
+            else if (Notification.permission === 'default') change.run('permission', subscribe);
+            else change.run('pushService', subscribe);
+          }}
+        >
+          {subscription === null ? 'Subscribe' : 'Unsubscribe'}
+        </button>
+        {subscription !== null && (
           <button
             type="button"
-            class="primary"
-            id="subscribe"
-            disabled={!push.supported || state === undefined}
+            id="identify"
             aria-disabled={change.isRunning}
-            onClick={() =>
-              change.run(
-                Notification.permission === 'default' ? 'permission' : 'pushService',
-                subscribe,
-              )
-            }
+            onClick={() => change.run('service', () => push.identify(userId || null))}
           >
-            Subscribe
+            Change user
           </button>
-        ) : (
-          <>
-            <button
-              type="button"
-              id="identify"
-              aria-disabled={change.isRunning}
-              onClick={() => change.run('service', () => push.identify(userId || null))}
-            >
-              Change user
-            </button>
-            <button
-              type="button"
-              id="unsubscribe"
-              aria-disabled={change.isRunning}
-              onClick={() => change.run('service', () => push.unsubscribe())}
-            >
-              Unsubscribe
-            </button>
-          </>
         )}
       </div>
       <Problem error={change.error} />
