@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface ConfirmDialogProps {
   readonly isOpen: boolean;
@@ -14,7 +14,8 @@ interface ConfirmDialogProps {
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // With each state, also with those that follow each other at once.
+  useLayoutEffect(() => {
     if (props.isOpen) dialog.current!.showModal();
     else dialog.current!.close();
   }, [props.isOpen]);
@@ -23,7 +24,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       ref={dialog}
       aria-labelledby="question"
       aria-describedby="explanation"
-      onClose={props.onClose}
+      onCancel={props.onClose}
+      onClose={() => {
+        // The event may come after the dialog was opened again.
+        if (!dialog.current!.open) props.onClose();
+      }}
     >
       <h2 id="question">{props.question}</h2>
       <p id="explanation">{props.explanation}</p>
