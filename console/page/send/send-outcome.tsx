@@ -17,10 +17,13 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
   const { client } = useSession();
   const { notification, error } = useNotification(client, sent.id);
   const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current!.focus({ preventScroll: true }), []);
+  const isRead = notification !== undefined;
+  // Again with the counts, which need more space, if the person is still there.
   useEffect(() => {
-    heading.current!.focus({ preventScroll: true });
-    heading.current!.closest('section')!.scrollIntoView({ block: 'nearest' });
-  }, []);
+    const section = heading.current!.closest('section')!;
+    if (section.contains(document.activeElement)) section.scrollIntoView({ block: 'nearest' });
+  }, [isRead]);
   const place = fragmentOf({
     view: 'notification',
     projectId: client.projectId,
