@@ -1,0 +1,277 @@
+import { mkdirSync } from 'node:fs';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { until } from '../fixtures/until.ts';
+import { accessibilityFaults } from './fixtures/accessibility-faults.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { keyboardOf } from './fixtures/keyboard.ts';
+import { replacePushManager } from './fixtures/push-manager.ts';
+import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
+import { storedText } from './fixtures/stored-text.ts';
+
+/** Folder for screenshots of each view. */
+const screenshots = '.carillon/screenshots/accessibility';
+const project = '#/projects/demo';
+
+describeWith('chromium', 'the console without a mouse, and for all eyes', (executablePath) => {
+  let stack: BrowserStack;
+  let browser: Browser;
+  let page: Page;
+  let other: TestProject;
+
+  beforeAll(async () => {
+    mkdirSync(screenshots, { recursive: true });
+    stack = await startBrowserStack();
+    other = await stack.newProject();
+    browser = await puppeteer.launch({
+      executablePath,
+      headless: true,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    await browser
+      .defaultBrowserContext()
+      .overridePermissions(stack.baseUrl, [
+        'notifications',
+        'clipboard-read',
+        'clipboard-sanitized-write',
+      ]);
+  });
+
+  beforeEach(async () => {
+    page = await browser.newPage();
+  });
+
+  afterEach(() => page.close());
+
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  /** Opens a place of the page, and waits until it is complete. */
+  async function open(fragment: string, complete = 'h1') {
+    // Another query loads the page again, where only the fragment differs.
+    await page.goto(`${stack.baseUrl}/?${Math.random()}${fragment}`);
+    await page.waitForSelector(complete);
+  }
+
+  const textOf = (selector: string) =>
+    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
+  const expectText = (selector: string, text: string) =>
+    until(`"${text}" in ${selector}`, async () =>
+      (await textOf(selector).catch(() => ''))?.includes(text),
+    );
+
+  test('axe finds no violation in any view, light and dark, on phones and large screens', async () => {
+    const faults: string[] = [];
+    const check = async (view: string) => {
+      const found = await accessibilityFaults(page, `${screenshots}/${view}`);
+      faults.push(...found.map((fault) => `${view}: ${fault}`));
+    };
+    await open('#/projects');
+    await check('projects');
+    await open(`#/projects/${other.projectId}`);
+    await page.click('[type=submit]');
+    await page.waitForSelector('[aria-invalid]');
+    await check('project-without-key');
+    await open(project, '.meters');
+    await check('overview-empty');
+    await open(`${project}/notifications`, '.empty');
+    await check('notifications-empty');
+
+    await subscribe('ada');
+    (await subscribe()).behave({ status: 403 });
+    await stack.send(stack.demo, { title: 'To nobody', userIds: ['nobody'] });
+    const { id } = await stack.send(stack.demo, {
+      title: 'Doors open at eight',
+      body: 'Your seat is 14C.',
+      url: 'https://shop.example/',
+    });
+    await open(project, '.row');
+    await check('overview');
+    await open(`${project}/notifications`, '.row');
+    await check('notifications');
+    await open(`${project}/notifications/${id}`, '.failures');
+    await check('notification');
+
+    await open(`${project}/users`);
+    await page.type('#user-id', 'ada');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.result strong');
+    await check('user');
+    await page.click('.danger');
+    await page.waitForSelector('dialog[open]');
+    await check('user-removal');
+    await open(`${project}/browser`, '#subscribe');
+    await check('browser');
+
+    await open(`${project}/send`, '#send');
+    await check('send');
+    for (const group of await page.$$('summary')) await group.click();
+    await page.click('#add-action');
+    await page.type('#send-ttl', '-');
+    await page.click('#send');
+    await page.waitForSelector('[aria-invalid]');
+    await check('send-with-errors');
+    await open(`${project}/send`, '#send');
+    await page.click('#send');
+    await page.waitForSelector('.outcome .failures');
+    await check('send-with-outcome');
+    expect(faults).toEqual([]);
+  });
+
+  test('ten tasks are done with the keyboard alone, and the secret keys are stored nowhere', async () => {
+    const requestedUrls: string[] = [];
+    page.on('request', (request) => requestedUrls.push(request.url()));
+    const browsers = await replacePushManager(page, stack, stack.demo);
+    const keyboard = keyboardOf(page);
+    const { focus, press, fill, expectFocus } = keyboard;
+    const openView = async (name: string) => {
+      await focus(name, 'backward');
+      await press('Enter');
+      await expectFocus(name);
+    };
+    await page.setViewport({ width: 1280, height: 800 });
+    await open(project, '.meters');
+
+    // Switch the project, and back.
+    await focus(/Switch$/);
+    await press('Enter');
+    await expectFocus('Projects');
+    await focus(other.projectId);
+    await press('Enter');
+    await expectFocus('Secret key');
+    await fill(other.secretApiKey);
+    await press('Enter');
+    await expectFocus('Overview');
+    expect(new URL(page.url()).hash).toBe(`#/projects/${other.projectId}`);
+    await focus(/Switch$/, 'backward');
+    await press('Enter');
+    await focus('demo');
+    await press('Enter');
+    await expectFocus('Overview');
+
+    // Subscribe this browser.
+    await openView('This browser');
+    await focus('User id');
+    await fill('grace');
+    await focus('Subscribe');
+    await press('Enter');
+    await expectFocus('Unsubscribe');
+    const expectSubscriptions = (count: number) =>
+      until(`${count} subscriptions`, async () => {
+        const all = await stack.subscriptions(stack.demo);
+        return all.filter(({ userId }) => userId === 'grace').length === count;
+      });
+    await expectSubscriptions(1);
+
+    // Send to everyone, with an option that is invalid at first.
+    await openView('Send');
+    await focus('Title');
+    await fill('To everyone');
+    await focus(/^Display/);
+    await press('Space');
+    await focus('App badge');
+    await fill('x');
+    await press('Enter');
+    await expectFocus('App badge');
+    await expectText('#send-appBadge-error', 'App badge must be');
+    await fill('12');
+    await press('Enter');
+    await expectFocus('Sent');
+    const [grace] = browsers;
+    const { notification } = JSON.parse((await grace!.nextMessage()).text);
+    expect(notification).toMatchObject({ title: 'To everyone', app_badge: 12 });
+
+    // Open the notification, and read its funnel.
+    await focus('Open this notification');
+    await press('Enter');
+    await expectFocus('To everyone');
+    await grace!.show();
+    await grace!.click();
+    await expectText('[data-step=Shown] .funnel-count', '1');
+    await expectText('[data-step=Clicked] .funnel-count', '1');
+
+    // Page through the list.
+    const newer = Array.from({ length: 20 }, () => ({ title: 'Newer', userIds: ['nobody'] }));
+    await Promise.all(newer.map((notification) => stack.send(stack.demo, notification)));
+    await openView('Notifications');
+    await focus('Load older notifications');
+    await press('Enter');
+    await expectFocus('To everyone');
+
+    // Choose a language of the code, and copy it.
+    await openView('Send');
+    await focus('curl');
+    await press('ArrowRight');
+    await expectFocus('Node.js');
+    await focus('Copy');
+    await press('Enter');
+    await expectFocus('Copied');
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain("title: 'To everyone'");
+    expect(copied).toContain("from 'carillon/server'");
+
+    // Send to one user.
+    await focus('Title', 'backward');
+    await fill('To Grace');
+    await focus(/^Everyone/);
+    await press('ArrowDown');
+    await focus('User ids, one per line');
+    await fill('grace');
+    await focus('Send to 1 user id');
+    await press('Space');
+    await expectFocus('Sent');
+    await expectText('.outcome', 'Delivered to 1 of 1');
+    expect((await grace!.nextMessage()).text).toContain('To Grace');
+
+    // Unsubscribe this browser, and subscribe it again.
+    await openView('This browser');
+    await focus('Unsubscribe');
+    await press('Enter');
+    await expectFocus('Subscribe');
+    await expectSubscriptions(0);
+    await press('Enter');
+    await expectFocus('Unsubscribe');
+    await expectSubscriptions(1);
+
+    // Look up a user, and remove it: not on Escape.
+    await openView('Users');
+    await focus('User id');
+    await fill('grace');
+    await press('Enter');
+    await expectText('.result', 'grace has 1 subscription');
+    await focus(/^Remove all/);
+    await press('Enter');
+    await expectFocus('Cancel');
+    await press('Escape');
+    await expectFocus(/^Remove all/);
+    await press('Enter');
+    await expectFocus('Cancel');
+    await focus('Remove');
+    await press('Enter');
+    await expectFocus('User id');
+    await expectSubscriptions(0);
+
+    const stored = await storedText(page);
+    // The SDK has stored the user id: what is stored was found.
+    expect(stored).toContain('grace');
+    for (const text of [stored, ...requestedUrls]) {
+      expect(text).not.toContain(stack.demo.secretApiKey);
+      expect(text).not.toContain(other.secretApiKey);
+    }
+  });
+
+  async function subscribe(userId?: string): Promise<SimulatedBrowser> {
+    const { projectId, applicationServerKey } = stack.demo;
+    const simulated = stack.pushService.subscribe({ applicationServerKey });
+    const response = await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...simulated.toJSON(), userId }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return simulated;
+  }
+});
