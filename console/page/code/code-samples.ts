@@ -46,14 +46,17 @@ interface Program extends SampleSend {
   readonly json: string;
 }
 
-/** A comment of the samples that do not retry. */
-const retries = (anchor: string) =>
-  `One attempt. To retry, repeat it with the same key: docs/sending.md#${anchor}`;
+/** A comment of the samples that do not retry. Short lines: the console is narrow. @param mark starts a comment. */
+const retries = (mark: string, anchor: string) => `\
+${mark} One attempt. To retry, use the same key:
+${mark} docs/sending.md#${anchor}`;
 
 const curl = ({ url, json, respondAsync }: Program) => `\
-# In Bash. ${retries('curl')}
+# In Bash.
+${retries('#', 'curl')}
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
-# The secret key is passed as a file: every user of the machine can see arguments.
+# Every user of the machine can see arguments:
+# the secret key is passed as a file.
 curl -sS --fail-with-body --max-time 35 ${shellString(url)} \\
   -H @<(echo "Authorization: Bearer \${CARILLON_SECRET_KEY:?}") \\
   -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \\
@@ -72,7 +75,8 @@ const carillon = new CarillonServer({
 
 const notification = ${javaScriptLiteral(json)};
 
-// Repeats the send with the same key after a failure: docs/sending.md#nodejs
+// After a failure, repeats it with the same key:
+// docs/sending.md#nodejs
 const result = await carillon.send(notification, {
   idempotencyKey: crypto.randomUUID(),
 ${respondAsync ? '  respondAsync: true,\n' : ''}\
@@ -88,7 +92,7 @@ notification = ${pythonLiteral(json)}
 headers = {
     "Authorization": f"Bearer {os.environ['CARILLON_SECRET_KEY']}",
     "Content-Type": "application/json",
-    # ${retries('python')}
+${retries('    #', 'python')}
     "Idempotency-Key": str(uuid.uuid4()),
 ${respondAsync ? '    "Prefer": "respond-async",\n' : ''}\
 }
@@ -113,7 +117,7 @@ curl_setopt_array($request, [
     CURLOPT_HTTPHEADER => [
         'Authorization: Bearer ' . getenv('CARILLON_SECRET_KEY'),
         'Content-Type: application/json',
-        // ${retries('php')}
+${retries('        //', 'php')}
         'Idempotency-Key: ' . bin2hex(random_bytes(16)),
 ${respondAsync ? "        'Prefer: respond-async',\n" : ''}\
     ],
@@ -154,7 +158,7 @@ func main() {
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("CARILLON_SECRET_KEY"))
 	request.Header.Set("Content-Type", "application/json")
-	// ${retries('go')}
+${retries('\t//', 'go')}
 	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))
 ${respondAsync ? '\trequest.Header.Set("Prefer", "respond-async")\n' : ''}\
 	client := http.Client{Timeout: 35 * time.Second}
