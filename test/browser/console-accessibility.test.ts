@@ -110,6 +110,8 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await check('send');
     for (const group of await page.$$('summary')) await group.click();
     await page.click('#add-action');
+    await page.type('#send-image', `${stack.baseUrl}/missing.png`);
+    await expectText('.preview-remarks', 'This page could not load the image.');
     await page.type('#send-ttl', '-');
     await page.click('#send');
     await page.waitForSelector('[aria-invalid]');
@@ -201,8 +203,13 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Enter');
     await expectFocus('To everyone');
 
-    // Choose a language of the code, and copy it.
+    // Choose a platform of the preview, and a language of the code; copy it.
     await openView('Send');
+    await focus('Chrome on Windows');
+    await press('ArrowRight');
+    await expectFocus('Firefox on Windows');
+    await expectText('.preview', 'Firefox on Windows');
+    expect(await textOf('.preview-title')).toBe('To everyone');
     await focus('curl');
     await press('ArrowRight');
     await expectFocus('Node.js');
