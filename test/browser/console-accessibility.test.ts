@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -10,8 +9,6 @@ import { replacePushManager } from './fixtures/push-manager.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
 import { storedText } from './fixtures/stored-text.ts';
 
-/** Folder for screenshots of each view. */
-const screenshots = '.carillon/screenshots/accessibility';
 const project = '#/projects/demo';
 
 describeWith('chromium', 'the console without a mouse, and for all eyes', (executablePath) => {
@@ -21,7 +18,6 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
   let other: TestProject;
 
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true });
     stack = await startBrowserStack();
     other = await stack.newProject();
     browser = await puppeteer.launch({
@@ -66,7 +62,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
   test('axe finds no violation in any view, light and dark, on phones and large screens', async () => {
     const faults: string[] = [];
     const check = async (view: string) => {
-      const found = await accessibilityFaults(page, `${screenshots}/${view}`);
+      const found = await accessibilityFaults(page);
       faults.push(...found.map((fault) => `${view}: ${fault}`));
     };
     await open('#/projects');
