@@ -13,7 +13,6 @@ import {
 
 const document = 'docs/sending.md';
 const languages: readonly Language[] = Object.values(languagesByName);
-const { node } = languagesByName;
 
 let service: Service;
 /** Has the file of each language. */
