@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { type ConsoleSettings, settingsPath } from '../../../console/settings.ts';
+import { demoProject } from '../../../local/start/demo-project.ts';
+import { type LocalConsole, openLocalConsole } from '../../../local/start/local-console.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+
+const baseUrl = 'http://localhost:4000';
+let database: Database;
+let localConsole: LocalConsole;
+let demo: Awaited<ReturnType<typeof demoProject>>;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  demo = await demoProject(database, undefined);
+  localConsole = await openLocalConsole(process.cwd(), {
+    baseUrl,
+    dynamodb: database,
+    project: demo,
+  });
+});
+
+afterAll(async () => {
+  localConsole?.stop();
+  await database.stop();
+});
+
+function get(url: string, host = 'localhost:4000') {
+  return localConsole.respond({ url, method: 'GET', headers: { host } } as IncomingMessage);
+}
+
+test('the page is told the projects of the stack: the demo project, with its key, is the first', async () => {
+  const other = await database.createProject();
+  const response = await get(settingsPath);
+  const settings = JSON.parse(response!.body.toString()) as ConsoleSettings;
+  expect(settings).toEqual({
+    baseUrl,
+    local: true,
+    projects: [
+      { projectId: 'demo', name: 'Demo', secretKey: demo.secretApiKey },
+      { projectId: other, name: other },
+    ],
+  });
+});
+
+test('another site is not told the key', async () => {
+  const response = await get(settingsPath, 'evil.example:4000');
+  expect(response!.status).toBe(403);
+  expect(response!.body.toString()).not.toContain(demo.secretApiKey);
+});
+
+test.each(['/carillon.js', '/carillon.mjs', '/carillon-sw.js', '/carillon-sw.js.map'])(
+  'the file %s of the SDK is served',
+  async (path) => {
+    const file = await get(path);
+    expect(file!.status).toBe(200);
+    expect(file!.headers['content-type']).toMatch(/javascript|json/);
+    // The browser would apply it to the service worker, which must reach the service.
+    expect(Object.keys(file!.headers)).not.toContain('content-security-policy');
+  },
+);
