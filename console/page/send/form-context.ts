@@ -21,10 +21,12 @@ export function useForm(): FormAccess {
 export function issueAt(issues: readonly Issue[], path: string, label: string): string | undefined {
   const issue = issues.find((one) => one.path === path || one.path.startsWith(`${path}.`));
   if (issue === undefined) return undefined;
+  // Without what follows the name: `User ids, one per line`, `Data (JSON object)`.
+  const name = label.replace(/(,| \().*/, '');
   // The position tells which user id is meant.
   const [position] = issue.path.slice(path.length + 1).split('.');
   const line = position ? ` in line ${Number(position) + 1}` : '';
-  return `${label}${line} ${issue.message}.`;
+  return `${name}${line} ${issue.message}.`;
 }
 
 /** The id of the input of a field. */

@@ -105,7 +105,17 @@ export function readSendForm(form: SendForm): {
   );
   const { error } = sendSchema.safeParse(body);
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
-  return { notification: body as unknown as SendBody, issues };
+  return {
+    notification: body as unknown as SendBody,
+    issues: isJson(form.data) ? issues : issues.map(withJsonAdvice),
+  };
+}
+
+/** The schema only says that a text which is not JSON is not an object. */
+function withJsonAdvice(issue: Issue): Issue {
+  return issue.path === 'data'
+    ? { ...issue, message: 'is not JSON; check quotes and commas' }
+    : issue;
 }
 
 /** Required fields stay, also if they are empty. */
@@ -128,12 +138,17 @@ function timestampOf(localTime: string): string {
   return time.toISOString();
 }
 
-/** The text itself if it is not JSON: the schema refuses it, since it is not an object. */
+/** The text itself if it is not JSON: the schema refuses it. */
 function dataOf(text: string): unknown {
+  return text.trim() !== '' && isJson(text) ? JSON.parse(text) : text.trim();
+}
+
+function isJson(text: string): boolean {
   try {
-    return text.trim() === '' ? '' : JSON.parse(text);
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }
 

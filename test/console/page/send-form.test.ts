@@ -88,6 +88,13 @@ test.each<[Partial<SendForm>, string]>([
   expect(issues.map((issue) => issue.path)).toEqual([path]);
 });
 
+test('data that is not JSON, or no object, says so', () => {
+  const messageFor = (data: string) =>
+    readSendForm({ ...emptySendForm, title: 'Hello', data }).issues[0]!.message;
+  expect(messageFor('{')).toBe('is not JSON; check quotes and commas');
+  expect(messageFor('[1]')).toBe('must be an object');
+});
+
 test('a form with user ids never becomes a broadcast', () => {
   const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'users' });
   expect(notification.userIds).toEqual([]);

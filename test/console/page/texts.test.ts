@@ -108,7 +108,7 @@ test('an issue is found for its field, with the line of a user id', () => {
     { path: 'userIds.3', message: 'is wrong' },
     { path: 'actions.0.title', message: 'is required' },
   ];
-  expect(issueAt(issues, 'userIds', 'User ids')).toBe('User ids in line 4 is wrong.');
+  expect(issueAt(issues, 'userIds', 'User ids, one per line')).toBe('User ids in line 4 is wrong.');
   expect(issueAt(issues, 'actions.0.title', 'Text')).toBe('Text is required.');
   expect(issueAt(issues, 'actions.1.title', 'Text')).toBeUndefined();
 });
