@@ -41,7 +41,10 @@ export function BrowserSubscription({ push }: { readonly push: CarillonClient })
   }
 
   useEffect(() => {
-    readRegistration(`${location.origin}/`).then((stored) => setUserId(stored?.userId ?? ''));
+    readRegistration(`${location.origin}/`).then((stored) =>
+      // What is typed by then is kept.
+      setUserId((typed) => typed || (stored?.userId ?? '')),
+    );
     void read();
     // And again after init() has registered the browser: the SDK's lock runs its tasks in order.
     void withLock(read);
