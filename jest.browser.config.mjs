@@ -6,7 +6,7 @@ export default {
   roots: ['<rootDir>/test/browser'],
   globalSetup: '<rootDir>/test/browser/global-setup.ts',
   testPathIgnorePatterns: ['/node_modules/'],
-  // One browser at a time keeps two cores responsive.
-  maxWorkers: 1,
+  // Two browsers at a time: each waits for half of its time.
+  maxWorkers: 2,
   testTimeout: 60_000,
 };

@@ -1,6 +1,5 @@
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
-import { launchFirefox } from './fixtures/firefox.ts';
 import {
   ageEntry,
   endSubscription,
@@ -43,14 +42,9 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
   });
 
   test('subscribe() rejects with permission_denied if notifications are blocked', async () => {
-    const denying = await launchFirefox({
-      executablePath,
-      pushService: stack.pushService.origin,
-      permission: 'denied',
-    });
-    session.closeLater(denying.close);
     const { project, site } = await session.newSite();
-    const tab = await session.open(`${site.origin}/`, denying);
+    await session.firefox.setPermission(site.origin, 'denied');
+    const tab = await session.open(`${site.origin}/`);
     expect(await tab.subscribeError()).toBe('permission_denied');
     expect(await stack.subscriptions(project)).toEqual([]);
   });
