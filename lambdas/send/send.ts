@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type {
@@ -15,7 +14,8 @@ import { firstTallies, overAt, statusOf } from '../shares/status.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
-import { type Audience, divide, eventWindow, sharesOf } from './divide.ts';
+import { type Audience, divide, sharesOf } from './divide.ts';
+import { expectFits } from './expect-fits.ts';
 import { type RunParts, runShares, startShares } from './run-shares.ts';
 
 export interface SendParts extends RunParts {
@@ -172,20 +172,14 @@ export async function send(
       parts.pushesPerSecond,
     );
     if (division.respondedAsync) {
-      const { isStarted, results } = await startShares(
-        parts,
-        project,
-        shares,
-        deadline,
-        invocation,
-      );
-      if (!isStarted) {
+      const started = await startShares(parts, project, shares, deadline, invocation);
+      if (!started.isStarted) {
         await cancel(begun);
         throw outOfTime();
       }
       await markQueued(shares[0]!);
-      if (results.length > 0) {
-        parts.observeSend.sent(project, id, totalOf(results, undefined));
+      if (started.results.length > 0) {
+        parts.observeSend.sent(project, id, totalOf(started.results, undefined));
       }
       return { kind: 'accepted', id, status: 'sending' };
     }
@@ -245,19 +239,6 @@ function outOfTime(): ServiceError {
     'unavailable',
     'The database was too slow: nothing was sent. Try again in a second.',
     { retryAfter: 1 },
-  );
-}
-
-/** The longest message is that of the last tally. */
-function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
-  const lastTally = plan.shares * plan.talliesPerShare - 1;
-  const window = eventWindow(plan.subscribers ?? 0);
-  const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
-  const excess = Buffer.byteLength(message) - limits.messageBytes;
-  if (excess <= 0) return;
-  throw new ServiceError(
-    'payload_too_large',
-    `The notification is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
   );
 }
 

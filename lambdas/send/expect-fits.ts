@@ -1,0 +1,21 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import type { NewNotification } from '../store/send-writes.ts';
+import { eventWindow } from './divide.ts';
+
+/**
+ * Checks the longest message, that of the last tally.
+ * @throws {ServiceError} `payload_too_large`.
+ */
+export function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
+  const lastTally = plan.shares * plan.talliesPerShare - 1;
+  const window = eventWindow(plan.subscribers ?? 0);
+  const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
+  const excess = Buffer.byteLength(message) - limits.messageBytes;
+  if (excess <= 0) return;
+  throw new ServiceError(
+    'payload_too_large',
+    `The notification is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
+  );
+}
