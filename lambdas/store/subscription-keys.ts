@@ -24,7 +24,7 @@ export function endpointHash(href: string): Uint8Array {
   return createHash('sha256').update(href).digest();
 }
 
-/** The part of its project that a subscription lies in: the first bits of its endpoint's hash. */
+/** The part of its project that stores a subscription: the first bits of its endpoint's hash. */
 export function partOf(endpointHash: Uint8Array): number {
   return Math.floor((endpointHash[0]! * partCount) / 256);
 }

@@ -70,7 +70,7 @@ test('the only stage is $default', () => {
   expect(stage).toMatchObject({ StageName: '$default', AutoDeploy: true });
 });
 
-test('every route has its own throttle, and send has metrics of its own', () => {
+test('every route has a throttle, and send has metrics too', () => {
   expect(Object.keys(stage.RouteSettings).sort()).toEqual([...expectedKeys].sort());
   for (const [key, settings] of Object.entries(stage.RouteSettings)) {
     expect(settings).toEqual({

@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.stop();
 });
 
-/** Starts the operator's command in a process of its own. */
+/** Starts the operator's command in another process. */
 function startImport(projectId: string, file: string) {
   const root = process.cwd();
   const loader = join(root, 'node_modules/tsx/dist/loader.mjs');

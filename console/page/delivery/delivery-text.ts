@@ -19,7 +19,7 @@ export function deliveryText(counts: Counts, toUsers: boolean): string {
   return `Delivered to ${countText(delivered)} of ${countOf(attempted, 'subscriber')}.`;
 }
 
-/** Where the delivery stands, in a sentence. */
+/** The status of the delivery, in a sentence. */
 export function statusText(notification: NotificationResult): string {
   if (notification.status === 'sending') {
     return 'Sending. The counts of the last seconds may be missing.';

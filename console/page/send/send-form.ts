@@ -82,7 +82,7 @@ const textNames = ['title', 'body', 'url', 'icon', 'image', 'badge'] as const;
 const optionNames = ['urgency', 'topic', 'tag', 'lang', 'dir'] as const;
 const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
 
-/** The body of send that the form stands for, and what the service would refuse of it. */
+/** The body of send that the form makes, and what the service would refuse of it. */
 export function readSendForm(form: SendForm): {
   readonly notification: SendBody;
   readonly issues: readonly Issue[];

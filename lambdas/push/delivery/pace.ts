@@ -4,7 +4,7 @@
  */
 const catchUpMs = 50;
 
-/** Spaces starts evenly, so that there are at most so many per second (GCRA, ITU-T I.371). */
+/** Spaces starts evenly, so that there are at most this many per second (GCRA, ITU-T I.371). */
 export class Pace {
   readonly #intervalMs: number;
   #nextAt: number;

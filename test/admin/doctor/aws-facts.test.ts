@@ -101,7 +101,7 @@ describe('the quota of API Gateway', () => {
 });
 
 describe('alarms', () => {
-  it('of a stack without alarms are none, whatever the account has', async () => {
+  it('of a stack without alarms are an empty list, whatever the account has', async () => {
     aws.respond({
       ListStackResources: resources(['AWS::Lambda::Function', 'Send-1']),
       DescribeAlarms: () => ({ MetricAlarms: [{ AlarmName: 'of another stack' }] }),

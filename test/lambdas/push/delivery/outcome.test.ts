@@ -42,7 +42,7 @@ test.each([
   expect(outcome(429, { headers: { 'retry-after': value } })).toMatchObject({ retryAfter });
 });
 
-test('an unreadable Retry-After is none', () => {
+test('an unreadable Retry-After is ignored', () => {
   expect(outcome(503, { headers: { 'retry-after': 'soon' } })).toEqual({
     kind: 'transient',
     reason: 'unavailable',

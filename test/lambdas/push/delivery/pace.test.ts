@@ -11,7 +11,7 @@ function perSecond(times: readonly number[]): number {
   return Math.max(...counts);
 }
 
-test('starts at most so many pushes per second, over all push services', async () => {
+test('starts at most the given number of pushes per second, over all push services', async () => {
   const recipients = [...recipientsAt(fcm, 1500), ...recipientsAt(mozilla, 1500)];
   const { done, pushes } = deliverVirtually({ recipients, pushesPerSecond: 1000 });
   expect(await done).toMatchObject({ delivered: 3000 });
