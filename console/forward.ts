@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Route, routes } from '../contract/routes.ts';
+import { attemptTimeoutMs } from '../sdk/server/attempt.ts';
 
 /** The routes that need the secret key. Browsers call the others, from any origin. */
 const ownerRoutes = Object.values<Route>(routes).filter(
@@ -10,9 +11,6 @@ const ownerRoutes = Object.values<Route>(routes).filter(
 
 const requestHeaders = ['authorization', 'content-type', 'idempotency-key', 'prefer'] as const;
 const responseHeaders = ['content-type', 'retry-after', 'apigw-requestid'] as const;
-
-/** The service responds within 30 s, or its gateway does. */
-const timeoutMs = 35_000;
 
 /** Whether the console forwards this request: to a route that the contract has, for owners. */
 export function isForwarded({
@@ -59,7 +57,7 @@ export async function forward(
       ...(hasBody && { body: Readable.toWeb(request), duplex: 'half' }),
       // A redirected POST becomes a GET, and the key would follow.
       redirect: 'manual',
-      signal: AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([closed.signal, AbortSignal.timeout(attemptTimeoutMs)]),
     } as RequestInit);
   } catch (error) {
     respondUnreachable(baseUrl, error as Error, response);
@@ -75,7 +73,8 @@ export async function forward(
 function respondUnreachable(baseUrl: string, error: Error, response: ServerResponse): void {
   // Such as ENOTFOUND.
   const { code = error.message } = Object(error.cause);
-  const reason = error.name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : code;
+  const reason =
+    error.name === 'TimeoutError' ? `no response within ${attemptTimeoutMs / 1000} s` : code;
   const message = `${baseUrl} cannot be reached (${reason}). Check the address that "npm run console" was started with, and the connection of this machine.`;
   const body = JSON.stringify({ error: { code: 'service_unreachable', message } });
   response.writeHead(502, { 'content-type': 'application/json', 'cache-control': 'no-store' });

@@ -1,5 +1,8 @@
 import { CarillonError, errorOf } from '../common/error.ts';
 
+/** For one attempt. The service responds within 30 s, or its gateway does. */
+export const attemptTimeoutMs = 35_000;
+
 /** @returns the body of the response, or the failure. */
 export async function attempt<Body>(url: URL, init: RequestInit): Promise<Body | CarillonError> {
   try {

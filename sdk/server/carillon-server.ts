@@ -19,7 +19,7 @@ import {
 } from '../common/option-checks.ts';
 import { retryPauseMs } from '../common/retry-pause.ts';
 import { type Timing, timing } from '../common/timing.ts';
-import { attempt, isTransient } from './attempt.ts';
+import { attempt, attemptTimeoutMs, isTransient } from './attempt.ts';
 
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 export type {
@@ -79,8 +79,6 @@ const nodeTiming: ServerTiming = {
   wait: (ms, signal) => pause(ms, undefined, { signal }),
 };
 
-/** The service responds within 30 s, or its gateway does. */
-const attemptTimeoutMs = 35_000;
 const firstPauseMs = 1000;
 
 /** Sends notifications of one project, reads their results, and removes its users. For servers only. */

@@ -1,6 +1,6 @@
 import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
 import type { SendBody } from '../../contract/schemas/notification.ts';
-import { builtPackage, type NpmProject, npmProject } from '../fixtures/npm-project.ts';
+import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
 import { canRun, languages, run, writeProgram } from './fixtures/languages.ts';
@@ -25,9 +25,7 @@ let folder: NpmProject;
 
 beforeAll(async () => {
   service = await startService();
-  const { tarball, remove } = await builtPackage();
-  folder = await npmProject(tarball);
-  remove();
+  folder = await newNpmProject();
 });
 afterAll(async () => {
   folder.remove();

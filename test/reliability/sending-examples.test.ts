@@ -1,5 +1,5 @@
 import { codeIn } from '../fixtures/documented-example.ts';
-import { builtPackage, type NpmProject, npmProject } from '../fixtures/npm-project.ts';
+import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
 import {
@@ -20,9 +20,7 @@ let folder: NpmProject;
 
 beforeAll(async () => {
   service = await startService();
-  const { tarball, remove } = await builtPackage();
-  folder = await npmProject(tarball);
-  remove();
+  folder = await newNpmProject();
   for (const language of languages) {
     if (canRun(language)) writeProgram(language, folder, codeIn(document, language.tag)[0]!);
   }
