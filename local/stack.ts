@@ -6,6 +6,7 @@ import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
+import type { AfterForgetting } from './forget-connections.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { type AccessLine, type OnResponse, startGateway } from './gateway/gateway.ts';
 import type { Pages } from './gateway/handle-request.ts';
@@ -79,8 +80,21 @@ export interface Stack {
   readonly lambdaEndpoint: string;
   /** By the function's name. */
   readonly functions: ReadonlyMap<string, FunctionPool>;
+  /**
+   * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
+   * advance, their timers do not, and their peers forget the connections that are open.
+   * @throws {Error} if a function is running.
+   */
+  freeze(pauseMs: number, then: AfterForgetting): ForgottenConnections;
   /** Stops everything in reverse order of its start. */
   stop(): Promise<void>;
+}
+
+/** The number of forgotten connections, by the peer that forgot them. */
+export interface ForgottenConnections {
+  readonly dynamodb: number;
+  readonly lambda: number;
+  readonly pushService: number;
 }
 
 /**
@@ -91,6 +105,8 @@ export interface Stack {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { signal, onStep = () => {}, onInvocation = () => {} } = options;
   const stops: (() => Promise<void>)[] = [];
+  let frozenMs = 0;
+  const wallClock = () => Date.now() + frozenMs;
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
@@ -108,7 +124,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     );
     stops.push(gateway.stop);
     const pushService = await listening(options.pushServicePort, (port) =>
-      startPushService({ port }),
+      startPushService({ port, nowMs: wallClock }),
     );
     stops.push(() => pushService.stop());
 
@@ -176,7 +192,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       const { concurrency: size } = options;
       functions.set(
         definition.name,
-        new FunctionPool({ ...definition, environment }, { size, onLog }),
+        new FunctionPool({ ...definition, environment }, { size, onLog, frozenMs: () => frozenMs }),
       );
     }
     stops.push(async () => {
@@ -197,6 +213,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       trustForwardedFor: options.trustForwardedFor,
       throttled: options.throttled,
       nowMs: options.nowMs,
+      wallClock,
     });
     // The gateway stops before the functions, so that no request reaches a stopped function.
     stops.push(gateway.stop);
@@ -212,6 +229,15 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       settings: settingValues(environments.values()),
       lambdaEndpoint: lambdaApi.endpoint,
       functions,
+      freeze(pauseMs, then) {
+        if (concurrency.running > 0) throw new Error('Lambda does not freeze a running function.');
+        frozenMs += pauseMs;
+        return {
+          dynamodb: proxy.forgetConnections(then),
+          lambda: lambdaApi.forgetConnections(then),
+          pushService: pushService.forgetConnections(then),
+        };
+      },
       stop,
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
 import { type DynamoDbParameters, requiredGrants } from './request.ts';
@@ -47,6 +48,8 @@ export interface DynamoDbProxyOptions {
 
 export interface DynamoDbProxy {
   readonly endpoint: string;
+  /** Forgets the functions' connections. @returns how many these were. */
+  forgetConnections(then: AfterForgetting): number;
   stop(): Promise<void>;
 }
 
@@ -59,12 +62,15 @@ export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise
   const server = createServer((message, response) => {
     handleCall(options, agent, message, response).catch(() => response.destroy());
   });
-  // No timeout: the functions' clients reuse connections, and a call on one that closes would fail.
+  // No timeout: a call on a connection that closes would fail, at a time that no test decides. For the
+  // connections of frozen functions there is `forgetConnections`.
   server.keepAliveTimeout = 0;
+  const forgetConnections = connectionForgetter(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    forgetConnections,
     async stop() {
       agent.destroy();
       const closed = once(server, 'close');

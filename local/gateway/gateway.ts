@@ -46,6 +46,8 @@ export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly throttled?: boolean | undefined;
   /** The monotonic clock of the throttles. */
   readonly nowMs?: (() => number) | undefined;
+  /** The clock that events have their time from: ms since the epoch. Default: the system's. */
+  readonly wallClock?: (() => number) | undefined;
 }
 
 export interface Gateway {
@@ -107,8 +109,9 @@ export async function startGateway({
   return {
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     open(api) {
-      const { routes, invoke, trustForwardedFor = false } = api;
-      opened = { routes, invoke, trustForwardedFor, pages, admits: throttles(api) };
+      const { routes, invoke, trustForwardedFor = false, wallClock = Date.now } = api;
+      const admits = throttles(api);
+      opened = { routes, invoke, trustForwardedFor, wallClock, pages, admits };
     },
     async stop() {
       if (!server.listening) return;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Throttled } from '../lambda/concurrency.ts';
 import { FunctionError } from '../lambda/function-instance.ts';
@@ -20,6 +21,8 @@ export interface HandlerOptions {
   readonly admits: (route: GatewayRoute) => boolean;
   /** See `Api`. */
   readonly trustForwardedFor: boolean;
+  /** Ms since the epoch. */
+  readonly wallClock: () => number;
   readonly pages: Pages;
 }
 
@@ -53,9 +56,9 @@ export async function handleRequest(
   message: IncomingMessage,
   { path, query, match }: Target,
   requestId: string,
-  { invoke, admits, trustForwardedFor, pages }: HandlerOptions,
+  { invoke, admits, trustForwardedFor, wallClock, pages }: HandlerOptions,
 ): Promise<GatewayResponse> {
-  const time = new Date();
+  const time = new Date(wallClock());
   const body = await readBody(message);
   if (path === undefined) return gatewayResponses.badRequest;
   if (match === undefined) return (await pages(message)) ?? gatewayResponses.notFound;
@@ -67,7 +70,8 @@ export async function handleRequest(
   );
   if (Buffer.byteLength(event) > eventLimitBytes) return gatewayResponses.tooLarge;
   const { functionName, timeoutMs } = match.route;
-  return within(timeoutMs, responseOf(invoke(functionName, event, requestId)));
+  // Lambda gives the invocation an id of its own.
+  return within(timeoutMs, responseOf(invoke(functionName, event, randomUUID())));
 }
 
 async function responseOf(invocation: Promise<string>): Promise<GatewayResponse> {

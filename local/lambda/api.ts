@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Grants } from '../template/iam-policy.ts';
@@ -22,6 +23,8 @@ export interface LambdaApiOptions extends EventQueueOptions {
 
 export interface LambdaApi {
   readonly endpoint: string;
+  /** Forgets all connections. @returns how many these were. */
+  forgetConnections(then: AfterForgetting): number;
   /** Closes every connection, and starts no attempt of an asynchronous invocation. Idempotent. */
   stop(): Promise<void>;
 }
@@ -47,12 +50,15 @@ export async function startLambdaApi(options: LambdaApiOptions): Promise<LambdaA
       response.destroy();
     }
   });
-  // The functions' clients keep connections open; closing one first would fail their next call.
+  // A client's call on a connection that closes would fail, at a time that no test decides. For the
+  // connections of frozen functions there is `forgetConnections`.
   server.keepAliveTimeout = 0;
+  const forgetConnections = connectionForgetter(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    forgetConnections,
     async stop() {
       queue.stop();
       if (!server.listening) return;

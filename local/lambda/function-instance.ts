@@ -31,6 +31,7 @@ type Message =
 interface Request {
   readonly event: string;
   readonly requestId: string;
+  readonly frozenMs: number;
   succeed(payload: string): void;
   fail(error: FunctionError): void;
 }
@@ -82,13 +83,14 @@ export class FunctionInstance {
   /**
    * Serves one request. The previous request must have ended.
    * @param event JSON.
+   * @param frozenMs by which the wall clock of the function is ahead.
    * @returns the function's result, JSON.
    * @throws {FunctionError}
    */
-  invoke(event: string, requestId: string): Promise<string> {
+  invoke(event: string, requestId: string, frozenMs = 0): Promise<string> {
     if (this.#ended) return Promise.reject(stopped());
     return new Promise((succeed, fail) => {
-      this.#request = { event, requestId, succeed, fail };
+      this.#request = { event, requestId, frozenMs, succeed, fail };
       if (this.#ready) this.#begin(this.#request);
     });
   }
@@ -118,7 +120,7 @@ export class FunctionInstance {
   }
 
   // The timeout starts here and not when the thread starts: in Lambda it excludes the initialization.
-  #begin({ event, requestId }: Request): void {
+  #begin({ event, requestId, frozenMs }: Request): void {
     const { name, arn, memoryMb, timeoutMs } = this.#definition;
     this.#worker.postMessage({
       event,
@@ -131,7 +133,8 @@ export class FunctionInstance {
         logGroupName: `/aws/lambda/${name}`,
         logStreamName: `local/${this.#worker.threadId}`,
       },
-      deadlineMs: Date.now() + timeoutMs,
+      frozenMs,
+      deadlineMs: Date.now() + frozenMs + timeoutMs,
     });
     this.#timer = setTimeout(() => {
       const message = `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;

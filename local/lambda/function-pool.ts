@@ -11,6 +11,8 @@ export interface FunctionPoolOptions {
   /** Maximum number of instances. Further requests wait for an idle one. Default: 8. */
   readonly size?: number | undefined;
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
+  /** Ms for which functions were frozen: their wall clocks are ahead by this. Default: 0. */
+  readonly frozenMs?: (() => number) | undefined;
 }
 
 /** The instances of one function. A request gets an idle instance, or a new one up to a maximum. */
@@ -19,6 +21,7 @@ export class FunctionPool {
   readonly #handler: HandlerLocation;
   readonly #size: number;
   readonly #onLog: (line: FunctionLog) => void;
+  readonly #frozenMs: () => number;
   readonly #instances = new Set<FunctionInstance>();
   readonly #idle: FunctionInstance[] = [];
   readonly #waiting: ((instance: FunctionInstance | undefined) => void)[] = [];
@@ -27,12 +30,13 @@ export class FunctionPool {
   /** @throws {Error} if the bundle does not contain the handler's file. */
   constructor(
     definition: FunctionDefinition,
-    { size = 8, onLog = () => {} }: FunctionPoolOptions = {},
+    { size = 8, onLog = () => {}, frozenMs = () => 0 }: FunctionPoolOptions = {},
   ) {
     this.#definition = definition;
     this.#handler = locateHandler(definition);
     this.#size = size;
     this.#onLog = onLog;
+    this.#frozenMs = frozenMs;
   }
 
   /** Number of instances, busy and idle. */
@@ -50,7 +54,7 @@ export class FunctionPool {
     const instance = await this.#acquire();
     if (instance === undefined) throw stopped();
     try {
-      return await instance.invoke(event, requestId);
+      return await instance.invoke(event, requestId, this.#frozenMs());
     } finally {
       this.#release(instance);
     }

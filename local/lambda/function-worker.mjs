@@ -3,7 +3,8 @@
  * one request at a time. It is plain JavaScript, so that the bundle runs without a TypeScript loader,
  * as in Lambda.
  *
- * In: { event, context, deadlineMs }: the event as JSON, the deadline in ms since the epoch.
+ * In: { event, context, frozenMs, deadlineMs }: the event as JSON; the ms for which functions were
+ *     frozen so far; the deadline in ms since the epoch, by the function's wall clock.
  * Out: { type: 'ready' }, { type: 'log', stream, text },
  *      { type: 'result', payload } or { type: 'error', errorType, message }.
  */
@@ -21,12 +22,22 @@ for (const stream of ['stdout', 'stderr']) {
   };
 }
 
+// A frozen environment's wall clock is ahead after the pause; its timers are not.
+let aheadMs = 0;
+const systemClock = Date.now;
+Date.now = () => systemClock() + aheadMs;
+globalThis.Date = new Proxy(Date, {
+  construct: (date, values, target) =>
+    Reflect.construct(date, values.length === 0 ? [date.now()] : values, target),
+});
+
 const { file, exportName } = workerData;
 const handler = (await import(pathToFileURL(file).href))[exportName];
 if (typeof handler !== 'function')
   throw new Error(`${file} does not export a function "${exportName}".`);
 
-parentPort.on('message', async ({ event, context, deadlineMs }) => {
+parentPort.on('message', async ({ event, context, frozenMs, deadlineMs }) => {
+  aheadMs = frozenMs;
   try {
     const result = await handler(JSON.parse(event), {
       ...context,

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { type BrowserKeys, createBrowserKeys } from './browser-keys.ts';
 import { Channels } from './channels.ts';
@@ -60,6 +61,8 @@ export interface PushService {
    * @throws {AbortError} if the push service stops first.
    */
   waitFor(accepted: number): Promise<void>;
+  /** Forgets all connections; not with TLS. @returns how many these were. */
+  forgetConnections(then: AfterForgetting): number;
   /** Closes every connection, also during a request, and aborts every wait. */
   stop(): Promise<void>;
 }
@@ -73,6 +76,7 @@ export async function startPushService({
 }: PushServiceOptions = {}): Promise<PushService> {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.keepAliveTimeout = keepAliveTimeoutMs;
+  const forgetConnections = connectionForgetter(server);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: chosenPort } = server.address() as AddressInfo;
@@ -108,6 +112,7 @@ export async function startPushService({
         await once(acceptances, 'accepted', { signal: stopped });
       }
     },
+    forgetConnections,
     async stop() {
       stopping.abort(new Error('The push service was stopped.'));
       realBrowsers.stop();

@@ -75,6 +75,37 @@ test('a function gets Lambda’s context', async () => {
   expect(context.remaining).toBeLessThanOrEqual(9000);
 });
 
+test('a frozen function sees that time has passed, and has all its time left', async () => {
+  let frozenMs = 0;
+  poolOf(
+    `export const handler = async (_event, context) => ({
+      times: [Date.now(), new Date().getTime(), Date.parse(new Date().toISOString())],
+      given: new Date(5).getTime(),
+      isDate: new Date() instanceof Date,
+      remaining: context.getRemainingTimeInMillis(),
+    });`,
+    { timeoutMs: 9000 },
+    { frozenMs: () => frozenMs },
+  );
+  await invoke();
+  frozenMs = 3_600_000;
+  const earliest = Date.now() + frozenMs;
+  const { times, given, isDate, remaining } = (await invoke()) as {
+    times: number[];
+    given: number;
+    isDate: boolean;
+    remaining: number;
+  };
+  const latest = Date.now() + frozenMs;
+  for (const time of times) {
+    expect(time).toBeGreaterThanOrEqual(earliest);
+    expect(time).toBeLessThanOrEqual(latest);
+  }
+  expect({ given, isDate }).toEqual({ given: 5, isDate: true });
+  expect(remaining).toBeLessThanOrEqual(9000);
+  expect(remaining).toBeGreaterThan(8000 - (latest - earliest));
+});
+
 test('a CommonJS bundle runs', async () => {
   folder.write('main.cjs', 'exports.run = async () => "ran";');
   poolOf('', { handler: 'main.run' });

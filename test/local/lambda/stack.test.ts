@@ -45,8 +45,10 @@ function assemblyWith(source: string, { directory, template }: Assembly = assemb
 const [share] = sharesOf(
   {
     projectId: 'demo',
+    projectCreatedAt: '2026-11-01T00:00:00.000Z',
     notificationId: randomUUID(),
     content: { title: 'T' },
+    requestId: 'request',
     eventsUrl: 'https://push.example.com/events',
     expiresAt: 5_000_000_000,
     deadline: undefined,

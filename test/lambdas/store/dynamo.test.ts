@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { documentClient, sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
+import {
+  cancelledTransaction,
+  type DynamoDbResponse,
+  errorResponse,
+} from '../../../local/dynamodb/response.ts';
+import { connectionForgetter } from '../../../local/forget-connections.ts';
+
+let server: Server;
+let client: DynamoDBDocumentClient;
+let nowMs: number;
+/** The connections that the server has accepted. */
+let accepted: Socket[];
+/** The parameters of the calls, and the responses to the first of them. */
+let received: Record<string, unknown>[];
+let responses: DynamoDbResponse[];
+
+beforeEach(async () => {
+  nowMs = 0;
+  accepted = [];
+  received = [];
+  responses = [];
+  server = createServer(async (request, response) => {
+    received.push((await json(request)) as Record<string, unknown>);
+    const { status, body } = responses.shift() ?? { status: 200, body: {} };
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify(body));
+  });
+  server.keepAliveTimeout = 0;
+  server.on('connection', (socket) => accepted.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const config = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'Send', secretAccessKey: 'local' },
+  };
+  client = documentClient(config, () => nowMs);
+});
+afterEach(async () => {
+  client.destroy();
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+const get = () => client.send(new GetCommand({ TableName: 'Projects', Key: { projectId: 'p' } }));
+const getAtOnce = (count: number) => Promise.all(Array.from({ length: count }, get));
+
+describe('connections', () => {
+  test('are used again for 30 s, by the wall clock', async () => {
+    await getAtOnce(4);
+    nowMs += 29_999;
+    await getAtOnce(4);
+    expect(accepted).toHaveLength(4);
+    nowMs += 30_000;
+    const closed = accepted.map((socket) => once(socket, 'close'));
+    await getAtOnce(2);
+    await Promise.all(closed);
+    expect(accepted).toHaveLength(6);
+  });
+
+  test('are closed each by its own time', async () => {
+    await getAtOnce(3);
+    nowMs += 20_000;
+    await get();
+    nowMs += 10_000;
+    await get();
+    expect(accepted).toHaveLength(3);
+    await getAtOnce(2);
+    expect(accepted).toHaveLength(4);
+  });
+
+  test.each(['reset', 'silence'] as const)(
+    'that the database forgot while the function was frozen are not used: %s',
+    async (then) => {
+      const forget = connectionForgetter(server);
+      // More than the client makes attempts.
+      await getAtOnce(8);
+      expect(forget(then)).toBe(8);
+      nowMs += 60_000;
+      await getAtOnce(8);
+      expect(accepted).toHaveLength(16);
+    },
+  );
+});
+
+const Update = {
+  TableName: 'Usage',
+  Key: { projectId: 'p', period: '2026-11' },
+  UpdateExpression: 'ADD used :one',
+  ExpressionAttributeValues: { ':one': 1 },
+};
+const transact = (options: { ClientRequestToken?: string } = {}) =>
+  client.send(new TransactWriteCommand({ TransactItems: [{ Update }], ...options }));
+const tokens = () => received.map(({ ClientRequestToken }) => ClientRequestToken);
+
+const conflict = cancelledTransaction(['TransactionConflict']);
+
+describe('a transaction that conflicts with another one', () => {
+  test('is repeated with one token, so that a late attempt does nothing', async () => {
+    responses = [conflict, errorResponse('InternalServerError', 'x'), conflict];
+    await transact();
+    await transact();
+    const [first, , , , second] = tokens();
+    expect(first).toEqual(expect.any(String));
+    expect(tokens()).toEqual([first, first, first, first, second]);
+    expect(second).not.toBe(first);
+  });
+
+  test('keeps the token of its caller', async () => {
+    responses = [conflict];
+    await transact({ ClientRequestToken: 'own' });
+    expect(tokens()).toEqual(['own', 'own']);
+  });
+
+  test('is not repeated if a condition failed', async () => {
+    responses = [cancelledTransaction(['TransactionConflict', 'ConditionalCheckFailed'])];
+    await expect(transact()).rejects.toThrow('Transaction cancelled');
+    expect(received).toHaveLength(1);
+  });
+});
+
+test('a single write that conflicts with a transaction is repeated without a token', async () => {
+  responses = Array(4).fill(errorResponse('TransactionConflictException', 'x'));
+  await client.send(new UpdateCommand(Update));
+  expect(tokens()).toEqual(Array(5).fill(undefined));
+});
+
+test('a command that conflicts for 4 s is unavailable', async () => {
+  const error = Object.assign(new Error('Conflict.'), { name: 'TransactionConflictException' });
+  const waitsMs: number[] = [];
+  const sent = sendRepeatedly({ input: {}, isTransaction: false }, () => Promise.reject(error), {
+    sleep: async (ms) => waitsMs.push(ms),
+    random: () => 1,
+    newToken: () => 'token',
+  });
+  await expect(sent).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1, cause: error });
+  expect(waitsMs.reduce((sum, ms) => sum + ms)).toBeLessThan(4100);
+  expect(waitsMs).toHaveLength(9);
+});
