@@ -86,6 +86,11 @@ export const limits = {
     pushesPerSecond: 1250,
     /** Seconds of pushing that are planned for a chunk. */
     chunkSeconds: 20,
+    /**
+     * Seconds of pushing after which an asynchronous delivery ends. Three attempts of a function have 36
+     * minutes: 15 each, less `lastChunkBeforeEndMs`.
+     */
+    longestSeconds: 30 * 60,
     /** Recipients whose events one tally counts: an item takes 1,000 writes per second. */
     recipientsPerTally: 10_000,
     /** Tallies of a share. */
@@ -95,20 +100,28 @@ export const limits = {
     /** Most seconds by which a browser delays its `shown` event, and how many events per second that leaves. */
     eventWindow: 20,
     shownPerSecond: 5000,
-    /**
-     * Without a response to wait for, in ms after the start of a chunk: no push starts, the chunk ends.
-     * Together less than the minute after which Lambda repeats an asynchronous invocation.
-     */
-    lastPushMs: 40_000,
-    endMs: 45_000,
-    /** Time for the writes after the end of a chunk. */
+    /** Recipients without an outcome yet that a function has in memory at most: about 800 bytes each. */
+    pending: 200_000,
+    /** Time for the writes after the last push. */
     lastWritesMs: 2000,
-    /** Time between two writes of a chunk's counts. */
+    /** Time between two writes of a share's counts. Each write extends the share's claim. */
     saveEveryMs: 2000,
+    /**
+     * Time from a write to the end of the share's claim: 20 writes may fail before pushes have to stop.
+     * If a function dies, the next invocation waits so long.
+     */
+    claimMs: 60_000,
+    /** Time before the end of the claim from which on no push starts. A push takes 10 s at most. */
+    lastPushBeforeEndMs: 15_000,
+    /** Difference between the clocks of two functions, at most. */
+    clockDifferenceMs: 1000,
+    /**
+     * Time before the end of its function from which on an asynchronous share reads no more recipients:
+     * those it has may be at a slow push service.
+     */
+    lastChunkBeforeEndMs: 3 * 60 * 1000,
     /** An asynchronous invocation that has not started by then is dropped. */
     startWithinMs: 60 * 60 * 1000,
-    /** After a function's end, Lambda repeats an asynchronous invocation within this time: after 1 or 2 minutes. */
-    retryWithinMs: 5 * 60 * 1000,
     /** Lambda ends the function: its maximum, 15 minutes. */
     timeoutMs: 15 * 60 * 1000,
   },

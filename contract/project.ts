@@ -5,13 +5,6 @@ export interface Plan {
   readonly rateLimitPerMinute?: number | null;
 }
 
-/**
- * Which counter a project's subscribers are counted in. `single`: one item, so that a cap is exact.
- * `parts`: one item for each partition, so that functions on different partitions never conflict; for
- * projects without a cap. The sum of the single counter and all parts is the number of subscribers.
- */
-export type SubscriberCounter = 'single' | 'parts';
-
 /** VAPID key pair (RFC 8292), base64url. The public key is the application server key. */
 export interface VapidKeys {
   readonly publicKey: string;
@@ -37,20 +30,19 @@ export interface VapidPairs<Pair extends PublicVapidPair = PublicVapidPair> {
 /** A project as all functions know it. */
 export interface Project {
   readonly projectId: string;
+  /** ISO 8601. It tells a project from an earlier one of the same id. */
+  readonly createdAt: string;
   /** SHA-256 of the secret key, hex. */
   readonly apiKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly plan: Plan;
-  readonly subscriberCounter: SubscriberCounter;
   readonly vapid: VapidPairs;
 }
 
 /** A project with what its owner sees of it. */
 export interface DescribedProject extends Project {
   readonly name: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
 }
 
 /** A project with its private keys, for the functions that sign pushes. */

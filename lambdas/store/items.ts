@@ -1,5 +1,5 @@
 import type { Failures } from '../../contract/failure-reasons.ts';
-import type { Plan, SubscriberCounter } from '../../contract/project.ts';
+import type { Plan } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**
@@ -23,7 +23,6 @@ export interface ProjectItem {
   readonly previousVapidPublicKey?: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
-  readonly subscriberCounter: SubscriberCounter;
   /** ISO 8601. */
   readonly createdAt: string;
 }
@@ -63,9 +62,10 @@ export interface SubscriptionItem {
 export const byUserIndex = 'byUser';
 
 /**
- * Usage, keyed by `projectId` and `period`: a UTC month (`2026-11`) counts accepted sends, and
- * `subscribers` counts the items in Subscriptions, together with its parts `subscribers#0` and so on.
- * All of these are created with the project; without its attribute `used`, no subscription can be added.
+ * Usage, keyed by `projectId` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
+ * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.
+ * The latter are created with the project; without their attribute `used`, no subscription can be
+ * added and no notification sent.
  */
 export interface UsageItem {
   readonly projectId: string;
@@ -73,10 +73,17 @@ export interface UsageItem {
   readonly used: number;
 }
 
-/** A subscriber counter while its project is being removed: the last items to be deleted. */
+/** A part of the subscriber counter. A send checks one in place of its project, which all sends would share. */
+export interface SubscriberPartItem extends UsageItem {
+  /** That of the project. */
+  readonly createdAt: string;
+}
+
+/** A part of the subscriber counter while its project is being removed: the last items to be deleted. */
 export interface ClosedCounterItem {
   readonly projectId: string;
   readonly period: string;
+  readonly createdAt: string;
   /** Tells this removal from that of another project of the same id. */
   readonly removal: string;
 }
@@ -145,15 +152,17 @@ export interface TallyItem {
   readonly tally: string;
   /** Absent if the share was cancelled: its events are unknown. */
   readonly projectId?: string;
-  /** The invocation that delivers the share, and until when (epoch ms) it works on its chunk. */
+  /** The invocation that delivers the share, and until when (epoch ms) nobody else may take it over. */
   readonly claimedBy?: string;
   readonly claimedUntil?: number;
   /** Number of the last write by that invocation. */
   readonly step?: number;
   /** Where the next chunk starts. */
   readonly position?: number;
-  /** Recipients of the chunk in progress whose outcomes are not in the counts yet. */
+  /** Recipients before that position whose outcomes are not in the counts yet. */
   readonly pending?: number;
+  /** Whether that is the end of the share. */
+  readonly isRead?: boolean | undefined;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;

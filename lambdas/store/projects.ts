@@ -11,9 +11,9 @@ const capacity = 1000;
 
 export interface ProjectStore<Found extends Project = Project> {
   /** Reads a project, from memory if it was read in the last 30 s. */
-  find(projectId: string): Promise<Found | undefined>;
+  find(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
   /** Reads a project again: the one in memory may not have its newest key pair. */
-  refresh(projectId: string): Promise<Found | undefined>;
+  refresh(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
   /** Whether {@link find} needs no call now. */
   remembers(projectId: string): boolean;
 }
@@ -23,8 +23,8 @@ export function projectStore(
   table: string,
   clock: () => Date,
 ): ProjectStore {
-  return remembering(clock, async (projectId) => {
-    const item = await readProject(dynamo, table, projectId);
+  return remembering(clock, async (projectId, signal) => {
+    const item = await readProject(dynamo, table, projectId, signal);
     return item && fromItem(item);
   });
 }
@@ -35,11 +35,10 @@ export function describedProjectStore(
   table: string,
   clock: () => Date,
 ): ProjectStore<DescribedProject> {
-  return remembering(clock, async (projectId) => {
-    const item = await readProject(dynamo, table, projectId);
+  return remembering(clock, async (projectId, signal) => {
+    const item = await readProject(dynamo, table, projectId, signal);
     if (item === undefined) return undefined;
-    const { name, createdAt } = item;
-    return { ...fromItem(item), name, createdAt };
+    return { ...fromItem(item), name: item.name };
   });
 }
 
@@ -47,9 +46,11 @@ async function readProject(
   dynamo: DynamoDBDocumentClient,
   table: string,
   projectId: string,
+  abortSignal: AbortSignal | undefined,
 ): Promise<ProjectItem | undefined> {
   const { Item } = await dynamo.send(
     new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
+    { abortSignal },
   );
   return Item as ProjectItem | undefined;
 }
@@ -60,7 +61,7 @@ export function signingProjectStore(
   tables: { readonly projects: string; readonly vapidKeys: string },
   clock: () => Date,
 ): ProjectStore<SigningProject> {
-  return remembering(clock, async (projectId) => {
+  return remembering(clock, async (projectId, abortSignal) => {
     // In one transaction, so that both halves are of the same pair, also during a rotation.
     const { Responses } = await dynamo.send(
       new TransactGetCommand({
@@ -69,6 +70,7 @@ export function signingProjectStore(
           { Get: { TableName: tables.vapidKeys, Key: { projectId } } },
         ],
       }),
+      { abortSignal },
     );
     const [project, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
     if (project === undefined) return undefined;
@@ -87,19 +89,19 @@ export function signingProjectStore(
 
 function remembering<Found extends Project>(
   clock: () => Date,
-  read: (projectId: string) => Promise<Found | undefined>,
+  read: (projectId: string, signal?: AbortSignal) => Promise<Found | undefined>,
 ): ProjectStore<Found> {
   const present = new RecentlyUsed<Found>();
   // Separate, so that invented ids cannot displace a project.
   const absent = new RecentlyUsed<true>();
   return {
-    async find(projectId) {
+    async find(projectId, signal) {
       const now = clock().getTime();
       if (absent.get(projectId, now)) return undefined;
-      return present.get(projectId, now) ?? readAndRemember(projectId, now);
+      return present.get(projectId, now) ?? readAndRemember(projectId, now, signal);
     },
 
-    refresh: (projectId) => readAndRemember(projectId, clock().getTime()),
+    refresh: (projectId, signal) => readAndRemember(projectId, clock().getTime(), signal),
 
     remembers(projectId) {
       const now = clock().getTime();
@@ -107,8 +109,12 @@ function remembering<Found extends Project>(
     },
   };
 
-  async function readAndRemember(projectId: string, now: number): Promise<Found | undefined> {
-    const project = await read(projectId);
+  async function readAndRemember(
+    projectId: string,
+    now: number,
+    signal?: AbortSignal,
+  ): Promise<Found | undefined> {
+    const project = await read(projectId, signal);
     if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
     else present.set(projectId, project, now + projectCacheMs);
     return project;
@@ -145,10 +151,10 @@ function fromItem(item: ProjectItem): Project {
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
+    createdAt: item.createdAt,
     apiKeyHash: item.apiKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     plan: item.plan,
-    subscriberCounter: item.subscriberCounter,
     vapid: {
       current: { number, publicKey: vapidPublicKey },
       previous:

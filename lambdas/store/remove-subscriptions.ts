@@ -3,14 +3,9 @@ import {
   TransactWriteCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { giveBackUnits, subscriberCounter } from './counters.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
-import {
-  type CountedProject,
-  partOf,
-  type SubscriptionTables,
-  subscriberPeriod,
-  subscriptionKey,
-} from './subscription-keys.ts';
+import { partOf, type SubscriptionTables, subscriptionKey } from './subscription-keys.ts';
 
 /**
  * Deletes subscriptions and their counts in one transaction.
@@ -21,7 +16,7 @@ export async function removeSubscriptions(
   dynamo: DynamoDBDocumentClient,
   tables: SubscriptionTables,
   condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
-  project: CountedProject,
+  projectId: string,
   endpointHashes: readonly Uint8Array[],
   abortSignal: AbortSignal | undefined,
 ): Promise<number> {
@@ -29,11 +24,11 @@ export async function removeSubscriptions(
   const deletions = endpointHashes.map((hash) => ({
     Delete: {
       TableName: tables.subscriptions,
-      Key: subscriptionKey(project.projectId, hash),
+      Key: subscriptionKey(projectId, hash),
       ...condition,
     },
   }));
-  const TransactItems = [...deletions, ...decrements(tables, project, endpointHashes)];
+  const TransactItems = [...deletions, ...decrements(tables, projectId, endpointHashes)];
   try {
     await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
     return endpointHashes.length;
@@ -43,27 +38,21 @@ export async function removeSubscriptions(
     // Without the attribute the project is being deleted with its subscriptions.
     if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
     const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-    return removeSubscriptions(dynamo, tables, condition, project, remaining, abortSignal);
+    return removeSubscriptions(dynamo, tables, condition, projectId, remaining, abortSignal);
   }
 }
 
+/** The part that a subscription was counted in may have been another one: only the sum matters. */
 function decrements(
-  tables: SubscriptionTables,
-  { projectId, subscriberCounter }: CountedProject,
+  { usage }: SubscriptionTables,
+  projectId: string,
   endpointHashes: readonly Uint8Array[],
 ) {
-  const removed = new Map<string, number>();
+  const counter = subscriberCounter(usage, projectId);
+  const removed = new Map<number, number>();
   for (const hash of endpointHashes) {
-    const period = subscriberPeriod(subscriberCounter, partOf(hash));
-    removed.set(period, (removed.get(period) ?? 0) + 1);
+    const part = partOf(hash);
+    removed.set(part, (removed.get(part) ?? 0) + 1);
   }
-  return [...removed].map(([period, number]) => ({
-    Update: {
-      TableName: tables.usage,
-      Key: { projectId, period },
-      UpdateExpression: 'SET used = used - :removed',
-      ConditionExpression: 'attribute_exists(used)',
-      ExpressionAttributeValues: { ':removed': number },
-    },
-  }));
+  return [...removed].map(([part, number]) => ({ Update: giveBackUnits(counter, part, number) }));
 }

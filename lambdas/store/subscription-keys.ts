@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Project, SubscriberCounter } from '../../contract/project.ts';
 
 export interface SubscriptionTables {
   readonly subscriptions: string;
   readonly usage: string;
 }
 
-/** What of a project decides where its subscribers are stored and counted. */
-export type CountedProject = Pick<Project, 'projectId' | 'subscriberCounter'>;
-
 /**
- * Partitions per project: a power of 2. One partition key takes 3,000 read and 1,000 write units per
- * second; each further one costs a broadcast one Query.
+ * Partitions per project, and parts of each of its counters: a power of 2. One partition key takes 3,000
+ * read and 1,000 write units per second; each further one costs a broadcast one Query.
  */
 export const partCount = 8;
 
@@ -71,19 +67,3 @@ function prefix(position: number, filler: number): Uint8Array {
   hash.writeUInt32BE(position);
   return hash;
 }
-
-const subscribers = 'subscribers';
-
-/** All subscriber counters of a project start with this. */
-export const subscriberCounterPrefix = subscribers;
-
-/** The period in Usage that counts a subscription of this part. */
-export function subscriberPeriod(counter: SubscriberCounter, part: number): string {
-  return counter === 'single' ? subscribers : `${subscribers}#${part}`;
-}
-
-/** The periods of all subscriber counters: the single one first, then the parts. */
-export const subscriberPeriods: readonly string[] = [
-  subscribers,
-  ...Array.from({ length: partCount }, (_, part) => subscriberPeriod('parts', part)),
-];

@@ -5,17 +5,16 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import { attributeChanges } from './attribute-changes.ts';
+import { isClosed, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import { removeSubscriptions } from './remove-subscriptions.ts';
 import {
-  type CountedProject,
   endpointHash,
   partOf,
   projectUser,
   type SubscriptionTables,
   storedPair,
-  subscriberPeriod,
   subscriptionKey,
 } from './subscription-keys.ts';
 
@@ -34,17 +33,17 @@ export interface SubscriptionStore {
   /**
    * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
    * and counted only below the cap.
-   * @param cap most subscribers of the project; null for no limit. Exact for a project that counts in
-   *   the single counter.
+   * @param cap most subscribers of the project; null for no limit.
    */
   save(
-    project: CountedProject,
+    projectId: string,
     subscription: SavedSubscription,
     cap: number | null,
+    signal?: AbortSignal,
   ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
 
   /** Deletes a subscription and its count, if it exists. @param href the endpoint. */
-  remove(project: CountedProject, href: string): Promise<'removed' | 'absent'>;
+  remove(projectId: string, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
 
   /**
    * Deletes up to `limits.removalBatch` subscriptions and their counts in one transaction. Missing
@@ -52,14 +51,14 @@ export interface SubscriptionStore {
    * @returns how many existed.
    */
   removeBatch(
-    project: CountedProject,
+    projectId: string,
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
   ): Promise<number>;
 
   /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
   removeOfUser(
-    project: CountedProject,
+    projectId: string,
     userId: string,
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
@@ -84,38 +83,38 @@ export function subscriptionStore(
   clock: () => Date,
 ): SubscriptionStore {
   const store: SubscriptionStore = {
-    async save(project, subscription, cap) {
+    async save(projectId, subscription, cap, signal) {
       const hash = endpointHash(subscription.endpoint.href);
       for (;;) {
-        if (await update(project, hash, subscription)) return 'updated';
-        const outcome = await create(project, hash, subscription, cap);
+        if (await update(projectId, hash, subscription, signal)) return 'updated';
+        const outcome = await create(projectId, hash, subscription, cap, signal);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
     },
 
-    async remove(project, href) {
-      const removed = await store.removeBatch(project, [endpointHash(href)]);
+    async remove(projectId, href, signal) {
+      const removed = await store.removeBatch(projectId, [endpointHash(href)], signal);
       return removed === 1 ? 'removed' : 'absent';
     },
 
-    removeBatch(project, endpointHashes, signal) {
+    removeBatch(projectId, endpointHashes, signal) {
       return removeSubscriptions(
         dynamo,
         tables,
         { ConditionExpression: exists },
-        project,
+        projectId,
         endpointHashes,
         signal,
       );
     },
 
-    removeOfUser(project, userId, endpointHashes, signal) {
+    removeOfUser(projectId, userId, endpointHashes, signal) {
       const condition = {
         ConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(project.projectId, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
       };
-      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+      return removeSubscriptions(dynamo, tables, condition, projectId, endpointHashes, signal);
     },
 
     async correctPair(projectId, hash, pair, abortSignal) {
@@ -125,18 +124,20 @@ export function subscriptionStore(
   return store;
 
   function update(
-    { projectId }: CountedProject,
+    projectId: string,
     hash: Uint8Array,
     { endpoint: { origin, path }, keys, userId, pair }: SavedSubscription,
+    signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    return change(projectId, hash, {
+    const attributes = {
       origin,
       path,
       ...keys,
       updatedAt: clock().getTime(),
       projectUser: userId === undefined ? undefined : projectUser(projectId, userId),
       ...(pair === undefined ? {} : { pair: storedPair(pair) }),
-    });
+    };
+    return change(projectId, hash, attributes, signal);
   }
 
   /**
@@ -167,7 +168,7 @@ export function subscriptionStore(
   }
 
   async function create(
-    { projectId, subscriberCounter }: CountedProject,
+    projectId: string,
     hash: Uint8Array,
     {
       endpoint: { origin, path },
@@ -177,6 +178,7 @@ export function subscriptionStore(
       pair = assumedPair,
     }: SavedSubscription,
     cap: number | null,
+    abortSignal: AbortSignal | undefined,
   ) {
     const now = clock().getTime();
     const item: SubscriptionItem = {
@@ -189,42 +191,24 @@ export function subscriptionStore(
       createdAt: now,
       updatedAt: now,
     };
-    try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            {
-              Put: {
-                TableName: tables.subscriptions,
-                Item: item,
-                ConditionExpression: 'attribute_not_exists(endpointHash)',
-              },
-            },
-            {
-              Update: {
-                TableName: tables.usage,
-                Key: { projectId, period: subscriberPeriod(subscriberCounter, partOf(hash)) },
-                UpdateExpression: 'SET used = used + :one',
-                // The attribute exists as long as the project does.
-                ConditionExpression:
-                  cap === null
-                    ? 'attribute_exists(used)'
-                    : 'attribute_exists(used) AND used < :cap',
-                ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
-                ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-              },
-            },
-          ],
-        }),
-      );
-      return 'created';
-    } catch (error) {
-      const [put, count] = cancellationReasons(error);
-      if (conditionFailed(put)) return 'exists';
-      if (conditionFailed(count)) {
-        return count?.Item?.used === undefined ? 'project_gone' : 'cap_reached';
+    const Put = {
+      TableName: tables.subscriptions,
+      Item: item,
+      ConditionExpression: 'attribute_not_exists(endpointHash)',
+    };
+    const counter = subscriberCounter(tables.usage, projectId);
+    const attempt = async (take: TakenUnits) => {
+      try {
+        const TransactItems = [{ Put }, { Update: take }];
+        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        return 'created';
+      } catch (error) {
+        const [put, count] = cancellationReasons(error);
+        if (conditionFailed(put)) return 'exists';
+        if (conditionFailed(count)) return isClosed(count?.Item) ? 'project_gone' : 'part_full';
+        throw error;
       }
-      throw error;
-    }
+    };
+    return takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
   }
 }

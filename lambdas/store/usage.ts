@@ -1,33 +1,11 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { partPeriods, readParts, subscriberCounter, sumOf } from './counters.ts';
 import type { UsageItem } from './items.ts';
-import { subscriberCounterPrefix } from './subscription-keys.ts';
 
-/** Reads a project's subscriber counters; none if the project is being removed. */
-export async function readCounters(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  projectId: string,
-  abortSignal?: AbortSignal,
-): Promise<readonly UsageItem[]> {
-  const { Items = [] } = await dynamo.send(
-    new QueryCommand({
-      TableName: table,
-      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :prefix)',
-      FilterExpression: 'attribute_exists(used)',
-      ExpressionAttributeValues: { ':projectId': projectId, ':prefix': subscriberCounterPrefix },
-      ConsistentRead: true,
-    }),
-    { abortSignal },
-  );
-  return Items as UsageItem[];
-}
-
-/** Reads how many subscribers a project has: the sum of its counters. */
+/** Reads how many subscribers a project has. */
 export function subscriberCount(dynamo: DynamoDBDocumentClient, table: string) {
-  return async (projectId: string, abortSignal?: AbortSignal): Promise<number> => {
-    const counters = await readCounters(dynamo, table, projectId, abortSignal);
-    return counters.reduce((sum, { used }) => sum + used, 0);
-  };
+  return async (projectId: string, abortSignal?: AbortSignal): Promise<number> =>
+    sumOf(await readParts(dynamo, subscriberCounter(table, projectId), abortSignal));
 }
 
 /** What a project has used: its subscribers, and its notifications in a UTC month. */
@@ -49,11 +27,12 @@ export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
         ConsistentRead: true,
       }),
     );
-    const usage = { subscribers: 0, month, sends: 0 };
-    for (const { period, used = 0 } of Items as Partial<UsageItem>[]) {
-      if (period === month) usage.sends = used;
-      else if (period!.startsWith(subscriberCounterPrefix)) usage.subscribers += used;
-    }
-    return usage;
+    const items = Items as Partial<UsageItem>[];
+    const countOf = (name: string) => {
+      const periods = partPeriods(name);
+      return sumOf(items.map(({ period, used }) => (periods.includes(period!) ? used : 0)));
+    };
+    const { name: subscribers } = subscriberCounter(table, projectId);
+    return { subscribers: countOf(subscribers), month, sends: countOf(month) };
   };
 }

@@ -6,7 +6,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../contract/limits.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
-import type { CountedProject } from './subscription-keys.ts';
 import { projectUser } from './subscription-keys.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 
@@ -31,7 +30,7 @@ export interface UserSubscriptions {
    */
   remove(
     removals: Pick<SubscriptionStore, 'removeOfUser'>,
-    project: CountedProject,
+    projectId: string,
     userId: string,
     signal?: AbortSignal,
   ): Promise<number>;
@@ -51,12 +50,12 @@ export function userSubscriptions(
 
     endpointHashes,
 
-    async remove(removals, project, userId, signal) {
+    async remove(removals, projectId, userId, signal) {
       let removed = 0;
-      for await (const hashes of endpointHashes(project.projectId, userId, signal)) {
+      for await (const hashes of endpointHashes(projectId, userId, signal)) {
         for (let start = 0; start < hashes.length; start += limits.removalBatch) {
           const batch = hashes.slice(start, start + limits.removalBatch);
-          removed += await removals.removeOfUser(project, userId, batch, signal);
+          removed += await removals.removeOfUser(projectId, userId, batch, signal);
         }
       }
       return removed;

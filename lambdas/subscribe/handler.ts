@@ -2,6 +2,7 @@ import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
+import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -46,7 +47,9 @@ export const handler = browserChain({
   originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
-  .handler(async ({ project, input }) => {
-    await subscribe({ subscriptions, projects }, project, input, environment.SUBSCRIBER_CAP);
+  .handler(async ({ project, input, requestContext }, context) => {
+    const cap = environment.SUBSCRIBER_CAP;
+    const signal = beforeTimeout(requestContext, context);
+    await subscribe({ subscriptions, projects }, project, input, cap, signal);
     return respond(201, { ok: true });
   });

@@ -18,11 +18,17 @@ export async function subscribe(
   project: Project,
   { applicationServerKey, ...subscription }: Subscription,
   deployedCap: number,
+  signal?: AbortSignal,
 ): Promise<void> {
   const cap = limitOf(project.plan.subscriberCap, deployedCap);
-  const pair = await pairOf(projects, project, applicationServerKey);
+  const pair = await pairOf(projects, project, applicationServerKey, signal);
   const assumedPair = project.vapid.current.number;
-  const outcome = await subscriptions.save(project, { ...subscription, pair, assumedPair }, cap);
+  const outcome = await subscriptions.save(
+    project.projectId,
+    { ...subscription, pair, assumedPair },
+    cap,
+    signal,
+  );
   switch (outcome) {
     case 'created':
     case 'updated':
@@ -42,6 +48,7 @@ async function pairOf(
   projects: SubscribeParts['projects'],
   project: Project,
   applicationServerKey: string | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<number | undefined> {
   if (applicationServerKey === undefined) return undefined;
   const find = ({ current, previous }: Project['vapid']) =>
@@ -49,7 +56,7 @@ async function pairOf(
   const remembered = find(project.vapid);
   if (remembered !== undefined) return remembered.number;
   // The project in memory may be older than its last rotation.
-  const stored = await projects.refresh(project.projectId);
+  const stored = await projects.refresh(project.projectId, signal);
   const found = stored && find(stored.vapid);
   if (found !== undefined) return found.number;
   throw new ServiceError(

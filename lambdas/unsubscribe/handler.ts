@@ -1,6 +1,7 @@
 import { readEnvironment } from '../../contract/environment.ts';
 import { routes } from '../../contract/routes.ts';
 import { unsubscribeSchema } from '../../contract/schemas/subscription.ts';
+import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -40,8 +41,9 @@ export const handler = browserChain({
   originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(unsubscribeSchema))
-  .handler(async ({ project, input }) => {
+  .handler(async ({ project, input, requestContext }, context) => {
+    const signal = beforeTimeout(requestContext, context);
     // Idempotent: an unknown endpoint also returns 200.
-    await subscriptions.remove(project, input.endpoint.href);
+    await subscriptions.remove(project.projectId, input.endpoint.href, signal);
     return respond(200, { ok: true });
   });

@@ -17,9 +17,4 @@ export class ProjectsTable extends ServiceTable {
   grantLookup(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
-
-  /** Allows a transaction on the condition that a project exists. */
-  grantCheck(fn: lambda.Function): void {
-    this.allow(fn, ['dynamodb:ConditionCheckItem']);
-  }
 }

@@ -19,6 +19,11 @@ export class UsageTable extends ServiceTable {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
+  /** Allows a transaction on the condition that a project exists, as the parts of its subscriber counter do. */
+  grantCheckProject(fn: lambda.Function): void {
+    this.allow(fn, ['dynamodb:ConditionCheckItem']);
+  }
+
   /** Allows reading how many subscribers a project has, and how many units it has used. */
   grantRead(fn: lambda.Function): void {
     this.allow(fn, ['dynamodb:Query']);
