@@ -37,15 +37,6 @@ export class RestoredKeysMismatch extends Error {
   }
 }
 
-/** Somebody else changed the subscriber cap during the wait for a new one. */
-export class PlanChangedMeanwhile extends Error {
-  override readonly name = 'PlanChangedMeanwhile';
-  readonly code = 'plan_changed';
-  constructor(projectId: string) {
-    super(`The plan of project "${projectId}" was changed meanwhile. Look at it and try again.`);
-  }
-}
-
 /** A project has at most two VAPID pairs: another rotation would orphan the oldest subscriptions. */
 export class PreviousVapidPairExists extends Error {
   override readonly name = 'PreviousVapidPairExists';

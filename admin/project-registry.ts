@@ -5,8 +5,10 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Plan, VapidKeys } from '../contract/project.ts';
+import type { DeployedSettings } from '../contract/environment.ts';
+import { limitOf, type Plan, type VapidKeys } from '../contract/project.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
+import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
@@ -14,20 +16,13 @@ import {
 } from '../lambdas/store/dynamo.ts';
 import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
-import {
-  type PlanChange,
-  type ProjectUpdate,
-  planUpdate,
-  realWaiting,
-  setFirstCap,
-  type Waiting,
-} from './plan-change.ts';
+import { balanceParts } from './counter-balance.ts';
+import { type PlanChange, type ProjectUpdate, planUpdate } from './plan-change.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
 import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
-import { counterFor, newCounters } from './subscriber-counters.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
 
@@ -52,7 +47,7 @@ export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
   ProjectionExpression:
-    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, subscriberCounter, createdAt, previousKeyUntil',
+    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
@@ -94,10 +89,10 @@ export function projectRegistry(
 
   return {
     /**
-     * Creates a project, its VAPID key and its subscriber counters in one transaction.
+     * Creates a project, its VAPID key and its subscriber counter in one transaction.
      * @throws {ProjectExists}
      * @throws {ProjectRemovalIncomplete} if an earlier project's subscriptions may be left, which
-     *   the new counters would not count.
+     *   the new counter would not count.
      */
     async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
@@ -109,7 +104,6 @@ export function projectRegistry(
         vapidPublicKey: publicKey,
         vapidPair: 0,
         plan: plan ?? {},
-        subscriberCounter: counterFor(plan ?? {}),
         createdAt: clock().toISOString(),
       };
       const key: VapidKeyItem = { projectId, privateKey };
@@ -120,7 +114,7 @@ export function projectRegistry(
             TransactItems: [
               { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
               { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
-              ...newCounters(projectId).map((Item) => ({
+              ...newSubscriberParts(project).map((Item) => ({
                 Put: { TableName: tables.usage, Item, ConditionExpression: isNew },
               })),
             ],
@@ -156,28 +150,30 @@ export function projectRegistry(
     },
 
     /**
-     * Changes the given limits and keeps the others. A subscriber cap on a project without one takes
-     * effect after 40 s: see {@link setFirstCap}.
+     * Changes the given limits and keeps the others, then balances the counters: see {@link balanceParts}.
+     * @param deployed limits where the plan sets none.
      * @throws {ProjectNotFound}
-     * @throws {PlanChangedMeanwhile}
      */
     async setPlan(
       projectId: string,
       changes: PlanChange,
-      waiting: Waiting = realWaiting,
+      deployed: Pick<DeployedSettings, 'SUBSCRIBER_CAP' | 'MONTHLY_SEND_CAP'>,
     ): Promise<RegisteredProject> {
-      const project = await find(projectId);
-      if (project === undefined) throw new ProjectNotFound(projectId);
-      const { subscriberCap = project.plan.subscriberCap } = changes;
-      const isFirstCap = project.plan.subscriberCap === null && subscriberCap !== null;
-      if (!isFirstCap) return update(projectId, planUpdate(changes));
-      const countInSingle = () =>
-        update(projectId, {
-          UpdateExpression: 'SET subscriberCounter = :single',
-          ExpressionAttributeValues: { ':single': 'single' },
-        });
-      await setFirstCap(dynamo, tables, projectId, changes, countInSingle, waiting);
-      return (await find(projectId))!;
+      const project = await update(projectId, planUpdate(changes));
+      const { subscriberCap, monthlySendCap } = project.plan;
+      await balanceParts(
+        dynamo,
+        tables.projects,
+        subscriberCounter(tables.usage, projectId),
+        limitOf(subscriberCap, deployed.SUBSCRIBER_CAP),
+      );
+      await balanceParts(
+        dynamo,
+        tables.projects,
+        monthCounter(tables.usage, projectId, clock()),
+        limitOf(monthlySendCap, deployed.MONTHLY_SEND_CAP),
+      );
+      return project;
     },
 
     /**

@@ -4,9 +4,10 @@ import {
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { partPeriods, subscriberCounter } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import type { ClosedCounterItem } from '../lambdas/store/items.ts';
-import { partCount, projectPart, subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
+import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RandomSource } from './secret-key.ts';
@@ -31,10 +32,10 @@ const pageSizeItems = 99;
 /**
  * Removes a project and all its items:
  *
- * 1. One transaction deletes the project and its VAPID key and closes its subscriber counters.
+ * 1. One transaction deletes the project and its VAPID key and closes its subscriber counter.
  *    From then on no subscription can be added.
  * 2. The other items are deleted page by page.
- * 3. The closed counters are deleted last. As long as they exist, no project with this id can be
+ * 3. The closed counter is deleted last. As long as it exists, no project with this id can be
  *    created, and a second call continues the removal.
  *
  * @throws {ProjectNotFound}
@@ -46,9 +47,10 @@ export async function removeProject(
   random: RandomSource,
   onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
-  const counterKeys = subscriberPeriods.map((period) => ({ projectId, period }));
-  /** Tells which removal has closed the counters. */
-  const counterKey = counterKeys[0]!;
+  const counterPeriods = partPeriods(subscriberCounter(tables.usage, projectId).name);
+  const counterKeys = counterPeriods.map((period) => ({ projectId, period }));
+  /** The part that tells which removal has closed the counter. */
+  const firstKey = counterKeys[0]!;
   const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
   const own = [projectId];
   const ownedTables: readonly OwnedTable[] = [
@@ -67,7 +69,7 @@ export async function removeProject(
     { kind: 'usage', table: tables.usage, keys: ['projectId', 'period'], partitions: own },
   ];
 
-  await closeCounters(random(16).toString('hex'));
+  await closeCounter(random(16).toString('hex'));
   const removed = { subscriptions: 0, notifications: 0, usage: 0 };
   const removalId = await currentRemoval();
   if (removalId === undefined) return removed;
@@ -79,11 +81,11 @@ export async function removeProject(
       onProgress({ ...removed });
     }
   }
-  await deleteCounters(removalId);
+  await deleteCounter(removalId);
   return removed;
 
-  /** Deletes the project and its VAPID key and closes its counters. Idempotent. */
-  async function closeCounters(newRemovalId: string): Promise<void> {
+  /** Deletes the project and its VAPID key and closes its subscriber counter. Idempotent. */
+  async function closeCounter(newRemovalId: string): Promise<void> {
     try {
       await dynamo.send(
         new TransactWriteCommand({
@@ -111,12 +113,12 @@ export async function removeProject(
   /** @returns undefined if another call has finished the removal. */
   async function currentRemoval(): Promise<string | undefined> {
     const { Item } = await dynamo.send(
-      new GetCommand({ TableName: tables.usage, Key: counterKey, ConsistentRead: true }),
+      new GetCommand({ TableName: tables.usage, Key: firstKey, ConsistentRead: true }),
     );
     return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
   }
 
-  /** The keys of the project's items in one table, page by page, without the subscriber counters. */
+  /** The keys of the project's items in one table, page by page, without the subscriber counter. */
   async function* keysIn({ table, keys, partitions }: OwnedTable): AsyncGenerator<readonly Key[]> {
     const [partitionKey, sortKey] = keys;
     for (const partition of partitions) {
@@ -135,7 +137,7 @@ export async function removeProject(
           }),
         );
         const found = (page.Items ?? []) as Key[];
-        yield found.filter(({ period }) => !subscriberPeriods.includes(period as string));
+        yield found.filter(({ period }) => !counterPeriods.includes(period as string));
         startKey = page.LastEvaluatedKey;
       } while (startKey);
     }
@@ -148,7 +150,7 @@ export async function removeProject(
     keys: readonly Key[],
   ): Promise<boolean> {
     if (keys.length === 0) return true;
-    const check = { TableName: tables.usage, Key: counterKey, ...isClosedBy(removalId) };
+    const check = { TableName: tables.usage, Key: firstKey, ...isClosedBy(removalId) };
     try {
       await dynamo.send(
         new TransactWriteCommand({
@@ -165,8 +167,8 @@ export async function removeProject(
     }
   }
 
-  /** Deletes the closed counters. Idempotent. */
-  async function deleteCounters(removalId: string): Promise<void> {
+  /** Deletes the closed counter. Idempotent. */
+  async function deleteCounter(removalId: string): Promise<void> {
     const TransactItems = counterKeys.map((Key) => ({
       Delete: { TableName: tables.usage, Key, ...isClosedBy(removalId) },
     }));
@@ -178,7 +180,7 @@ export async function removeProject(
   }
 }
 
-/** The condition that the counter was closed by this removal. */
+/** The condition that the part was closed by this removal. */
 function isClosedBy(removalId: string) {
   return {
     ConditionExpression: 'removal = :removal',

@@ -1,22 +1,23 @@
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   paginateQuery,
   paginateScan,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import {
-  cancellationReasons,
-  conditionFailed,
-  isConditionFailure,
-} from '../lambdas/store/dynamo.ts';
+  monthCounter,
+  newParts,
+  newSubscriberParts,
+  readParts,
+  subscriberCounter,
+  sumOf,
+} from '../lambdas/store/counters.ts';
+import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
-import { subscriberPeriods } from '../lambdas/store/subscription-keys.ts';
 import { ProjectRemovalIncomplete, RestoredKeysMismatch } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
-import { newCounters } from './subscriber-counters.ts';
 import { type ImportParts, importSubscriptions } from './subscriptions/import.ts';
 import type { ImportCounts, ImportedSubscription } from './subscriptions/import-batch.ts';
 import { subscriptionPages } from './subscriptions/subscription-pages.ts';
@@ -41,12 +42,12 @@ export interface RestoredProject extends ImportCounts {
 /**
  * Copies projects with their keys, subscriptions and months from tables that were restored from a backup. It only adds
  * and never replaces, except subscriptions that were updated later. Subscriptions are counted while they are added: the
- * counters of the backup are not used, which may be of another moment. Can be repeated after an interruption.
+ * counter of the backup is not used, which may be of another moment. Can be repeated after an interruption.
  */
 export async function* restoreProjects(
   from: RestoreSide<RestoredTables>,
   to: RestoreSide<RestoredTables>,
-  parts: Omit<ImportParts, 'project'>,
+  parts: Omit<ImportParts, 'projectId'>,
 ): AsyncGenerator<RestoredProject> {
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
@@ -80,7 +81,7 @@ export async function* restoreProjects(
           TransactItems: [
             { Put: { TableName: to.tables.projects, Item: item, ConditionExpression: isNew } },
             { Put: { TableName: to.tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
-            ...newCounters(item.projectId).map((Item) => ({
+            ...newSubscriberParts(item).map((Item) => ({
               Put: { TableName: to.tables.usage, Item, ConditionExpression: isNew },
             })),
           ],
@@ -98,7 +99,7 @@ export async function* restoreProjects(
   }
 
   async function restoreMonths(projectId: string): Promise<void> {
-    const months = paginateQuery(
+    const pages = paginateQuery(
       { client: from.dynamo },
       {
         TableName: from.tables.usage,
@@ -106,26 +107,42 @@ export async function* restoreProjects(
         ExpressionAttributeValues: { ':projectId': projectId },
       },
     );
-    for await (const { Items = [] } of months) {
-      for (const Item of Items as UsageItem[]) {
-        if (!subscriberPeriods.includes(Item.period)) await restoreMonth(Item);
+    const months = new Map<string, number>();
+    const { name: subscribers } = subscriberCounter(from.tables.usage, projectId);
+    for await (const { Items = [] } of pages) {
+      for (const { period, used } of Items as UsageItem[]) {
+        const [name] = period.split('#');
+        if (name !== subscribers) months.set(name!, (months.get(name!) ?? 0) + used);
       }
     }
+    for (const [month, used] of months) await restoreMonth(projectId, month, used);
   }
 
-  async function restoreMonth(Item: UsageItem): Promise<void> {
-    try {
-      await to.dynamo.send(
-        new PutCommand({
-          TableName: to.tables.usage,
-          Item,
-          // A month goes on after the backup.
-          ConditionExpression: 'attribute_not_exists(used) OR used < :used',
-          ExpressionAttributeValues: { ':used': Item.used },
-        }),
-      );
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
+  /** Divides the month evenly, so that each part stays within its share of the cap. */
+  async function restoreMonth(projectId: string, month: string, used: number): Promise<void> {
+    const counter = monthCounter(to.tables.usage, projectId, new Date(month));
+    for (;;) {
+      const parts = await readParts(to.dynamo, counter);
+      // A month goes on after the backup.
+      if (sumOf(parts) >= used) return;
+      const TransactItems = newParts(counter, used).map((Item, part) => {
+        const read = parts[part];
+        return {
+          Put: {
+            TableName: to.tables.usage,
+            Item,
+            ConditionExpression: read === undefined ? 'attribute_not_exists(used)' : 'used = :read',
+            ExpressionAttributeValues: read === undefined ? undefined : { ':read': read },
+          },
+        };
+      });
+      try {
+        await to.dynamo.send(new TransactWriteCommand({ TransactItems }));
+        return;
+      } catch (error) {
+        // Counted meanwhile.
+        if (!cancellationReasons(error).some(conditionFailed)) throw error;
+      }
     }
   }
 
@@ -133,7 +150,7 @@ export async function* restoreProjects(
     const { projectId } = project;
     const keys = applicationServerKeys(project);
     let keyDropped = 0;
-    const counts = await importSubscriptions(usable(), { project, ...parts });
+    const counts = await importSubscriptions(usable(), { projectId, ...parts });
     return { ...counts, keyDropped };
 
     async function* usable(): AsyncGenerator<ImportedSubscription> {

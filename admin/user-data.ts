@@ -93,12 +93,8 @@ export function userData(
      * @throws {ProjectNotFound}
      */
     async remove(projectId: string, userId: string): Promise<number> {
-      const removals: Parameters<typeof users.remove>[0] = {
-        // Where the project counts its subscribers may change during a long removal.
-        removeOfUser: async (project, ...batch) =>
-          subscriptions.removeOfUser(await existing(project.projectId), ...batch),
-      };
-      return users.remove(removals, await existing(projectId), userId);
+      await existing(projectId);
+      return users.remove(subscriptions, projectId, userId);
     },
   };
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import {
   type DynamoDBDocumentClient,
   QueryCommand,
@@ -5,9 +6,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
+import { projectCacheMs } from '../lambdas/store/projects.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
-import { forgottenAfterMs, realWaiting, type Waiting } from './plan-change.ts';
 import {
   NoPreviousVapidPair,
   PreviousVapidPairExists,
@@ -17,6 +18,17 @@ import {
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
 import { newVapidPair } from './vapid-pair.ts';
+
+export interface Waiting {
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Is called before a wait of this many ms. */
+  readonly onWait: (ms: number) => void;
+}
+
+export const realWaiting: Waiting = { sleep: sleepFor, onWait: () => {} };
+
+/** A function may still use a project that it read this long ago, for one more request of 10 s. */
+const forgottenAfterMs = projectCacheMs + 10_000;
 
 /** What of a project tells which of its subscriptions use the previous pair. */
 type RotatedProject = Pick<RegisteredProject, 'projectId' | 'vapidPair'>;
@@ -150,11 +162,9 @@ export function vapidRotation(
       }
       let removed = 0;
       for await (const hashes of ofEarlierPairs(project)) {
-        // Where the project counts its subscribers may have changed.
-        const counted = await findExisting(projectId);
         for (let at = 0; at < hashes.length; at += limits.removalBatch) {
           const batch = hashes.slice(at, at + limits.removalBatch);
-          removed += await subscriptions.removeBatch(counted, batch);
+          removed += await subscriptions.removeBatch(projectId, batch);
           onProgress(removed);
         }
       }

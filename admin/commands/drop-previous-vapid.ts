@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { realWaiting } from '../plan-change.ts';
 import { withExamples } from '../terminal/command-line.ts';
+import { realWaiting } from '../vapid-rotation.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { formatCount } from './limits.ts';

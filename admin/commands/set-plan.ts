@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { realWaiting } from '../plan-change.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
@@ -17,13 +16,7 @@ export function setPlanCommand(runOnStack: RunOnStack): Command {
       command.error('nothing to change: give --subscriber-cap, --send-cap or --rate-limit');
     }
     await runOnStack(async ({ registry, settings, terminal, print }) => {
-      const project = await registry.setPlan(projectId, changes, {
-        ...realWaiting,
-        onWait: (ms) =>
-          terminal.messages.write(
-            `The cap takes effect in ${ms / 1000} s, when all functions count in one place.\n`,
-          ),
-      });
+      const project = await registry.setPlan(projectId, changes, settings);
       print(projectJson(project), projectText(project, settings, paintFor(terminal.output)));
     });
   });

@@ -42,7 +42,7 @@ function importCommand(runOnStack: RunOnStack): Command {
         const projects = projectStore(dynamo, tables.projects, clock);
         const lines = textLines(file === '-' ? terminal.input : readFrom(file));
         const report = await importLines(lines, {
-          project,
+          projectId,
           readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
           importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP),
           sleep,

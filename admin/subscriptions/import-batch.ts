@@ -1,19 +1,29 @@
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
-  GetCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { limitOf, type Project } from '../../contract/project.ts';
 import { attributeChanges } from '../../lambdas/store/attribute-changes.ts';
+import {
+  fromPart,
+  readParts,
+  roomIn,
+  subscriberCounter,
+  sumOf,
+  takeUnits,
+} from '../../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
-import type { SubscriptionItem, UsageItem } from '../../lambdas/store/items.ts';
+import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
-import { partOf, storedPair, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
+import { partCount, partOf, storedPair } from '../../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 
-/** Subscriptions of one transaction. DynamoDB's limit is 100 items, and one of them is the counter. */
-export const importBatchSize = 99;
+/**
+ * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
+ * may be among them.
+ */
+export const importBatchSize = 100 - partCount;
 
 /** A subscription to store, as {@link SubscriptionItem} but for its pair. */
 export interface ImportedSubscription extends Omit<SubscriptionItem, 'pair'> {
@@ -36,7 +46,7 @@ export interface ImportCounts {
 
 /**
  * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
- * New subscriptions and their count are one transaction: interrupted anywhere, the counters are exact, and the
+ * New subscriptions and their count are one transaction: interrupted anywhere, the counter is exact, and the
  * same call again stores the rest. A subscription without a user id keeps the stored one.
  * @throws {ProjectNotFound}
  */
@@ -49,8 +59,8 @@ export type ImportBatch = (
 interface Stored {
   /** By endpoint hash in hex. */
   readonly items: ReadonlyMap<string, SubscriptionItem>;
-  /** How many more subscribers the project may have. */
-  readonly room: number;
+  /** How many more subscribers each part of the counter may hold. */
+  readonly room: readonly number[];
 }
 
 /**
@@ -73,9 +83,10 @@ export function batchImport(
       if (project === undefined) throw new ProjectNotFound(projectId);
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
-        startsWithLookUp = stored.items.size > 0 || stored.room < batch.length;
+        const ownRoom = stored.room[partOf(batch[0]!.endpointHash)]!;
+        startsWithLookUp = stored.items.size > 0 || ownRoom < batch.length;
       } else {
-        stored = { items: new Map(), room: batch.length };
+        stored = { items: new Map(), room: Array(partCount).fill(Number.POSITIVE_INFINITY) };
       }
       const counts = await write(project, batch, stored);
       if (counts !== undefined) return counts;
@@ -90,13 +101,14 @@ export function batchImport(
   ): Promise<ImportCounts | undefined> {
     const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
     const missing = batch.filter((item) => !isStored(item));
-    const added = missing.slice(0, room);
+    const added = missing.slice(0, sumOf(room));
     const known = batch.filter(isStored);
-    const changed = known.filter((item) => changes(items.get(hex(item.endpointHash))!, item));
+    const storedAs = (item: ImportedSubscription) => items.get(hex(item.endpointHash))!;
+    const changed = known.filter((item) => changes(storedAs(item), item));
     const TransactItems = [
       ...added.map((item) => put(project, item)),
-      ...changed.map(update),
-      ...(added.length > 0 ? [increment(project, added)] : []),
+      ...changed.map((item) => update(item, storedAs(item))),
+      ...(added.length > 0 ? count(project, added, room) : []),
     ];
     try {
       if (TransactItems.length > 0) await dynamo.send(new TransactWriteCommand({ TransactItems }));
@@ -113,7 +125,7 @@ export function batchImport(
   }
 
   async function lookUp(project: Project, batch: readonly ImportedSubscription[]): Promise<Stored> {
-    const [items, room] = await Promise.all([readItems(batch), readRoom(project, batch)]);
+    const [items, room] = await Promise.all([readItems(batch), readRoom(project)]);
     return { items: new Map(items.map((item) => [hex(item.endpointHash), item])), room };
   }
 
@@ -133,21 +145,14 @@ export function batchImport(
   }
 
   /** @throws {ProjectNotFound} if the project is being removed. */
-  async function readRoom(
-    project: Project,
-    batch: readonly ImportedSubscription[],
-  ): Promise<number> {
-    const { Item } = await dynamo.send(
-      new GetCommand({
-        TableName: tables.usage,
-        Key: counterKey(project, batch),
-        ConsistentRead: true,
-      }),
-    );
-    const used = (Item as Partial<UsageItem> | undefined)?.used;
-    if (used === undefined) throw new ProjectNotFound(project.projectId);
-    const cap = capOf(project);
-    return cap === null ? batch.length : Math.max(0, cap - used);
+  async function readRoom(project: Project): Promise<readonly number[]> {
+    const parts = await readParts(dynamo, counterOf(project));
+    if (parts.includes(undefined)) throw new ProjectNotFound(project.projectId);
+    return roomIn(parts, capOf(project));
+  }
+
+  function counterOf({ projectId }: Project) {
+    return subscriberCounter(tables.usage, projectId);
   }
 
   function capOf({ plan }: Project): number | null {
@@ -165,51 +170,46 @@ export function batchImport(
     };
   }
 
-  function update(item: ImportedSubscription) {
+  /** Fails if the subscription was changed since the look-up: its browser knows better. */
+  function update(item: ImportedSubscription, stored: SubscriptionItem) {
     const { p256dh, auth, updatedAt, projectUser, pair } = item;
+    const { ExpressionAttributeValues, ...changed } = attributeChanges({
+      ...{ p256dh, auth, updatedAt },
+      ...(projectUser !== undefined && { projectUser }),
+      ...(pair !== undefined && { pair: storedPair(pair) }),
+    });
     return {
       Update: {
         TableName: tables.subscriptions,
         Key: keyOf(item),
-        ConditionExpression: 'attribute_exists(endpointHash)',
-        ...attributeChanges({
-          ...{ p256dh, auth, updatedAt },
-          ...(projectUser !== undefined && { projectUser }),
-          ...(pair !== undefined && { pair: storedPair(pair) }),
-        }),
+        ConditionExpression: 'updatedAt = :readUpdatedAt',
+        ...changed,
+        ExpressionAttributeValues: {
+          ...ExpressionAttributeValues,
+          ':readUpdatedAt': stored.updatedAt,
+        },
       },
     };
   }
 
-  function increment(project: Project, added: readonly ImportedSubscription[]) {
-    const cap = capOf(project);
-    return {
-      Update: {
-        TableName: tables.usage,
-        Key: counterKey(project, added),
-        UpdateExpression: 'SET used = used + :added',
-        // The attribute exists as long as the project does.
-        ConditionExpression:
-          cap === null ? 'attribute_exists(used)' : 'attribute_exists(used) AND used <= :most',
-        ExpressionAttributeValues: {
-          ':added': added.length,
-          ':most': cap === null ? undefined : cap - added.length,
-        },
-      },
-    };
+  /** Counts new subscriptions of one part: there, and in other parts as far as it is full. */
+  function count(
+    project: Project,
+    added: readonly ImportedSubscription[],
+    room: readonly number[],
+  ) {
+    let left = added.length;
+    return fromPart(partOf(added[0]!.endpointHash)).flatMap((part) => {
+      const units = Math.min(left, room[part]!);
+      if (units === 0) return [];
+      left -= units;
+      return [{ Update: takeUnits(counterOf(project), part, units, capOf(project)) }];
+    });
   }
 }
 
 function keyOf({ projectPart, endpointHash }: ImportedSubscription) {
   return { projectPart, endpointHash };
-}
-
-/** The counter of a batch, which is of one part. */
-function counterKey(
-  { projectId, subscriberCounter }: Project,
-  [first]: readonly ImportedSubscription[],
-) {
-  return { projectId, period: subscriberPeriod(subscriberCounter, partOf(first!.endpointHash)) };
 }
 
 /** Whether a subscription differs from the stored one, and is not older. */

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { SubscriberCounter } from '../../contract/project.ts';
 import { partCount, partOf } from '../../lambdas/store/subscription-keys.ts';
 import {
   type ImportBatch,
@@ -9,7 +8,7 @@ import {
 } from './import-batch.ts';
 
 export interface ImportParts {
-  readonly project: { readonly projectId: string; readonly subscriberCounter: SubscriberCounter };
+  readonly projectId: string;
   readonly importBatch: ImportBatch;
   readonly sleep: (ms: number) => Promise<unknown>;
 }
@@ -21,14 +20,14 @@ const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
  * Imports subscriptions. Of two with the same endpoint, the last one counts. If the import fails or is killed, the
  * same import again completes it.
  *
- * One batch per subscriber counter is in progress at a time, so that batches do not conflict, and those with the
- * same endpoint are written in their order.
+ * One batch per part is in progress at a time, so that batches do not conflict, and those with the same endpoint
+ * are written in their order.
  * @returns counts that add up to the subscriptions.
  * @throws {ProjectNotFound}
  */
 export async function importSubscriptions(
   subscriptions: AsyncIterable<ImportedSubscription>,
-  { project, importBatch, sleep }: ImportParts,
+  { projectId, importBatch, sleep }: ImportParts,
 ): Promise<ImportCounts> {
   const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
   /** By part: its next batch, by endpoint. */
@@ -51,23 +50,22 @@ export async function importSubscriptions(
   if (failure) throw failure.error;
   return total;
 
-  /** Waits until the counter of a part is free, and starts to write the part's batch. */
+  /** Waits for the part's batch before, and starts to write this one. */
   async function start(part: number): Promise<void> {
     const batch = [...batches[part]!.values()];
     batches[part]!.clear();
-    const counter = project.subscriberCounter === 'single' ? 0 : part;
-    await inProgress.get(counter);
+    await inProgress.get(part);
     if (failure || batch.length === 0) return;
     const writing = write(batch).catch((error: unknown) => {
       failure ??= { error };
     });
-    inProgress.set(counter, writing);
+    inProgress.set(part, writing);
   }
 
   async function write(batch: readonly ImportedSubscription[]): Promise<void> {
     for (let busy = 0; ; busy += 1) {
       try {
-        const counts = await importBatch(project.projectId, batch);
+        const counts = await importBatch(projectId, batch);
         total.created += counts.created;
         total.updated += counts.updated;
         total.unchanged += counts.unchanged;
