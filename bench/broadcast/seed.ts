@@ -1,17 +1,10 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import {
-  BatchWriteCommand,
-  type DynamoDBDocumentClient,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import {
-  endpointHash,
-  subscriberPeriods,
-  subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { localRegion } from '../../local/template/references.ts';
 import type { StackAddress } from './stack-process.ts';
@@ -43,7 +36,7 @@ export async function seed(
   });
   try {
     const registry = projectRegistry(dynamo, projectTables(tables), () => new Date());
-    const { secretKey } = await registry.create({
+    const { project, secretKey } = await registry.create({
       projectId,
       // The benchmark reads the notification several times per second.
       plan: { rateLimitPerMinute: null },
@@ -59,14 +52,9 @@ export async function seed(
       }
     };
     await Promise.all(Array.from({ length: concurrentBatches }, worker));
-    await dynamo.send(
-      new UpdateCommand({
-        TableName: tables.USAGE_TABLE!,
-        Key: { projectId, period: subscriberPeriods[0]! },
-        UpdateExpression: 'SET used = :subscribers',
-        ExpressionAttributeValues: { ':subscribers': subscribers },
-      }),
-    );
+    for (const Item of newSubscriberParts(project, subscribers)) {
+      await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE!, Item }));
+    }
     return secretKey;
   } finally {
     dynamo.destroy();

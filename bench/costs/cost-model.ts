@@ -48,13 +48,13 @@ const logBytes = {
   /** Lambda's START, END and REPORT. */
   invocation: 290 + 3 * 26,
   /** The function's line for a request. */
-  request: 275 + 26,
+  request: 337 + 26,
   /** What the line of an event has besides. */
   event: 18,
   /** API Gateway's line for a request. */
   access: 380 + 26,
   /** The delivery of a share: its line, and its metrics. */
-  delivery: 920 + 2 * 26,
+  delivery: 1110 + 2 * 26,
 } as const;
 
 const httpRequestLogBytes = logBytes.invocation + logBytes.request + logBytes.access;

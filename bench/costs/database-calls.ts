@@ -1,4 +1,5 @@
 import { limits } from '../../contract/limits.ts';
+import { shareOf } from '../../lambdas/store/counters.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 
 /**
@@ -9,6 +10,14 @@ export const databaseCalls = {
   newSubscription: [
     'UpdateItem RateLimits',
     'UpdateItem Subscriptions',
+    'TransactWriteItems Subscriptions Usage',
+  ],
+  /** All parts of the counter are full. */
+  refusedSubscription: [
+    'UpdateItem RateLimits',
+    'UpdateItem Subscriptions',
+    'TransactWriteItems Subscriptions Usage',
+    'Query Usage',
     'TransactWriteItems Subscriptions Usage',
   ],
   updatedSubscription: ['UpdateItem RateLimits', 'UpdateItem Subscriptions'],
@@ -32,7 +41,7 @@ export const databaseCalls = {
   beginBroadcast: [
     'UpdateItem RateLimits',
     'Query Usage',
-    'TransactWriteItems Usage Projects Notifications',
+    'TransactWriteItems Usage Usage Notifications',
   ],
   /** A broadcast that one function delivers in one chunk. */
   deliverBroadcast(gone: number) {
@@ -47,7 +56,7 @@ export const databaseCalls = {
   targetedSend(users: number) {
     return [
       'UpdateItem RateLimits',
-      'TransactWriteItems Usage Projects Notifications',
+      'TransactWriteItems Usage Usage Notifications',
       ...Array<string>(users).fill('Query Subscriptions/byUser'),
       'UpdateItem Tallies',
       'UpdateItem Tallies',
@@ -58,12 +67,15 @@ export const databaseCalls = {
   invalidRequest: ['UpdateItem RateLimits'],
 } as const;
 
-/** The removals of gone subscriptions of one group. */
+/** The removals of gone subscriptions, which are evenly divided among the parts of the project. */
 export function removals(gone: number): string[] {
-  const batches = Math.ceil(gone / limits.removalBatch);
-  return Array.from({ length: batches }, (_, batch) => {
-    const left = gone - batch * limits.removalBatch;
-    const items = Array<string>(Math.min(left, limits.removalBatch)).fill('Subscriptions');
-    return ['TransactWriteItems', ...items, 'Usage'].join(' ');
+  const parts = Array.from({ length: partCount }, (_, part) => shareOf(gone, part));
+  return parts.flatMap((inPart) => {
+    const batches = Math.ceil(inPart / limits.removalBatch);
+    return Array.from({ length: batches }, (_, batch) => {
+      const left = inPart - batch * limits.removalBatch;
+      const items = Array<string>(Math.min(left, limits.removalBatch)).fill('Subscriptions');
+      return ['TransactWriteItems', ...items, 'Usage'].join(' ');
+    });
   });
 }

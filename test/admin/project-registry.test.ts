@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
+import { partPeriods } from '../../lambdas/store/counters.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
@@ -38,17 +39,28 @@ async function itemOf(TableName: string) {
   return Item;
 }
 
+async function subscriberParts() {
+  const { Items } = await database.dynamo.send(
+    new QueryCommand({
+      TableName: tables.usage,
+      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :subscribers)',
+      ExpressionAttributeValues: { ':projectId': projectId, ':subscribers': 'subscribers#' },
+    }),
+  );
+  return Items;
+}
+
 async function subscribe(count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  const project = { projectId, subscriberCounter: 'single' } as const;
-  for (let made = 0; made < count; made += 1) await store.save(project, subscription(), null);
+  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
 }
 
 async function send() {
   const store = sendStore(database.dynamo, tables);
   const content = { title: 'Hello' };
   const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
-  await store.begin({ projectId, id: randomUUID(), content, plan, sentAt: now }, null);
+  const own = { projectId, projectCreatedAt: now.toISOString() };
+  await store.begin({ ...own, id: randomUUID(), content, plan, sentAt: now }, null);
 }
 
 describe('create', () => {
@@ -67,7 +79,6 @@ describe('create', () => {
       apiKeyHash: hashSecretKey(secretKey),
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
-      subscriberCounter: 'single',
       vapidPair: 0,
       createdAt: now.toISOString(),
     });
@@ -79,7 +90,7 @@ describe('create', () => {
   it('returns neither the hash nor the private VAPID key', async () => {
     const { project } = await create();
     const fields = {
-      ...{ projectId, name: projectId, plan: {}, subscriberCounter: 'single', vapidPair: 0 },
+      ...{ projectId, name: projectId, plan: {}, vapidPair: 0 },
       createdAt: now.toISOString(),
     };
     expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
@@ -97,6 +108,16 @@ describe('create', () => {
     await create();
     await subscribe(2);
     expect(await registry.usage(projectId)).toEqual({ subscribers: 2, month: '2026-11', sends: 0 });
+  });
+
+  it('creates each part of the counter with the time at which the project was created', async () => {
+    const { project } = await create();
+    expect(await subscriberParts()).toEqual(
+      partPeriods('subscribers').map((period) => ({
+        ...{ projectId, period, used: 0 },
+        createdAt: project.createdAt,
+      })),
+    );
   });
 
   it('refuses an id in use, and keeps its project unchanged', async () => {
@@ -142,7 +163,11 @@ describe('setPlan', () => {
   it('changes the given limits only', async () => {
     const plan = { subscriberCap: 1, monthlySendCap: 2, rateLimitPerMinute: 3 };
     await registry.create({ projectId, plan, random: randomBytes });
-    const changed = await registry.setPlan(projectId, { subscriberCap: null, monthlySendCap: 9 });
+    const changed = await registry.setPlan(
+      projectId,
+      { subscriberCap: null, monthlySendCap: 9 },
+      deployedCaps,
+    );
     expect(changed.plan).toEqual({ ...plan, subscriberCap: null, monthlySendCap: 9 });
     expect(await registry.find(projectId)).toEqual(changed);
   });
@@ -150,12 +175,18 @@ describe('setPlan', () => {
   it('removes a limit that becomes the default', async () => {
     const plan = { subscriberCap: 1, monthlySendCap: 2 };
     await registry.create({ projectId, plan, random: randomBytes });
-    const { plan: left } = await registry.setPlan(projectId, { subscriberCap: 'default' });
+    const { plan: left } = await registry.setPlan(
+      projectId,
+      { subscriberCap: 'default' },
+      deployedCaps,
+    );
     expect(left).toEqual({ monthlySendCap: 2 });
   });
 
   it('creates no project for an unknown id', async () => {
-    await expect(registry.setPlan(projectId, { subscriberCap: 1 })).rejects.toMatchObject({
+    await expect(
+      registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+    ).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
     expect(await projectItem()).toBeUndefined();

@@ -3,12 +3,16 @@ import { projectRegistry } from '../../admin/project-registry.ts';
 import { restoreProjects } from '../../admin/restore.ts';
 import { batchImport } from '../../admin/subscriptions/import-batch.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
+import { notificationPart } from '../../lambdas/store/counters.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
+import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { projectUsage } from '../../lambdas/store/usage.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { subscription } from '../fixtures/subscription.ts';
+import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 let backup: Database;
 let stack: Database;
@@ -36,9 +40,10 @@ async function restore() {
   return restored;
 }
 
+/** All but the counters, whose parts may differ. */
 async function items({ dynamo, tables }: Database) {
-  const { PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE, USAGE_TABLE } = tables;
-  const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE, USAGE_TABLE];
+  const { PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE } = tables;
+  const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE];
   const read = await Promise.all(wanted.map((table) => readTable(dynamo, table)));
   return read.map((table) =>
     table.map((item) => JSON.stringify(Object.entries(item).sort())).sort(),
@@ -57,9 +62,8 @@ test('a project that was rotated keeps both keys, and each subscription its own'
   const { subscriptions, registry } = source();
   const projectId = await backup.createProject();
   await registry.rotateVapid(projectId);
-  const counted = { projectId, subscriberCounter: 'single' } as const;
   for (const pair of [0, 1, 1]) {
-    await subscriptions.save(counted, { ...subscription(), pair }, null);
+    await subscriptions.save(projectId, { ...subscription(), pair }, null);
   }
   const [restored] = (await restore()).filter((one) => one.projectId === projectId);
   expect(restored).toMatchObject({ project: 'created', created: 3, keyDropped: 0 });
@@ -92,10 +96,9 @@ test.each([
 test('subscriptions whose key the project has dropped since are left out', async () => {
   const { subscriptions } = source();
   const projectId = await backup.createProject();
-  const counted = { projectId, subscriberCounter: 'single' } as const;
-  await subscriptions.save(counted, subscription(), null);
+  await subscriptions.save(projectId, subscription(), null);
   await restore();
-  await subscriptions.save(counted, subscription(), null);
+  await subscriptions.save(projectId, subscription(), null);
   const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
   await later.rotateVapid(projectId);
   const waiting = { onWait: () => {}, sleep: async () => {} };
@@ -105,34 +108,49 @@ test('subscriptions whose key the project has dropped since are left out', async
   expect(await later.usage(projectId)).toMatchObject({ subscribers: 0 });
 });
 
+test('a restored project sends, with each part of its subscriber counter', async () => {
+  const projectId = await backup.createProject();
+  await restore();
+  const parts = new Set<number>();
+  while (parts.size < partCount) {
+    const one = newNotification(projectId);
+    parts.add(notificationPart(one.id));
+    expect(await sendsOf(stack).begin(one, null)).toBe('begun');
+  }
+});
+
 test('projects, keys, subscriptions and months are restored, and subscriptions counted again', async () => {
   const { dynamo, tables } = backup;
   const subscriptions = subscriptionStore(dynamo, projectTables(tables), () => new Date());
   const plans = [{}, { subscriberCap: null }, { subscriberCap: 40 }];
   const ids = await Promise.all(plans.map((plan) => backup.createProject(plan)));
-  for (const [index, projectId] of ids.entries()) {
-    const subscriberCounter = index === 1 ? 'parts' : 'single';
+  for (const projectId of ids) {
     for (let count = 0; count < 40; count += 1) {
       const userId = count % 2 === 0 ? {} : { userId: `user-${count}` };
-      await subscriptions.save({ projectId, subscriberCounter }, subscription(userId), null);
+      await subscriptions.save(projectId, subscription(userId), null);
     }
   }
-  await dynamo.send(
-    new PutCommand({
-      TableName: tables.USAGE_TABLE,
-      Item: { projectId: ids[0], period: '2026-10', used: 7 },
-    }),
-  );
+  // Units were given back to other parts than they were taken from.
+  for (const [part, used] of [9, 0, -2].entries()) {
+    const Item = { projectId: ids[0], period: `2026-10#${part}`, used };
+    await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE, Item }));
+  }
 
+  const { USAGE_TABLE: usage } = stack.tables;
   const restored = await restore();
   expect(restored).toHaveLength(3);
   for (const project of restored) {
     expect(project).toMatchObject({ project: 'created', created: 40, overCap: 0 });
   }
   expect(await items(stack)).toEqual(await items(backup));
+  const counted = () =>
+    Promise.all(ids.map((projectId) => projectUsage(stack.dynamo, usage)(projectId, '2026-10')));
+  const expected = [7, 0, 0].map((sends) => ({ subscribers: 40, month: '2026-10', sends }));
+  expect(await counted()).toEqual(expected);
 
   for (const project of await restore()) {
     expect(project).toMatchObject({ project: 'exists', created: 0, unchanged: 40 });
   }
   expect(await items(stack)).toEqual(await items(backup));
+  expect(await counted()).toEqual(expected);
 });

@@ -8,12 +8,19 @@ test('the steps of a send follow each other and end before the gateway gives up'
   expect(new Set(steps).size).toBe(steps.length);
 });
 
-test('a chunk has ended when Lambda repeats its invocation, after a minute at the earliest', () => {
-  expect(share.lastPushMs).toBeLessThan(share.endMs);
-  expect(share.endMs + share.lastWritesMs).toBeLessThan(60_000);
+test('pushes survive ten writes that fail, and end before the claim does', () => {
+  const pushesMs = share.claimMs - share.lastPushBeforeEndMs;
+  expect(pushesMs).toBeGreaterThan(10 * share.saveEveryMs);
+  // A push takes 10 s at most.
+  expect(share.lastPushBeforeEndMs).toBeGreaterThan(10_000 + share.lastWritesMs);
 });
 
-test('a planned chunk is pushed before its last push', () => {
-  expect(share.chunkSeconds * 1000).toBeLessThan(share.lastPushMs);
+test('three attempts of a function have time for the longest delivery', () => {
+  const attemptMs = share.timeoutMs - share.lastChunkBeforeEndMs;
+  expect(3 * attemptMs).toBeGreaterThan(share.longestSeconds * 1000);
+});
+
+test('a planned chunk is pushed in the time that is left for the last one', () => {
+  expect(share.chunkSeconds * 1000).toBeLessThan(share.lastChunkBeforeEndMs);
   expect(share.expectedRecipients).toBeLessThan(share.recipients);
 });

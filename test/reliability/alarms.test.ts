@@ -103,10 +103,7 @@ const faults: Readonly<Record<string, () => Promise<unknown>>> = {
     hook = (call) => (isOn('Usage', call) ? failing : undefined);
     await times(3, () => service.send(project, { title: 'T' }));
   },
-  async SendLatency() {
-    await subscribeMany(1, { stall: true });
-    await service.send(project, { title: 'T' });
-  },
+  SendLatency: sendToStalled,
   async FailedPushes() {
     await subscribeMany(50, { status: 503 });
     await service.send(project, { title: 'T' });
@@ -115,20 +112,7 @@ const faults: Readonly<Record<string, () => Promise<unknown>>> = {
     await subscribeMany(10, { status: 403 });
     await service.send(project, { title: 'T' });
   },
-  async UnreachedSubscribers() {
-    const { keys } = service.stack.pushService.subscribe(project).toJSON();
-    // More than may be in flight to one push service, so that some wait in its queue.
-    const endpoints = Array.from({ length: 500 }, (_, index) => `${holding.origin}/${index}`);
-    await storeSubscribers(
-      service.dynamo,
-      service.stack.dynamodb.tables,
-      { ...project, subscriberCounter: 'parts' },
-      endpoints.map((endpoint) => ({ toJSON: () => ({ endpoint, keys, expirationTime: null }) })),
-    );
-    holding.hold();
-    await service.send(project, { title: 'T' });
-    holding.release();
-  },
+  UnreachedSubscribers: sendToStalled,
   async InterruptedPushes() {
     await subscribeMany(1, { stall: true });
     const id = await deliverDies();
@@ -221,6 +205,21 @@ const faults: Readonly<Record<string, () => Promise<unknown>>> = {
     await times(10, () => service.subscribe(project).catch(() => {}));
   },
 };
+
+/** Sends to a push service that does not respond. More subscribers than may be in flight to it. */
+async function sendToStalled(): Promise<void> {
+  const { keys } = service.stack.pushService.subscribe(project).toJSON();
+  const endpoints = Array.from({ length: 500 }, (_, index) => `${holding.origin}/${index}`);
+  await storeSubscribers(
+    service.dynamo,
+    service.stack.dynamodb.tables,
+    project.projectId,
+    endpoints.map((endpoint) => ({ toJSON: () => ({ endpoint, keys, expirationTime: null }) })),
+  );
+  holding.hold();
+  await service.send(project, { title: 'T' });
+  holding.release();
+}
 
 /** The deliver function dies during a push. @returns the notification's id. */
 async function deliverDies(): Promise<string> {

@@ -44,7 +44,6 @@ async function store({ projectId }: ProjectCredentials, subscriptions: readonly 
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
   const waiting = subscriptions.values();
-  const counted = { projectId, subscriberCounter: 'parts' } as const;
   const { parse } = subscribeSchema([
     secondPushService.origin,
     holding.origin,
@@ -52,7 +51,7 @@ async function store({ projectId }: ProjectCredentials, subscriptions: readonly 
   ]);
   const worker = async () => {
     for (const subscription of waiting) {
-      await save(counted, parse(subscription.toJSON()), null);
+      await save(projectId, parse(subscription.toJSON()), null);
     }
   };
   await Promise.all(Array.from({ length: concurrentCalls }, worker));

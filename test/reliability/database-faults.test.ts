@@ -1,3 +1,4 @@
+import events, { EventEmitter } from 'node:events';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
@@ -10,6 +11,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 import {
   always,
   conflict,
@@ -142,6 +144,32 @@ describe('a write whose response is lost counts once', () => {
     expect(browser.messages).toHaveLength(1);
     expect(await usage()).toMatchObject({ sends: 1 });
     expect((await readItems()).notifications.size).toBe(1);
+  });
+
+  test('a send whose first write arrives late, after a conflict', async () => {
+    // One unit for each part of the counter.
+    project = await service.createProject({ monthlySendCap: 8 });
+    const browser = await service.subscribe(project);
+    const late = new EventEmitter();
+    let writes = 0;
+    hook = async (request) => {
+      if (request.operation !== 'TransactWriteItems') return undefined;
+      writes += 1;
+      const write = writes;
+      // Is executed only after the client has given up waiting for it, and the second has failed.
+      if (write === 1) await events.once(late, 'arrives');
+      if (write === 2) return conflict(request);
+      if (write === 3) {
+        late.emit('arrives');
+        await until('the late write is executed', async () => (await usage()).sends === 1);
+      }
+      return undefined;
+    };
+    const { status, body } = await service.send(project, { title: 'T' });
+    expect({ status, body }).toMatchObject({ status: 201, body: { delivered: 1 } });
+    expect(writes).toBe(3);
+    expect(browser.messages).toHaveLength(1);
+    expect(await usage()).toMatchObject({ sends: 1 });
   });
 
   test('the removal of a gone subscription', async () => {

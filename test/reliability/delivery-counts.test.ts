@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { recipient } from '../../bench/recipient.ts';
 import type { Recipient } from '../../contract/audience.ts';
-import type { ChunkReport } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
@@ -66,7 +66,13 @@ function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowse
   };
 }
 
-function expectConsistent({ attempted, delivered, removed, failed, failures }: ChunkReport): void {
+function expectConsistent({
+  attempted,
+  delivered,
+  removed,
+  failed,
+  failures,
+}: DeliveryReport): void {
   expect(attempted).toBe(delivered + removed + failed);
   const reasons = Object.values(failures).reduce((sum, count) => sum + count, 0);
   expect(reasons).toBe(failed);
@@ -79,6 +85,8 @@ test('each push counts as its response requires, and attempted = delivered + rem
     const report = await deliver(
       {
         recipients: recipients(all, browsers),
+        // All attempts are made, also after a time-out.
+        isAwaited: false,
         remove: async (batch) => void removed.push(...batch),
       },
       settings(all, browsers),

@@ -1,127 +1,92 @@
 import fc from 'fast-check';
-import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import { limitOf } from '../../contract/project.ts';
-import { currentRemovals } from '../../lambdas/shares/current-removals.ts';
-import { projectStore } from '../../lambdas/store/projects.ts';
-import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
-import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { shareOf } from '../../lambdas/store/counters.ts';
+import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
+import { Interleaving } from './fixtures/interleaving.ts';
+import { type ProjectItems, readProjectItems } from './fixtures/project-items.ts';
 import { cases } from './fixtures/seed.ts';
-import { readSubscribers } from './fixtures/stored-subscribers.ts';
+import {
+  deployed,
+  endpoints,
+  perform,
+  subscriptionRequest,
+  subscriptionStores,
+} from './fixtures/subscription-operations.ts';
 
-const runs = 20;
-/** The deployment's cap. */
-const defaultCap = 1000;
+const runs = 30;
 
 let database: Database;
-let registry: ProjectRegistry;
-let now: number;
-const clock = () => new Date(now);
+let scheduled: ReturnType<typeof connect>;
+let interleaving: Interleaving;
 
 beforeAll(async () => {
   database = await startDatabase();
-  registry = projectRegistry(database.dynamo, projectTables(database.tables), clock);
+  scheduled = connect(database.endpoint);
+  interleaving = new Interleaving(scheduled);
 });
-afterAll(() => database.stop());
-beforeEach(() => {
-  now = Date.UTC(2026, 10, 20);
+afterAll(async () => {
+  scheduled.destroy();
+  await database.stop();
 });
 
-const endpoints = Array.from({ length: 30 }, () => subscription().endpoint);
-const index = fc.nat({ max: endpoints.length - 1 });
-const operation = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('subscribe' as const), index }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('unsubscribe' as const), index }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('gone' as const),
-      indices: fc.uniqueArray(index, { minLength: 1, maxLength: 8 }),
-    }),
-  },
-);
-type Operation = typeof operation extends fc.Arbitrary<infer Value> ? Value : never;
-const operations = fc.array(operation, { minLength: 4, maxLength: 20 });
+const read = (projectId: string) => readProjectItems(database.dynamo, database.tables, projectId);
 
-/** A function: it uses a project for 30 s after it has read it. */
-function startFunction(projectId: string) {
-  const { dynamo, tables } = database;
-  const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  const subscriptions = subscriptionStore(dynamo, projectTables(tables), clock);
-  const removals = currentRemovals(subscriptions, projects);
-  /** A broadcast keeps the project that it has started with, for up to 15 minutes. */
-  const broadcast = projects.find(projectId);
-  return {
-    async subscribe(endpoint = subscription().endpoint) {
-      const project = (await projects.find(projectId))!;
-      const cap = limitOf(project.plan.subscriberCap, defaultCap);
-      return subscriptions.save(project, subscription({ endpoint }), cap);
-    },
-    async perform(one: Operation): Promise<unknown> {
-      if (one.kind === 'subscribe') return this.subscribe(endpoints[one.index]!);
-      if (one.kind === 'unsubscribe') {
-        const project = (await projects.find(projectId))!;
-        return subscriptions.remove(project, endpoints[one.index]!.href);
-      }
-      const hashes = one.indices.map((gone) => endpointHash(endpoints[gone]!.href));
-      return removals.removeBatch((await broadcast)!, hashes);
-    },
-  };
+function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void {
+  expect(subscribers).toBe(subscriptions.size);
 }
 
-test('a project gets its first cap while subscriptions come and go: the counter stays exact, and so is the cap', async () => {
+/** Expects that no part is above its share of the cap while another one has room. */
+function expectBalanced({ partsOf }: ProjectItems, cap: number): void {
+  const over = partsOf('subscribers').map((used, part) => used! - shareOf(cap, part));
+  expect(Math.max(...over) > 0 && Math.min(...over) < 0).toBe(false);
+}
+
+test('two operators set the first cap at once: subscribers are counted once, and the cap is exact', async () => {
+  const requests = fc.array(fc.array(subscriptionRequest, { minLength: 1, maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const cap = fc.integer({ min: 1, max: 30 });
   const property = fc.asyncProperty(
-    fc.array(operations, { minLength: 6, maxLength: 6 }),
-    fc.integer({ min: 1, max: 30 }),
-    async ([before = [], ...meanwhile], cap) => {
+    fc.scheduler(),
+    fc.nat({ max: 12 }),
+    cap,
+    cap,
+    requests,
+    async (scheduler, earlier, first, second, clients) => {
       const projectId = await database.createProject({ subscriberCap: null });
-      const old = startFunction(projectId);
-      const performAll = (all: readonly Operation[], fn = old) =>
-        Promise.all(all.map((one) => fn.perform(one)));
-      const read = () => readSubscribers(database.dynamo, database.tables, projectId);
-      await performAll(before);
+      const real = subscriptionStores(database.dynamo, database.tables);
+      const save = (cap: number | null, endpoint = subscription().endpoint) =>
+        real.subscriptions.save(projectId, subscription({ endpoint }), cap);
+      const before = Array.from({ length: earlier }, () => subscription().endpoint);
+      for (const endpoint of [...before, ...endpoints]) await save(null, endpoint);
 
-      let duringFold: Promise<unknown> = Promise.resolve();
-      const changing = registry.setPlan(
-        projectId,
-        { subscriberCap: cap },
-        {
-          onWait: () => {},
-          // Functions that know of the change and one that does not work side by side.
-          async sleep(ms) {
-            const fresh = startFunction(projectId);
-            for (const [step, some] of meanwhile.entries()) {
-              const isLast = step === meanwhile.length - 1;
-              const half = Math.ceil(some.length / 2);
-              const performing = Promise.all([
-                performAll(some.slice(0, half)),
-                performAll(some.slice(half), fresh),
-              ]);
-              if (isLast) {
-                duringFold = performing;
-              } else {
-                await performing;
-                const { stored, single, parts } = await read();
-                expect(single + parts).toBe(stored);
-                now += ms / (meanwhile.length - 1);
-              }
+      const stores = subscriptionStores(scheduled, database.tables);
+      await interleaving.run(
+        scheduler,
+        [
+          ...[first, second].map((subscriberCap) => async () => {
+            await stores.registry.setPlan(projectId, { subscriberCap }, deployed);
+          }),
+          ...clients.map((operations) => async () => {
+            for (const operation of operations) {
+              await perform(stores, projectId, operation, new Map());
             }
-          },
-        },
+          }),
+        ],
+        async () => expectExactCounter(await read(projectId)),
       );
-      await Promise.all([changing, changing.then(() => duringFold)]);
 
-      const { stored, ...counted } = await read();
-      expect(counted).toEqual({ single: stored, parts: 0, partsInUse: 0 });
-
-      const newest = startFunction(projectId);
-      const outcomes = await Promise.all(Array.from({ length: 40 }, () => newest.subscribe()));
-      const room = Math.max(0, cap - stored);
+      // When all functions know the cap, it is set once more.
+      const limit = (await real.registry.find(projectId))!.plan.subscriberCap!;
+      await real.registry.setPlan(projectId, { subscriberCap: limit }, deployed);
+      const balanced = await read(projectId);
+      expectBalanced(balanced, limit);
+      const outcomes = await Promise.all(Array.from({ length: 40 }, () => save(limit)));
+      const room = Math.max(0, limit - balanced.subscriptions.size);
       expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(room);
-      expect(await read()).toMatchObject({ stored: stored + room, single: stored + room });
+      expectExactCounter(await read(projectId));
     },
   );
-  await fc.assert(property, cases(runs, { endOnFailure: true }));
+  await fc.assert(property, cases(runs));
 });

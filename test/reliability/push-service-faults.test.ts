@@ -48,7 +48,7 @@ async function store(endpoint: string): Promise<void> {
   await service.dynamo.send(
     new UpdateCommand({
       TableName: USAGE_TABLE,
-      Key: { projectId, period: 'subscribers' },
+      Key: { projectId, period: 'subscribers#0' },
       UpdateExpression: 'ADD used :one',
       ExpressionAttributeValues: { ':one': 1 },
     }),

@@ -6,7 +6,7 @@ import { tallyKey } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
-import { connect, type Database, startDatabase } from '../fixtures/database.ts';
+import { connect, type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
 import { type ProjectItems, readProjectItems } from './fixtures/project-items.ts';
 import { clientsOfSends, RecordedSends } from './fixtures/recorded-sends.ts';
@@ -98,7 +98,10 @@ test('a send is either cancelled or delivered, however the claims of its shares 
     const tallies = tallyStore(scheduled, tables.tallies);
     const plan = { subscribers: 60_000, shares, talliesPerShare: 2, respondedAsync: false };
     const sentAt = new Date('2126-11-20T12:00:00Z');
-    const notification = { projectId, id: randomUUID(), content: { title: 'T' }, plan, sentAt };
+    const notification = {
+      ...{ projectId, projectCreatedAt, id: randomUUID() },
+      ...{ content: { title: 'T' }, plan, sentAt },
+    };
     expect(await sends.begin(notification, null)).toBe('begun');
     let started = 0;
     await interleaving.run(
@@ -114,15 +117,9 @@ test('a send is either cancelled or delivered, however the claims of its shares 
             expiresAt: 2 ** 33,
           };
           const until = sentAt.getTime() + 1000;
-          const chunk = {
-            by: `repetition ${share}`,
-            step: 1,
-            until,
-            position: 1,
-            pending: 3,
-            counts: noCounts,
-          };
-          if ((await tallies.startChunk(key, chunk)) === 'started') started += 1;
+          const writer = { by: `repetition ${share}`, step: 1 };
+          const claim = { until, position: 1, pending: 3, counts: noCounts, ended: undefined };
+          if ((await tallies.save(key, writer, claim)) === undefined) started += 1;
         }),
       ],
       async () => {},
@@ -144,7 +141,10 @@ test('concurrent sends are accepted up to the monthly cap exactly', async () => 
     const sentAt = new Date('2126-11-20T12:00:00Z');
     const begin = async () => {
       const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
-      const notification = { projectId, id: randomUUID(), content: { title: 'T' }, plan, sentAt };
+      const notification = {
+        ...{ projectId, projectCreatedAt, id: randomUUID() },
+        ...{ content: { title: 'T' }, plan, sentAt },
+      };
       return { notification, outcome: await sends.begin(notification, cap) };
     };
     const beginConcurrently = async (count: number) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { recipient } from '../../bench/recipient.ts';
+import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { deliver } from '../fixtures/delivery.ts';
 import { keyPair } from '../fixtures/subscription.ts';
@@ -59,7 +60,7 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
           time.at(time.now() + afterMs, () => {
             if (request.origin !== slow) pending -= 1;
             if (pending === 0) served();
-            if (status === undefined) reject(new Error('No response.'));
+            if (status === undefined) reject(new NoResponseError('No response.'));
             else resolve({ status, headers: { 'retry-after': retryAfter }, body: '' });
           });
         });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import type { Plan } from '../../contract/project.ts';
-import { subscriberPeriods } from '../../lambdas/store/subscription-keys.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
@@ -14,7 +13,6 @@ import {
   endpoints,
   perform,
   subscriptionOperation,
-  subscriptionRequest,
   subscriptionStores,
 } from './fixtures/subscription-operations.ts';
 
@@ -35,7 +33,6 @@ afterAll(async () => {
 const interleavings = 200;
 const concurrentMixes = 40;
 const races = 40;
-const firstCaps = 60;
 
 /** Expects the counter, unless the project is deleted, to equal the number of items. */
 function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void {
@@ -45,15 +42,14 @@ function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void 
 /** Creates a project with these endpoints subscribed. */
 async function createProjectWith(indices: readonly number[], plan: Plan): Promise<string> {
   const projectId = await database.createProject(plan);
-  const { subscriptions, projects } = subscriptionStores(database.dynamo, database.tables);
-  const project = (await projects.find(projectId))!;
+  const { subscriptions } = subscriptionStores(database.dynamo, database.tables);
   for (const index of indices) {
-    await subscriptions.save(project, subscription({ endpoint: endpoints[index]! }), null);
+    await subscriptions.save(projectId, subscription({ endpoint: endpoints[index]! }), null);
   }
   return projectId;
 }
 
-/** The first counts in one counter, the second in parts. */
+/** The deployment's cap, and none. */
 const plan: fc.Arbitrary<Plan> = fc.constantFrom({}, { subscriberCap: null });
 
 const subscribedIndices = fc.uniqueArray(endpointIndex);
@@ -116,8 +112,7 @@ test('concurrent subscribes are accepted up to the subscriber cap exactly', asyn
     async (earlier, limit, newcomers) => {
       const projectId = await database.createProject();
       const { subscriptions } = subscriptionStores(database.dynamo, database.tables);
-      const project = { projectId, subscriberCounter: 'single' } as const;
-      const save = () => subscriptions.save(project, subscription(), limit);
+      const save = () => subscriptions.save(projectId, subscription(), limit);
       const first = Math.min(earlier, limit);
       await Promise.all(Array.from({ length: first }, save));
       const outcomes = await Promise.all(Array.from({ length: newcomers }, save));
@@ -134,38 +129,4 @@ test('concurrent subscribes are accepted up to the subscriber cap exactly', asyn
     },
   );
   await fc.assert(property, cases(races, { endOnFailure: true }));
-});
-
-test('a first cap counts every subscriber, however requests and the change interleave', async () => {
-  const requests = fc.array(fc.array(subscriptionRequest, { minLength: 1, maxLength: 4 }), {
-    minLength: 2,
-    maxLength: 5,
-  });
-  const property = fc.asyncProperty(
-    fc.scheduler(),
-    subscribedIndices,
-    fc.integer({ min: 1, max: endpoints.length }),
-    requests,
-    async (scheduler, subscribed, subscriberCap, clients) => {
-      const projectId = await createProjectWith(subscribed, { subscriberCap: null });
-      const stores = subscriptionStores(scheduled, database.tables);
-      await interleaving.run(
-        scheduler,
-        [
-          async () =>
-            void (await stores.registry.setPlan(projectId, { subscriberCap }, stores.waiting)),
-          ...clients.map((operations) => async () => {
-            for (const operation of operations) {
-              await perform(stores, projectId, operation, new Map());
-            }
-          }),
-        ],
-        async () => expectExactCounter(await read(projectId)),
-      );
-      const { counters, subscriptions } = await read(projectId);
-      const [single, ...parts] = subscriberPeriods.map((period) => counters.get(period));
-      expect({ single, parts }).toEqual({ single: subscriptions.size, parts: parts.map(() => 0) });
-    },
-  );
-  await fc.assert(property, cases(firstCaps));
 });

@@ -115,7 +115,7 @@ describe('show', () => {
       operator.database.dynamo,
       projectTables(operator.database.tables),
       () => new Date(),
-    ).save({ projectId, subscriberCounter: 'single' }, subscription(), null);
+    ).save(projectId, subscription(), null);
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -35,7 +36,7 @@ async function subscribers(): Promise<number> {
 function subscribe(url: ReturnType<typeof subscription>) {
   const { dynamo, tables } = operator.database;
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  return store.save({ projectId, subscriberCounter: 'single' }, url, null);
+  return store.save(projectId, url, null);
 }
 
 describe('subscriptions import', () => {
@@ -135,7 +136,7 @@ describe('subscriptions import', () => {
   it('never passes the cap, still updates what exists, and says how many were left out', async () => {
     const existing = subscriptionJson();
     await importAll([existing]);
-    await operator.registry.setPlan(projectId, { subscriberCap: 120 });
+    await operator.registry.setPlan(projectId, { subscriberCap: 120 }, deployedCaps);
     const changed = { ...existing, keys: subscriptionJson().keys };
     const more = Array.from({ length: 300 }, () => subscriptionJson());
     // Others subscribe meanwhile.

@@ -21,8 +21,7 @@ const savedAt = new Date('2026-11-20T12:00:00Z');
 async function subscribe(userId: string, url?: string, now = savedAt) {
   const tables = projectTables(operator.database.tables);
   const saved = subscription({ userId, ...(url && { endpoint: endpoint(url) }) });
-  const project = { projectId, subscriberCounter: 'single' } as const;
-  await subscriptionStore(operator.database.dynamo, tables, () => now).save(project, saved, null);
+  await subscriptionStore(operator.database.dynamo, tables, () => now).save(projectId, saved, null);
   return saved;
 }
 

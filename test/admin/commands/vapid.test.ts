@@ -21,7 +21,7 @@ beforeEach(async () => {
 async function subscribe(pair: number): Promise<void> {
   const { dynamo, tables } = operator.database;
   await subscriptionStore(dynamo, projectTables(tables), () => new Date()).save(
-    { projectId, subscriberCounter: 'single' },
+    projectId,
     { ...subscription(), pair },
     null,
   );

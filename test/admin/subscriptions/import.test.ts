@@ -1,10 +1,14 @@
+import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
 import { type ImportLinesParts, importLines } from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
+import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
@@ -30,10 +34,10 @@ function run(overrides: Partial<ImportLinesParts> = {}) {
   async function* all() {
     yield* lines;
   }
-  const { project = { projectId, subscriberCounter: 'parts' } } = overrides;
+  const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused', ...overrides };
   return importLines(all(), {
-    project,
-    readLine: lineReader({ ...project, vapidPair: 0, vapidPublicKey: 'unused' }, [], clock),
+    projectId,
+    readLine: lineReader(project, [], clock),
     importBatch,
     sleep: async () => {},
     onProgress: () => {},
@@ -55,17 +59,17 @@ it('counts what an import that failed in the middle has added, and the next one 
   const half = await stored();
   expect(half.stored).toBeGreaterThan(0);
   expect(half.stored).toBeLessThan(1000);
-  expect(half.parts).toBe(half.stored);
+  expect(half.counted).toBe(half.stored);
 
   const report = await run();
   expect(report).toMatchObject({ created: 1000 - half.stored, unchanged: half.stored });
-  expect(await stored()).toMatchObject({ stored: 1000, parts: 1000, single: 0 });
+  expect(await stored()).toEqual({ stored: 1000, counted: 1000 });
 });
 
 it('counts exactly while two imports of the same file run at once', async () => {
   const [one, other] = await Promise.all([run(), run()]);
   expect(one.created + other.created).toBe(1000);
-  expect(await stored()).toMatchObject({ stored: 1000, parts: 1000 });
+  expect(await stored()).toEqual({ stored: 1000, counted: 1000 });
 });
 
 it('waits while the database throttles', async () => {
@@ -85,21 +89,69 @@ it('waits while the database throttles', async () => {
   expect(delays).toHaveLength(3);
 });
 
-it('counts in the single counter once the project does', async () => {
+it('fills the cap exactly, from all parts at the same time, and again after removals', async () => {
   const { dynamo, tables } = database;
-  const capped = await database.createProject({ subscriberCap: 10 });
-  const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  const batch = batchImport(dynamo, projectTables(tables), projects, 1000);
-  const report = await run({
-    // As it was when the import started.
-    project: { projectId: capped, subscriberCounter: 'parts' },
-    importBatch: batch,
+  const capped = await database.createProject({ subscriberCap: 100 });
+  expect(await run({ projectId: capped })).toMatchObject({ created: 100, overCap: 900 });
+  expect(await readSubscribers(dynamo, tables, capped)).toEqual({ stored: 100, counted: 100 });
+
+  const subscriptions = subscriptionStore(dynamo, projectTables(tables), clock);
+  const hashes = lines.map((line) => endpointHash(JSON.parse(line).endpoint));
+  let removed = 0;
+  for (let at = 0; at < 700; at += 50) {
+    removed += await subscriptions.removeBatch(capped, hashes.slice(at, at + 50));
+  }
+  expect(removed).toBeGreaterThan(0);
+  expect(await run({ projectId: capped })).toMatchObject({
+    created: removed,
+    unchanged: 100 - removed,
+    overCap: 900,
   });
-  expect(report).toMatchObject({ created: 10, overCap: 990 });
-  expect(await readSubscribers(dynamo, tables, capped)).toMatchObject({ stored: 10, single: 10 });
+  expect(await readSubscribers(dynamo, tables, capped)).toEqual({ stored: 100, counted: 100 });
+});
+
+it('does not bring back the user id of a browser that signs out between its look-up and its write', async () => {
+  const { dynamo, tables } = database;
+  const json = subscriptionJson({ userId: 'ada' });
+  const at = (time: number) => new Date(Date.UTC(2026, 10, 20) + time);
+  const save = async (time: number, userId?: string) => {
+    const { href, origin, pathname: path } = new URL(json.endpoint);
+    const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
+    const store = subscriptionStore(dynamo, projectTables(tables), () => at(time));
+    await store.save(projectId, { endpoint: { href, origin, path }, keys, userId }, null);
+  };
+  await save(0, 'ada');
+  let isFirst = true;
+  const send = async (command: BatchGetCommand) => {
+    const output = await dynamo.send(command);
+    if (command instanceof BatchGetCommand && isFirst) {
+      isFirst = false;
+      await save(2);
+    }
+    return output;
+  };
+  const signingOut = Object.create(dynamo, { send: { value: send } });
+  const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
+  const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused' };
+  async function* line() {
+    yield JSON.stringify({ ...json, updatedAt: at(1).toISOString() });
+  }
+  const report = await importLines(line(), {
+    projectId,
+    readLine: lineReader(project, [], clock),
+    importBatch: batchImport(signingOut, projectTables(tables), projects, 1000),
+    sleep: async () => {},
+    onProgress: () => {},
+  });
+  expect(isFirst).toBe(false);
+  expect(report).toMatchObject({ created: 0, updated: 0, unchanged: 1 });
+  const [stored] = (await readTable(dynamo, tables.SUBSCRIPTIONS_TABLE)).filter((item) =>
+    json.endpoint.endsWith(String(item.path)),
+  );
+  expect(stored).toMatchObject({ updatedAt: at(2).getTime() });
+  expect(stored).not.toHaveProperty('projectUser');
 });
 
 it('stops when the project is deleted', async () => {
-  const missing = { projectId: 'missing', subscriberCounter: 'parts' } as const;
-  await expect(run({ project: missing })).rejects.toThrow('Project "missing" does not exist.');
+  await expect(run({ projectId: 'missing' })).rejects.toThrow('Project "missing" does not exist.');
 });

@@ -6,7 +6,7 @@ import {
   positionCount,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 let database: Database;
@@ -24,9 +24,8 @@ const audiences = () => audienceStore(database.dynamo, database.tables.SUBSCRIPT
 async function subscribe(projectId: string, userIds: readonly (string | undefined)[]) {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
   const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
-  const project = { projectId, subscriberCounter: 'parts' as const };
   const created = userIds.map((userId) => subscription({ userId }));
-  await Promise.all(created.map((one) => store.save(project, one, null)));
+  await Promise.all(created.map((one) => store.save(projectId, one, null)));
   return created;
 }
 
@@ -126,6 +125,50 @@ test('users returns all subscribers with the given user ids', async () => {
   await subscribe(await database.createProject(), ['u0']);
   const { recipients } = await audiences().users(projectId, [...ids, 'unknown'], options);
   expect(endpointsOf(recipients)).toEqual(hrefs(expected));
+});
+
+test('a subscription that passes to another user during the reading is returned once', async () => {
+  const projectId = await database.createProject();
+  const [passing] = await subscribe(projectId, ['u1']);
+  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
+  const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
+  const reading = connect(database.endpoint);
+  let passed = () => {};
+  const hasPassed = new Promise<void>((resolve) => {
+    passed = resolve;
+  });
+  // Reads u1, lets the subscription pass to u2, and reads u2.
+  reading.middlewareStack.add(
+    (next) => async (args) => {
+      if (!JSON.stringify(args.input).includes('#u1')) return hasPassed.then(() => next(args));
+      const page = await next(args);
+      await store.save(projectId, { ...passing!, userId: 'u2' }, null);
+      passed();
+      return page;
+    },
+    { step: 'initialize' },
+  );
+  try {
+    const { recipients } = await audienceStore(reading, subscriptions).users(
+      projectId,
+      ['u1', 'u2'],
+      options,
+    );
+    expect(endpointsOf(recipients)).toEqual([passing!.endpoint.href]);
+  } finally {
+    reading.destroy();
+  }
+});
+
+test('a query of several pages is read to its end', async () => {
+  // A page of DynamoDB is 1 MB.
+  const send = async ({ input }: { input: { ExclusiveStartKey?: object } }) =>
+    input.ExclusiveStartKey === undefined
+      ? { Items: [{ path: '/1' }], LastEvaluatedKey: { endpointHash: '1' } }
+      : { Items: [{ path: '/2' }] };
+  const store = audienceStore({ send } as never, 'Subscriptions');
+  const { recipients } = await store.everyone('shop', { from: 0, to: 1 }, options);
+  expect(recipients).toEqual([{ path: '/1' }, { path: '/2' }]);
 });
 
 test('an aborted signal ends the reading', async () => {

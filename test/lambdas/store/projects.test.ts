@@ -24,7 +24,6 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     vapidPublicKey: 'public',
     vapidPair: 0,
     plan: {},
-    subscriberCounter: 'single',
     createdAt: '2026-11-20T12:00:00.000Z',
     ...overrides,
   };
@@ -34,13 +33,12 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
 test('find returns the fields that functions need', async () => {
   await put('found', {
     plan: { subscriberCap: null, monthlySendCap: 5 },
-    subscriberCounter: 'parts',
   });
   expect(await store().find('found')).toEqual({
     projectId: 'found',
+    createdAt: '2026-11-20T12:00:00.000Z',
     apiKeyHash: 'ab'.repeat(32),
     plan: { subscriberCap: null, monthlySendCap: 5 },
-    subscriberCounter: 'parts',
     vapid: { current: { number: 0, publicKey: 'public' } },
   });
 });

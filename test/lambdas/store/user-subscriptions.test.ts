@@ -1,4 +1,3 @@
-import type { SubscriberCounter } from '../../../contract/project.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
@@ -21,50 +20,42 @@ function subscriptions() {
   return subscriptionStore(database.dynamo, tables, () => new Date());
 }
 
-async function createProject(subscriberCounter: SubscriberCounter = 'single') {
-  return { projectId: await database.createProject(), subscriberCounter };
-}
-type TestProject = Awaited<ReturnType<typeof createProject>>;
-
 /** @returns the endpoint hashes. */
-async function subscribe(project: TestProject, userId: string, count: number) {
+async function subscribe(projectId: string, userId: string, count: number) {
   const saved = Array.from({ length: count }, () => subscription({ userId }));
-  await Promise.all(saved.map((one) => subscriptions().save(project, one, null)));
+  await Promise.all(saved.map((one) => subscriptions().save(projectId, one, null)));
   return saved.map(({ endpoint }) => endpointHash(endpoint.href));
 }
 
-const counted = ({ projectId }: TestProject) =>
+const counted = (projectId: string) =>
   subscriberCount(database.dynamo, database.tables.USAGE_TABLE)(projectId);
 
-test.each(['single', 'parts'] as const)(
-  'a user is removed in batches, with counts in the counter "%s"',
-  async (counter) => {
-    const project = await createProject(counter);
-    await subscribe(project, 'ada', 101);
-    await subscribe(project, 'bob', 1);
-    expect(await users().count(project.projectId, 'ada')).toBe(101);
-    expect(await users().remove(subscriptions(), project, 'ada')).toBe(101);
-    expect(await users().count(project.projectId, 'ada')).toBe(0);
-    expect(await users().remove(subscriptions(), project, 'ada')).toBe(0);
-    expect(await counted(project)).toBe(1);
-  },
-);
+test('a user is removed in batches, with counts', async () => {
+  const projectId = await database.createProject();
+  await subscribe(projectId, 'ada', 101);
+  await subscribe(projectId, 'bob', 1);
+  expect(await users().count(projectId, 'ada')).toBe(101);
+  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(101);
+  expect(await users().count(projectId, 'ada')).toBe(0);
+  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(0);
+  expect(await counted(projectId)).toBe(1);
+});
 
 test('a subscription that passes to another user after it was found is kept', async () => {
-  const project = await createProject();
-  const hashes = await subscribe(project, 'ada', 2);
+  const projectId = await database.createProject();
+  const hashes = await subscribe(projectId, 'ada', 2);
   const passed = subscription({ userId: 'ada' });
-  await subscriptions().save(project, passed, null);
-  await subscriptions().save(project, { ...passed, userId: 'bob' }, null);
+  await subscriptions().save(projectId, passed, null);
+  await subscriptions().save(projectId, { ...passed, userId: 'bob' }, null);
   const found = [...hashes, endpointHash(passed.endpoint.href)];
-  expect(await subscriptions().removeOfUser(project, 'ada', found)).toBe(2);
-  expect(await users().count(project.projectId, 'bob')).toBe(1);
-  expect(await counted(project)).toBe(1);
+  expect(await subscriptions().removeOfUser(projectId, 'ada', found)).toBe(2);
+  expect(await users().count(projectId, 'bob')).toBe(1);
+  expect(await counted(projectId)).toBe(1);
 });
 
 test('a removal that fails is continued by the next', async () => {
-  const project = await createProject();
-  await subscribe(project, 'ada', 101);
+  const projectId = await database.createProject();
+  await subscribe(projectId, 'ada', 101);
   let batches = 0;
   const failing = {
     removeOfUser: async (
@@ -75,25 +66,25 @@ test('a removal that fails is continued by the next', async () => {
       return subscriptions().removeOfUser(...batch);
     },
   };
-  await expect(users().remove(failing, project, 'ada')).rejects.toThrow('a fault');
-  expect(await counted(project)).toBe(51);
-  expect(await users().remove(subscriptions(), project, 'ada')).toBe(51);
-  expect(await counted(project)).toBe(0);
+  await expect(users().remove(failing, projectId, 'ada')).rejects.toThrow('a fault');
+  expect(await counted(projectId)).toBe(51);
+  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(51);
+  expect(await counted(projectId)).toBe(0);
 });
 
 test('after its time nothing is read or removed', async () => {
-  const project = await createProject();
-  await subscribe(project, 'ada', 1);
+  const projectId = await database.createProject();
+  await subscribe(projectId, 'ada', 1);
   const over = AbortSignal.abort();
   const unavailable = { code: 'unavailable' };
-  await expect(users().count(project.projectId, 'ada', over)).rejects.toMatchObject(unavailable);
-  const removal = users().remove(subscriptions(), project, 'ada', over);
+  await expect(users().count(projectId, 'ada', over)).rejects.toMatchObject(unavailable);
+  const removal = users().remove(subscriptions(), projectId, 'ada', over);
   await expect(removal).rejects.toMatchObject(unavailable);
-  expect(await counted(project)).toBe(1);
+  expect(await counted(projectId)).toBe(1);
 });
 
 test('more subscriptions than fit one page of DynamoDB are counted', async () => {
-  const project = await createProject();
+  const projectId = await database.createProject();
   // With 2,900 bytes each, 500 of them are more than 1 MB.
   const path = `/wpush/v2/${'x'.repeat(1900)}`;
   const saved = Array.from({ length: 500 }, (_, index) => {
@@ -101,8 +92,8 @@ test('more subscriptions than fit one page of DynamoDB are counted', async () =>
     const endpoint = { href, origin: new URL(href).origin, path: `${path}${index}` };
     return subscription({ userId: 'ﷺ'.repeat(256), endpoint });
   });
-  for (const one of saved) await subscriptions().save(project, one, null);
+  for (const one of saved) await subscriptions().save(projectId, one, null);
   const before = database.calls();
-  expect(await users().count(project.projectId, 'ﷺ'.repeat(256))).toBe(500);
+  expect(await users().count(projectId, 'ﷺ'.repeat(256))).toBe(500);
   expect(database.calls() - before).toBeGreaterThan(1);
 });

@@ -1,0 +1,57 @@
+import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { describedProjectStore, projectStore } from '../../../lambdas/store/projects.ts';
+import { sendStore } from '../../../lambdas/store/sends.ts';
+import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+
+// A local engine never reads stale items. What DynamoDB would do is seen only in the requests.
+
+let database: Database;
+let reads: (boolean | undefined)[] = [];
+
+beforeAll(async () => {
+  database = await startDatabase();
+  database.dynamo.middlewareStack.add(
+    (next) => (args) => {
+      reads.push((args.input as { ConsistentRead?: boolean }).ConsistentRead);
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+});
+beforeEach(() => {
+  reads = [];
+});
+afterAll(() => database.stop());
+
+const clock = () => new Date();
+
+test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown>]>([
+  [
+    'a notification',
+    ({ notifications }) => notificationStore(database.dynamo, notifications).find('shop', 'id'),
+  ],
+  [
+    'the list of notifications',
+    ({ notifications }) => notificationStore(database.dynamo, notifications).newest('shop', 1),
+  ],
+  [
+    'the send of an idempotency key',
+    (tables) => sendStore(database.dynamo, tables).earlier('shop', 'hash'),
+  ],
+  ['a project', ({ projects }) => projectStore(database.dynamo, projects, clock).find('shop')],
+  [
+    'a described project',
+    ({ projects }) => describedProjectStore(database.dynamo, projects, clock).find('shop'),
+  ],
+])('%s is read consistently', async (_, read) => {
+  await read(projectTables(database.tables));
+  expect(reads).toEqual([true]);
+});
+
+test.each([true, false])('a broadcast that asks for it is read consistently: %s', async (asked) => {
+  const store = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
+  await store.everyone('shop', { from: 0, to: 1 }, { limit: 1, consistent: asked });
+  expect(reads).toEqual([asked]);
+});
