@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
 /** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
   const clock = () => new Date();
-  const deliver = delivery({
+  const startDelivery = delivery({
     transport: pushTransport({ limit: inFlight, ca }),
     sign: vapidSigner(subject, clock),
     clock,
@@ -22,25 +22,29 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     },
   });
   return async (subscriptions) => {
-    const report = await deliver({
+    const endAt = Date.now() + 600_000;
+    const broadcast = startDelivery({
+      messages: [Buffer.from(payload)],
+      options: { ttl },
+      times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
+      isAwaited: true,
+      pushesPerSecond: Number.POSITIVE_INFINITY,
+      removalGroup: () => 0,
+      remove: async () => {},
+      correctPair: async () => {},
+    });
+    broadcast.add(
       // As the table holds them; the hash is for removals.
-      recipients: subscriptions.map(({ endpoint, keys }) => ({
+      subscriptions.map(({ endpoint, keys }) => ({
         endpointHash: new Uint8Array(),
         origin,
         path: endpoint.slice(origin.length),
         p256dh: Buffer.from(keys.p256dh, 'base64url'),
         auth: Buffer.from(keys.auth, 'base64url'),
       })),
-      messages: [Buffer.from(payload)],
-      options: { ttl },
-      vapid: { current: { number: 0, ...vapid } },
-      lastPushAt: Date.now() + 600_000,
-      endAt: Date.now() + 600_000,
-      pushesPerSecond: Number.POSITIVE_INFINITY,
-      removalGroup: () => 0,
-      remove: async () => {},
-      correctPair: async () => {},
-    }).done;
+      { current: { number: 0, ...vapid } },
+    );
+    const report = await broadcast.end();
     if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));
   };
 });

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { Recipient } from '../../contract/audience.ts';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver.ts';
 import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { recipient } from '../recipient.ts';
@@ -48,7 +48,7 @@ const vapid = newVapidPair();
 let responses = new Map<string, number>();
 let onHealthyFinished: () => void = () => {};
 
-const deliver = delivery({
+const startDelivery = delivery({
   transport: async (request) => {
     const response = await post(request);
     responses.set(request.origin, (responses.get(request.origin) ?? 0) + 1);
@@ -81,18 +81,19 @@ process.send!(result, () => process.exit());
 
 async function broadcast(origins: readonly string[], pushesEach: number): Promise<void> {
   responses = new Map();
-  await deliver({
-    recipients: createRecipients(origins, pushesEach),
+  const endAt = Date.now() + deadlineMs;
+  const started = startDelivery({
     messages: [Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) }))],
     options: { ttl },
-    vapid: { current: { number: 0, ...vapid } },
-    lastPushAt: Date.now() + deadlineMs,
-    endAt: Date.now() + deadlineMs,
+    times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
+    isAwaited: true,
     pushesPerSecond: Number.POSITIVE_INFINITY,
     removalGroup: () => 0,
     remove: async () => {},
     correctPair: async () => {},
-  }).done;
+  });
+  started.add(createRecipients(origins, pushesEach), { current: { number: 0, ...vapid } });
+  await started.end();
 }
 
 function createRecipients(origins: readonly string[], countEach: number): Recipient[] {

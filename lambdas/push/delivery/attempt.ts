@@ -1,4 +1,5 @@
-import type { DeliverySettings } from './chunk.ts';
+import { NoResponseError, UnsendableError } from '../transport/errors.ts';
+import type { DeliverySettings } from './delivery.ts';
 import { type Outcome, outcomeOf, type Transient } from './outcome.ts';
 import type { Push } from './push.ts';
 
@@ -12,7 +13,7 @@ const backoffMs = 500;
 /** Posts a prepared push once. */
 export async function attempt(
   push: Push,
-  { transport, clock }: Pick<DeliverySettings, 'transport' | 'clock'>,
+  { transport, clock, onFault }: Pick<DeliverySettings, 'transport' | 'clock' | 'onFault'>,
   endAt: number,
 ): Promise<Outcome> {
   const { origin, recipient, headers, body } = push;
@@ -29,8 +30,14 @@ export async function attempt(
       timeoutMs: Math.min(pushTimeoutMs, endAt - clock().getTime()),
     });
     return outcomeOf(response, clock());
-  } catch {
-    return { kind: 'transient', reason: 'no_response' };
+  } catch (error) {
+    if (error instanceof UnsendableError) return { kind: 'failed', reason: 'unsendable' };
+    if (error instanceof NoResponseError) {
+      return { kind: 'transient', reason: 'no_response', isTimeout: error.isTimeout };
+    }
+    // A fault of the code. The other pushes continue, and the log has the error.
+    onFault?.(error);
+    return { kind: 'failed', reason: 'internal_error' };
   }
 }
 

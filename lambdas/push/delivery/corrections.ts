@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { Chunk } from './chunk.ts';
+import type { DeliveryOptions } from './delivery.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Writes in flight: few, because they take processor time from the pushes. */
@@ -10,14 +10,14 @@ const concurrency = 8;
  * Best effort: after a failure, or when the time is over, the next send corrects the others.
  */
 export class Corrections {
-  readonly #correctPair: Chunk['correctPair'];
+  readonly #correctPair: DeliveryOptions['correctPair'];
   readonly #end: AbortSignal;
   readonly #waiting: (readonly [Recipient, pair: number])[] = [];
   #inFlight = 0;
   #allWritten = () => {};
 
   /** @param end aborts when the time is over. */
-  constructor({ correctPair }: Chunk, end: AbortSignal) {
+  constructor({ correctPair }: DeliveryOptions, end: AbortSignal) {
     this.#correctPair = correctPair;
     this.#end = end;
   }

@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import type { ChunkReport } from './chunk.ts';
+import type { DeliveryReport } from './delivery.ts';
 
 /** Counts each recipient once, when it is settled. */
 export class Counts {
@@ -26,7 +26,7 @@ export class Counts {
     this.#unreached += 1;
   }
 
-  report(): ChunkReport {
+  report(): DeliveryReport {
     return {
       attempted: this.#delivered + this.#removed + this.#failed,
       delivered: this.#delivered,

@@ -20,7 +20,7 @@ export const inFlight: InFlightLimits = {
 };
 
 /** Milliseconds within which a healthy push service responds. */
-const promptMs = 1000;
+export const promptMs = 1000;
 
 /**
  * Limits the pushes in flight to one push service, and adapts the limit to how it responds: one more

@@ -7,7 +7,13 @@ export type Outcome =
   /** The subscription no longer exists: delete it. */
   | { readonly kind: 'gone' }
   /** A retry may succeed; not before `retryAfter` ms, if the push service says so. */
-  | { readonly kind: 'transient'; readonly reason: FailureReason; readonly retryAfter?: number }
+  | {
+      readonly kind: 'transient';
+      readonly reason: FailureReason;
+      readonly retryAfter?: number;
+      /** Whether it is `no_response` because the time was over: the push may have been accepted. */
+      readonly isTimeout?: boolean;
+    }
   | { readonly kind: 'failed'; readonly reason: FailureReason };
 
 export type Transient = Extract<Outcome, { readonly kind: 'transient' }>;

@@ -1,25 +1,33 @@
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import { pushServiceOf } from '../../../contract/push-services.ts';
-import type { Chunk, DeliverySettings } from './chunk.ts';
-import { type InFlightLimits, Limiter } from './limiter.ts';
+import { type Encrypt, encryption } from '../crypto/encryption.ts';
+import type { DeliveryOptions, DeliverySettings } from './delivery.ts';
+import { type InFlightLimits, Limiter, promptMs } from './limiter.ts';
 import type { Outcome } from './outcome.ts';
-import { type Push, preparer, pushesByOrigin } from './push.ts';
+import { type OriginPushes, type Push, preparer } from './push.ts';
 import { Queue } from './queue.ts';
 
 /**
- * Responses in a row that suspend a push service, all throttled until after the last push. It is as
+ * Responses in a row that suspend a push service, all throttled until after the last retry. It is as
  * many as are in flight at the beginning: a few subscriptions that are throttled by themselves never
  * reach it, while a push service that throttles everything is suspended with its first responses.
  */
 const suspendAfter = 32;
 
-/** One push service during the delivery of a chunk. */
+/** How much the latest response counts in the share of prompt ones. */
+const latestWeight = 0.1;
+
+/** One push service during a delivery. */
 export class PushService {
   readonly name: string;
   readonly queue: Queue<Push>;
   readonly #limiter: Limiter;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   #throttledInARow = 0;
+  /** Share of its responses that were prompt: an average in which the latest ones count most. */
+  #promptShare = 1;
+  /** Epoch ms of its last start or end of a push. */
+  #lastEventAt = 0;
 
   constructor(name: string, limits: InFlightLimits, prepare: (push: Push) => void) {
     this.name = name;
@@ -48,17 +56,39 @@ export class PushService {
     return this.queue.length > 0 && this.#limiter.hasRoom();
   }
 
-  start(): Push {
+  /**
+   * Whether its queue becomes shorter as fast as is to be expected. If not, the pushes to other push
+   * services need not wait for it.
+   */
+  isProgressing(now: number): boolean {
+    if (this.queue.length === 0) return false;
+    return this.#promptShare > 0.5 && now - this.#lastEventAt < promptMs;
+  }
+
+  start(now: number): Push {
+    this.#lastEventAt = now;
     this.#limiter.started();
     return this.queue.take();
   }
 
   /**
+   * @param startedAt epoch ms, as `now`.
    * @param inFlightOverall pushes still in flight to all push services.
-   * @param msLeft until the last push.
+   * @param msLeft until the last retry.
    */
-  ended(outcome: Outcome, tookMs: number, inFlightOverall: number, msLeft: number): void {
-    this.#limiter.ended(outcome.kind !== 'transient', tookMs, inFlightOverall);
+  ended(
+    outcome: Outcome,
+    now: number,
+    startedAt: number,
+    inFlightOverall: number,
+    msLeft: number,
+  ): void {
+    const tookMs = now - startedAt;
+    const isWell = outcome.kind !== 'transient';
+    this.#limiter.ended(isWell, tookMs, inFlightOverall);
+    this.#lastEventAt = now;
+    const isPrompt = isWell && tookMs < promptMs ? 1 : 0;
+    this.#promptShare += latestWeight * (isPrompt - this.#promptShare);
     if (this.isSuspended) return;
     const isThrottledToTheEnd =
       outcome.kind === 'transient' &&
@@ -68,28 +98,50 @@ export class PushService {
   }
 }
 
-/**
- * Queues each push of a chunk at its push service. The accepted origins may have changed since a
- * subscription was stored.
- * @returns the push services, and the number of recipients whose origin is no longer accepted.
- */
-export function queuePushes(chunk: Chunk, settings: DeliverySettings) {
-  const services = new Map<string, PushService>();
-  let notAccepted = 0;
-  for (const [origin, pushes] of pushesByOrigin(chunk)) {
-    const name = pushServiceOf(origin.name, settings.extraOrigins);
-    if (name === undefined) {
-      notAccepted += pushes.length;
-      continue;
-    }
-    let service = services.get(name);
-    if (service === undefined) {
-      service = new PushService(name, settings.inFlight, preparer(chunk, name, settings));
-      services.set(name, service);
-    }
-    for (const push of pushes) service.queue.add(push);
+/** The push services of a delivery. */
+export class PushServices {
+  readonly all: PushService[] = [];
+  readonly #byName = new Map<string, PushService>();
+  /** One for each message. */
+  readonly encrypts: readonly Encrypt[];
+  readonly #options: DeliveryOptions;
+  readonly #settings: DeliverySettings;
+
+  constructor(options: DeliveryOptions, settings: DeliverySettings) {
+    this.encrypts = options.messages.map(encryption);
+    this.#options = options;
+    this.#settings = settings;
   }
-  return { services: [...services.values()], notAccepted };
+
+  /**
+   * Queues each push at its push service. The accepted origins may have changed since a subscription was
+   * stored.
+   * @returns the number of pushes whose origin is no longer accepted.
+   */
+  queue(byOrigin: readonly OriginPushes[]): number {
+    let notAccepted = 0;
+    for (const [origin, pushes] of byOrigin) {
+      const name = pushServiceOf(origin.name, this.#settings.extraOrigins);
+      if (name === undefined) {
+        notAccepted += pushes.length;
+        continue;
+      }
+      const { queue } = this.#named(name);
+      for (const push of pushes) queue.add(push);
+    }
+    return notAccepted;
+  }
+
+  #named(name: string): PushService {
+    let service = this.#byName.get(name);
+    if (service === undefined) {
+      const prepare = preparer(this.#options, name, this.#settings);
+      service = new PushService(name, this.#settings.inFlight, prepare);
+      this.#byName.set(name, service);
+      this.all.push(service);
+    }
+    return service;
+  }
 }
 
 /** Of the push services that can start a push, the one with the fewest in flight. */

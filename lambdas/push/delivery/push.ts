@@ -1,11 +1,11 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { VapidPair } from '../../../contract/project.ts';
-import { type Encrypt, encryption } from '../crypto/encryption.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import type { Encrypt } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
-import type { Chunk, DeliverySettings, PushOptions } from './chunk.ts';
+import type { DeliveryOptions, DeliverySettings, PushOptions } from './delivery.ts';
 
 /** What the pushes to one origin share that are signed with one key pair. It is released with the last of them. */
 export interface Origin {
@@ -32,12 +32,15 @@ export interface Push {
 }
 
 /**
- * The pushes of a chunk by origin and key pair: a token is then signed once for them, and kept
+ * The pushes to some recipients by origin and key pair: a token is then signed once for them, and kept
  * no longer than the pushes that need it, however many host names someone has subscribed with.
+ * @param encrypts of the messages; recipients take turns.
  */
-export function pushesByOrigin({ recipients, messages, vapid }: Chunk): readonly OriginPushes[] {
-  const encrypts = messages.map(encryption);
-  const { current, previous } = vapid;
+export function pushesByOrigin(
+  recipients: readonly Recipient[],
+  encrypts: readonly Encrypt[],
+  { current, previous }: VapidPairs<VapidPair>,
+): readonly OriginPushes[] {
   const withCurrent = new Map<string, OriginPushes>();
   const withPrevious = new Map<string, OriginPushes>();
   for (const [index, recipient] of recipients.entries()) {
@@ -55,7 +58,7 @@ export function pushesByOrigin({ recipients, messages, vapid }: Chunk): readonly
   return [...withCurrent.values(), ...withPrevious.values()];
 }
 
-type OriginPushes = readonly [Origin, Push[]];
+export type OriginPushes = readonly [Origin, Push[]];
 
 /**
  * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
@@ -63,7 +66,7 @@ type OriginPushes = readonly [Origin, Push[]];
  * @param pushService of all pushes, as `pushServiceOf` names it.
  */
 export function preparer(
-  { options }: Pick<Chunk, 'options'>,
+  { options }: Pick<DeliveryOptions, 'options'>,
   pushService: string,
   { sign }: Pick<DeliverySettings, 'sign'>,
 ): (push: Push) => void {

@@ -11,8 +11,7 @@ const preparedInARow = 32;
  *     ───────┼──────────┼────────
  *          #head    #unprepared
  *
- * Only items from `#head` on are live. The slots before it stay empty: a queue lasts for one chunk
- * and holds each recipient at most once per attempt.
+ * Only items from `#head` on are live. The slots before it stay empty until the queue is.
  */
 export class Queue<Item> {
   readonly #items: (Item | undefined)[] = [];
@@ -30,6 +29,11 @@ export class Queue<Item> {
   }
 
   add(item: Item): void {
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+      this.#unprepared = 0;
+    }
     this.#items.push(item);
   }
 

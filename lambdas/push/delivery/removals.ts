@@ -1,8 +1,11 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { Chunk } from './chunk.ts';
 import type { Counts } from './counts.ts';
+import type { DeliveryOptions } from './delivery.ts';
 import { untilAborted } from './until-aborted.ts';
+
+/** Milliseconds after which a batch is removed that is not full. */
+const batchMs = 1000;
 
 /** The recipients of one group that are gone. */
 interface Group {
@@ -16,32 +19,44 @@ interface Group {
  * one after another, because they would conflict; groups run in parallel.
  */
 export class Removals {
-  readonly #chunk: Chunk;
+  readonly #options: DeliveryOptions;
   readonly #counts: Counts;
+  readonly #after: (ms: number, act: () => void) => void;
   readonly #end: AbortSignal;
   readonly #groups = new Map<number, Group>();
 
-  /** @param end aborts when the time is over. Later batches count as not removed. */
-  constructor(chunk: Chunk, counts: Counts, end: AbortSignal) {
-    this.#chunk = chunk;
+  /**
+   * @param after does something after some ms, unless the delivery has ended.
+   * @param end aborts when the time is over. Later batches count as not removed.
+   */
+  constructor(
+    options: DeliveryOptions,
+    counts: Counts,
+    after: (ms: number, act: () => void) => void,
+    end: AbortSignal,
+  ) {
+    this.#options = options;
     this.#counts = counts;
+    this.#after = after;
     this.#end = end;
   }
 
   add(recipient: Recipient): void {
-    const group = this.#groupOf(this.#chunk.removalGroup(recipient));
-    group.batch.push(recipient);
-    if (group.batch.length === limits.removalBatch) this.#remove(group);
+    const group = this.#groupOf(this.#options.removalGroup(recipient));
+    const { batch } = group;
+    batch.push(recipient);
+    if (batch.length === limits.removalBatch) this.#remove(group);
+    else if (batch.length === 1) {
+      // It does not wait for a push service that is slow.
+      this.#after(batchMs, () => {
+        if (group.batch === batch) this.#remove(group);
+      });
+    }
   }
 
-  /** Starts the batches that are not full. */
-  removeRest(): void {
-    for (const group of this.#groups.values()) this.#remove(group);
-  }
-
-  /** Resolves when all batches have ended. */
+  /** Removes all that are left. */
   async finish(): Promise<void> {
-    this.removeRest();
+    for (const group of this.#groups.values()) this.#remove(group);
     for (const { removed } of this.#groups.values()) await removed;
   }
 
@@ -61,7 +76,7 @@ export class Removals {
     group.removed = group.removed.then(async () => {
       try {
         this.#end.throwIfAborted();
-        await untilAborted(this.#chunk.remove(batch, this.#end), this.#end);
+        await untilAborted(this.#options.remove(batch, this.#end), this.#end);
         this.#counts.addRemoved(batch.length);
       } catch {
         this.#counts.addFailed('not_removed', batch.length);

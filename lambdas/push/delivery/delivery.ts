@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
+import type { Failures } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type {
   DeliveryCounts,
@@ -12,22 +12,28 @@ import type { InFlightLimits } from './limiter.ts';
 /** Become headers of each push (RFC 8030 §5.2 to §5.4). */
 export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
 
-/** At most 30,000 recipients, in memory as a whole, and what they receive. */
-export interface Chunk {
-  readonly recipients: readonly Recipient[];
+/** Epoch ms. They may be extended while a delivery runs. */
+export interface DeliveryTimes {
+  /** No push starts after this. */
+  readonly lastPushAt: number;
+  /** No retry starts after this, however far the others are extended. */
+  readonly lastRetryAt: number;
+  /** Everything ends by this, finished or not: pushes in flight and removals. */
+  readonly endAt: number;
+}
+
+/** What the recipients of one delivery have in common. */
+export interface DeliveryOptions {
   /**
-   * Serialised messages that differ in their events URL only. Recipients take turns: recipient `i`
-   * receives `messages[i % messages.length]`.
+   * Serialised messages that differ in their events URL only. Recipients that are added together take
+   * turns: recipient `i` receives `messages[i % messages.length]`.
    */
   readonly messages: readonly Buffer[];
   /** How push services treat the messages. */
   readonly options: PushOptions;
-  /** The project's key pairs. Each push is signed with the pair of its subscription. */
-  readonly vapid: VapidPairs<VapidPair>;
-  /** Epoch ms after which no push starts. */
-  readonly lastPushAt: number;
-  /** Epoch ms by which the delivery ends, finished or not: pushes in flight and removals. */
-  readonly endAt: number;
+  readonly times: DeliveryTimes;
+  /** Whether a caller waits for the counts. Then no push that timed out is repeated at the very end. */
+  readonly isAwaited: boolean;
   /** Most pushes that start per second, retries included. */
   readonly pushesPerSecond: number;
   /** Recipients of one group are removed one batch after another, groups in parallel. */
@@ -40,22 +46,33 @@ export interface Chunk {
   readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
 }
 
-/** `attempted + unreached` is the number of recipients when the delivery is done. */
-export interface ChunkReport extends DeliveryCounts {
+/** `attempted + unreached` is the number of recipients when the delivery has ended. */
+export interface DeliveryReport extends DeliveryCounts {
   /** Recipients that were not attempted because the time was over. 0 until `lastPushAt`. */
   readonly unreached: number;
   /** Failures by reason; they add up to `failed`. */
-  readonly failures: Readonly<Partial<Record<FailureReason, number>>>;
+  readonly failures: Failures;
 }
 
-export interface ChunkDelivery {
-  readonly done: Promise<ChunkReport>;
+/** Pushes to recipients that are added one chunk after another. */
+export interface Delivery {
+  /** @param vapid the project's key pairs. Each push is signed with the pair of its subscription. */
+  add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void;
+  /**
+   * Resolves when more recipients could be pushed to: all others have been, or wait for push services
+   * that are slow or fail.
+   * @returns false if no push may start any more.
+   */
+  wantsMore(): Promise<boolean>;
+  /** Resolves when all recipients are settled. None may be added from now on. */
+  end(): Promise<DeliveryReport>;
+  /** Starts no further push. */
+  stop(): void;
   /** Counts of the recipients whose outcome is final. */
-  soFar(): ChunkReport;
+  soFar(): DeliveryReport;
 }
 
-/** Starts to deliver a chunk. */
-export type Deliver = (chunk: Chunk) => ChunkDelivery;
+export type StartDelivery = (options: DeliveryOptions) => Delivery;
 
 export interface DeliverySettings {
   readonly transport: Transport;
@@ -68,4 +85,6 @@ export interface DeliverySettings {
   /** Origins accepted besides those of the known push services. */
   readonly extraOrigins: readonly string[];
   readonly inFlight: InFlightLimits;
+  /** Is called for each push that failed with `internal_error`. */
+  readonly onFault?: (error: unknown) => void;
 }

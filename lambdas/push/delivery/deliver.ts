@@ -1,0 +1,243 @@
+import { setMaxListeners } from 'node:events';
+import type { Recipient } from '../../../contract/audience.ts';
+import type { FailureReason } from '../../../contract/failure-reasons.ts';
+import { limits } from '../../../contract/limits.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import { attempt, retryDelay } from './attempt.ts';
+import { Corrections } from './corrections.ts';
+import { Counts } from './counts.ts';
+import type {
+  Delivery,
+  DeliveryOptions,
+  DeliveryReport,
+  DeliverySettings,
+  StartDelivery,
+} from './delivery.ts';
+import { promptMs } from './limiter.ts';
+import { useOtherPair } from './other-pair.ts';
+import type { FinalOutcome, Transient } from './outcome.ts';
+import { Pace } from './pace.ts';
+import { type Push, pushesByOrigin } from './push.ts';
+import { nextToStart, type PushService, PushServices } from './push-service.ts';
+import { Removals } from './removals.ts';
+
+/** See README.md for the way of a push. */
+export function delivery(settings: DeliverySettings): StartDelivery {
+  return (options) => new RunningDelivery(settings, options);
+}
+
+class RunningDelivery implements Delivery {
+  readonly #settings: DeliverySettings;
+  readonly #options: DeliveryOptions;
+  readonly #counts = new Counts();
+  readonly #services: PushServices;
+  readonly #pace: Pace;
+  readonly #removals: Removals;
+  readonly #corrections: Corrections;
+  /** Aborts at `endAt`. */
+  readonly #end = new AbortController();
+  /** Aborts when the delivery has ended, and stops its timers. */
+  readonly #done = new AbortController();
+  /** The pairs of the recipients that were added last. */
+  #vapid: VapidPairs<VapidPair> | undefined;
+  #inFlight = 0;
+  /** Pushes that are queued, in flight, or waiting for a retry. */
+  #unsettled = 0;
+  /** Pushes that have timed out and wait for a retry. */
+  readonly #timedOut = new Map<Push, PushService>();
+  #isEnding = false;
+  #isStopped = false;
+  #isWaitingForPace = false;
+  #allSettled = () => {};
+  #onWantsMore: (() => void) | undefined;
+
+  constructor(settings: DeliverySettings, options: DeliveryOptions) {
+    // Every timer and every removal listens.
+    setMaxListeners(0, this.#done.signal, this.#end.signal);
+    this.#settings = settings;
+    this.#options = options;
+    this.#services = new PushServices(options, settings);
+    this.#pace = new Pace(options.pushesPerSecond, this.#now());
+    const after = (ms: number, act: () => void) => this.#after(ms, act);
+    this.#removals = new Removals(options, this.#counts, after, this.#end.signal);
+    this.#corrections = new Corrections(options, this.#end.signal);
+    this.#endInTime();
+  }
+
+  add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void {
+    this.#vapid = vapid;
+    const byOrigin = pushesByOrigin(recipients, this.#services.encrypts, vapid);
+    const notAccepted = this.#services.queue(byOrigin);
+    if (notAccepted > 0) this.#counts.addFailed('unsendable', notAccepted);
+    this.#unsettled += recipients.length - notAccepted;
+    this.#startPushes();
+  }
+
+  async wantsMore(): Promise<boolean> {
+    while (this.#msLeft() > 0) {
+      if (this.#hasRoom()) return true;
+      await new Promise<void>((resolve) => {
+        this.#onWantsMore = resolve;
+        // A push service that does not respond causes no event.
+        this.#after(Math.min(promptMs, this.#msLeft()), resolve);
+      });
+      this.#onWantsMore = undefined;
+    }
+    return false;
+  }
+
+  async end(): Promise<DeliveryReport> {
+    this.#isEnding = true;
+    this.#giveUpTimedOut();
+    if (this.#unsettled > 0) {
+      await new Promise<void>((resolve) => {
+        this.#allSettled = resolve;
+      });
+    }
+    await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
+    this.#done.abort();
+    for (const { name, failures } of this.#services.all) {
+      if (Object.keys(failures).length > 0) this.#options.onFailures?.(name, failures);
+    }
+    return this.soFar();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#startPushes();
+  }
+
+  soFar(): DeliveryReport {
+    return this.#counts.report();
+  }
+
+  /** Whether connections are idle that only further recipients could use, and memory is left for these. */
+  #hasRoom(): boolean {
+    if (this.#inFlight >= this.#settings.inFlight.overall) return false;
+    if (this.#unsettled > limits.share.pending) return false;
+    return this.#services.all.every((service) => !service.isProgressing(this.#now()));
+  }
+
+  /** Starts pushes until the limits, the pace or the time allow no more. */
+  #startPushes(): void {
+    while (this.#inFlight < this.#settings.inFlight.overall) {
+      const service = nextToStart(this.#services.all);
+      if (service === undefined) break;
+      if (service.isSuspended) {
+        this.#endQueue(service, () => failed('throttled'));
+      } else if (this.#msLeft() <= 0) {
+        this.#endQueue(service, ({ lastFailure }) =>
+          lastFailure === undefined ? unreached : failed(lastFailure),
+        );
+      } else {
+        const wait = this.#pace.start(this.#now());
+        if (wait > 0) {
+          this.#startPushesIn(wait);
+          return;
+        }
+        void this.#attempt(service, service.start(this.#now()));
+      }
+    }
+    if (this.#onWantsMore !== undefined && this.#hasRoom()) this.#onWantsMore();
+  }
+
+  #startPushesIn(ms: number): void {
+    if (this.#isWaitingForPace) return;
+    this.#isWaitingForPace = true;
+    this.#after(Math.min(ms, this.#msLeft()), () => {
+      this.#isWaitingForPace = false;
+      this.#startPushes();
+    });
+  }
+
+  #endQueue(service: PushService, outcomeOf: (push: Push) => Settled): void {
+    for (const push of service.queue.drain()) this.#settle(service, push, outcomeOf(push));
+  }
+
+  async #attempt(service: PushService, push: Push): Promise<void> {
+    this.#inFlight += 1;
+    const startedAt = this.#now();
+    const outcome = await attempt(push, this.#settings, this.#options.times.endAt);
+    this.#inFlight -= 1;
+    service.ended(outcome, this.#now(), startedAt, this.#inFlight, this.#msUntilLastRetry());
+    if (outcome.kind === 'transient') this.#retry(service, push, outcome);
+    else if (isMismatch(outcome) && useOtherPair(push, this.#vapid!)) {
+      push.lastFailure = 'key_mismatch';
+      service.queue.add(push);
+    } else this.#settle(service, push, outcome);
+    this.#startPushes();
+  }
+
+  /** Queues a push again after a pause, if another attempt is left and begins in time. */
+  #retry(service: PushService, push: Push, outcome: Transient): void {
+    push.lastFailure = outcome.reason;
+    const delay = retryDelay(push, outcome, this.#settings.random(), this.#msUntilLastRetry());
+    if (delay === undefined) {
+      this.#settle(service, push, failed(outcome.reason));
+      return;
+    }
+    if (outcome.isTimeout) this.#timedOut.set(push, service);
+    void this.#settings.sleep(delay).then(() => {
+      if (outcome.isTimeout && !this.#timedOut.delete(push)) return;
+      service.queue.add(push);
+      this.#startPushes();
+    });
+    this.#giveUpTimedOut();
+  }
+
+  /** A caller does not wait three time-outs for a push service that is silent: the rest has ended. */
+  #giveUpTimedOut(): void {
+    const { isAwaited } = this.#options;
+    if (!isAwaited || !this.#isEnding || this.#timedOut.size < this.#unsettled) return;
+    const given = [...this.#timedOut];
+    this.#timedOut.clear();
+    for (const [push, service] of given) this.#settle(service, push, failed('no_response'));
+  }
+
+  #settle(service: PushService, push: Push, outcome: Settled): void {
+    const { recipient, origin, isOtherPair } = push;
+    if (outcome.kind === 'delivered') {
+      this.#counts.addDelivered();
+      if (isOtherPair) this.#corrections.add(recipient, origin.vapid.number);
+    } else if (outcome.kind === 'gone') this.#removals.add(recipient);
+    else if (outcome.kind === 'unreached') this.#counts.addUnreached();
+    else {
+      this.#counts.addFailed(outcome.reason);
+      service.addFailed(outcome.reason);
+    }
+    this.#unsettled -= 1;
+    if (this.#unsettled === 0) this.#allSettled();
+    else if (this.#timedOut.size === this.#unsettled) this.#giveUpTimedOut();
+  }
+
+  /** Aborts what is in progress at `endAt`, which may be later by then. */
+  #endInTime(): void {
+    const msLeft = this.#options.times.endAt - this.#now();
+    if (msLeft <= 0) this.#end.abort();
+    else this.#after(msLeft, () => this.#endInTime());
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#settings.sleep(Math.max(0, ms), this.#done.signal).then(act, () => {});
+  }
+
+  /** Until the last push. */
+  #msLeft(): number {
+    return this.#isStopped ? 0 : this.#options.times.lastPushAt - this.#now();
+  }
+
+  #msUntilLastRetry(): number {
+    return this.#isStopped ? 0 : this.#options.times.lastRetryAt - this.#now();
+  }
+
+  #now(): number {
+    return this.#settings.clock().getTime();
+  }
+}
+
+type Settled = FinalOutcome | { readonly kind: 'unreached' };
+
+const unreached: Settled = { kind: 'unreached' };
+const isMismatch = (outcome: FinalOutcome) =>
+  outcome.kind === 'failed' && outcome.reason === 'key_mismatch';
+const failed = (reason: FailureReason): Settled => ({ kind: 'failed', reason });
