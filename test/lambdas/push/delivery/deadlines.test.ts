@@ -99,23 +99,6 @@ test('a removal is aborted at the end', async () => {
   expect(abortedAt).toBe(25_000);
 });
 
-test('removals start when the time for pushes is over, and do not wait for those in flight', async () => {
-  let removedAt: number | undefined;
-  const { done, time } = deliverVirtually(
-    {
-      recipients: recipientsAt(fcm, 400),
-      lastPushAt: 1000,
-      remove: async () => {
-        removedAt ??= time.now();
-      },
-    },
-    ({ path }) => (path === '/push/0' ? { status: 410 } : { status: 201, after: 1500 }),
-  );
-  await done;
-  expect(removedAt).toBe(1500);
-  expect(time.now()).toBeGreaterThan(1500);
-});
-
 test('no timer continues after the end', async () => {
   const { done, time } = deliverVirtually(
     { recipients: recipientsAt(fcm, 100), pushesPerSecond: 50 },

@@ -1,9 +1,9 @@
 import { recipient } from '../../../../bench/recipient.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
-import type { Chunk } from '../../../../lambdas/push/delivery/deliver-chunk.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
+import type { Chunk } from '../../../fixtures/chunk.ts';
 import { deliver, skipWaits } from '../../../fixtures/delivery.ts';
 import { keyPair } from '../../../fixtures/subscription.ts';
 import {
@@ -231,5 +231,25 @@ describe('corrections', () => {
     );
     expect(await done).toEqual({ ...noCounts, attempted: 100, delivered: 100 });
     expect(time.now()).toBe(25_000);
+  });
+
+  test('that end after the delivery are not followed by others', async () => {
+    const { settings, conduct } = refusing(current);
+    let tried = 0;
+    const { done, time } = deliverVirtually(
+      {
+        recipients,
+        vapid: pairs,
+        correctPair: async () => {
+          tried += 1;
+          await time.sleep(30_000);
+        },
+      },
+      conduct,
+      settings,
+    );
+    await done;
+    await time.until(time.sleep(60_000));
+    expect(tried).toBe(8);
   });
 });

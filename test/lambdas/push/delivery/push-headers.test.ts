@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../../contract/audience.ts';
-import type { Chunk } from '../../../../lambdas/push/delivery/deliver-chunk.ts';
+import type { Chunk } from '../../../fixtures/chunk.ts';
 import {
   deliverVirtually,
   fcm,

@@ -76,3 +76,18 @@ test('a batch that cannot be removed has failed, and the next one is tried', asy
     ...{ attempted: 100, removed: 50, failed: 50, failures: { not_removed: 50 } },
   });
 });
+
+test('recipients that are gone are removed although another push has no response', async () => {
+  let removedAt: number | undefined;
+  const { done, time } = deliverVirtually(
+    {
+      recipients: recipientsAt(fcm, 4),
+      remove: async () => {
+        removedAt = time.now();
+      },
+    },
+    ({ path }) => (path === '/push/0' ? {} : gone()),
+  );
+  expect(await done).toMatchObject({ removed: 3, failures: { no_response: 1 } });
+  expect(removedAt).toBeLessThan(2000);
+});

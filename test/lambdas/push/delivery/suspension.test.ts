@@ -53,6 +53,17 @@ test.each<[string, Conduct]>([
   expect(pushes.length).toBeGreaterThanOrEqual(400);
 });
 
+test('the 32nd response in a row suspends', async () => {
+  const one = { overall: 1, perPushService: 1, initial: 1, minimum: 1 };
+  const { done, pushes } = deliverVirtually(
+    { recipients: recipientsAt(fcm, 40) },
+    () => forAnHour,
+    { inFlight: one },
+  );
+  expect(await done).toMatchObject({ failed: 40 });
+  expect(pushes).toHaveLength(32);
+});
+
 test('31 responses do not suspend', async () => {
   const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 31) }, () => forAnHour);
   expect(await done).toMatchObject({ failed: 31 });

@@ -1,0 +1,150 @@
+import { delivery } from '../../../../lambdas/push/delivery/deliver.ts';
+import type { DeliveryTimes } from '../../../../lambdas/push/delivery/delivery.ts';
+import { inFlight } from '../../../../lambdas/push/delivery/limiter.ts';
+import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
+import { keyPair } from '../../../fixtures/subscription.ts';
+import { fcm, mozilla, noCounts, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { VirtualTime } from '../../../reliability/fixtures/virtual-time.ts';
+
+const vapid = { current: { number: 0, ...keyPair() } };
+
+/**
+ * A delivery in virtual time. A push is accepted after these ms, never if undefined, or throttled for a
+ * minute.
+ */
+function start(
+  responseMs: (origin: string) => number | 'throttled' | undefined,
+  times: DeliveryTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
+) {
+  const time = new VirtualTime();
+  const pushes: { readonly origin: string; readonly at: number }[] = [];
+  const startDelivery = delivery({
+    transport: ({ origin, timeoutMs }) => {
+      pushes.push({ origin, at: time.now() });
+      const ms = responseMs(origin);
+      return new Promise((resolve, reject) => {
+        const silent = new NoResponseError('No response.', { isTimeout: true });
+        if (ms === undefined) time.at(time.now() + timeoutMs, () => reject(silent));
+        else if (ms === 'throttled') {
+          resolve({ status: 429, headers: { 'retry-after': '60' }, body: '' });
+        } else {
+          time.at(time.now() + ms, () => resolve({ status: 201, headers: {}, body: '' }));
+        }
+      });
+    },
+    sign: () => 'vapid t=x',
+    clock: time.clock,
+    sleep: time.sleep,
+    random: () => 0,
+    extraOrigins: [],
+    inFlight,
+  });
+  const options = {
+    messages: [Buffer.from('{"title":"Hello"}')],
+    options: { ttl: 60 },
+    times,
+    isAwaited: true,
+    pushesPerSecond: Number.POSITIVE_INFINITY,
+    removalGroup: () => 0,
+    remove: async () => {},
+    correctPair: async () => {},
+  };
+  return { running: startDelivery(options), time, pushes };
+}
+
+/** Times that are extended every two seconds, as those of an asynchronous share. */
+function extendedTimes() {
+  return { lastPushAt: 45_000, lastRetryAt: 800_000, endAt: 50_000 };
+}
+
+function extend(times: ReturnType<typeof extendedTimes>, time: VirtualTime): void {
+  for (let second = 2; second < 200; second += 2) {
+    time.at(second * 1000, () => {
+      times.lastPushAt = time.now() + 45_000;
+      times.endAt = time.now() + 50_000;
+    });
+  }
+}
+
+test('wants more recipients when all it has are pushed to', async () => {
+  const { running, time } = start(() => 50);
+  running.add(recipientsAt(fcm, 500), vapid);
+  expect(await time.until(running.wantsMore())).toBe(true);
+  expect(running.soFar().attempted).toBeGreaterThan(100);
+  running.add(recipientsAt(fcm, 500), vapid);
+  expect(await time.until(running.end())).toEqual({
+    ...noCounts,
+    ...{ attempted: 1000, delivered: 1000 },
+  });
+});
+
+test('wants more recipients while a push service that is silent holds up its own', async () => {
+  const { running, time } = start((origin) => (origin === mozilla ? undefined : 50));
+  running.add([...recipientsAt(mozilla, 100), ...recipientsAt(fcm, 950)], vapid);
+  expect(await time.until(running.wantsMore())).toBe(true);
+  expect(time.now()).toBeLessThan(5000);
+  running.add(recipientsAt(fcm, 950), vapid);
+  expect(await time.until(running.end())).toMatchObject({ delivered: 1900 });
+});
+
+test('wants no more than fit in memory', async () => {
+  const { running, time } = start(() => undefined);
+  running.add(recipientsAt(mozilla, 1000), vapid);
+  const wanted = running.wantsMore();
+  expect(await time.until(wanted)).toBe(true);
+  // Adds none of them to a queue twice: only their number matters.
+  for (let chunk = 0; chunk < 200; chunk += 1) running.add(recipientsAt(mozilla, 1000), vapid);
+  expect(await time.until(running.wantsMore())).toBe(false);
+  await time.until(running.end());
+}, 60_000);
+
+test('reaches everyone of a slow push service for as long as its times are extended', async () => {
+  const times = extendedTimes();
+  const { running, time } = start(() => 1000, times);
+  extend(times, time);
+  running.add(recipientsAt(fcm, 15_000), vapid);
+  expect(await time.until(running.end())).toMatchObject({ delivered: 15_000, unreached: 0 });
+  expect(time.now()).toBeGreaterThan(45_000);
+}, 60_000);
+
+test('waits for a push service that throttles for longer than its times reach now', async () => {
+  const times = extendedTimes();
+  const { running, time } = start(() => (time.now() < 90_000 ? 'throttled' : 50), times);
+  extend(times, time);
+  running.add(recipientsAt(fcm, 100), vapid);
+  expect(await time.until(running.end())).toMatchObject({ delivered: 100 });
+  expect(time.now()).toBeLessThan(130_000);
+});
+
+test('starts no push after it was stopped', async () => {
+  const { running, time, pushes } = start(() => 1000);
+  running.add(recipientsAt(fcm, 500), vapid);
+  time.at(1500, () => running.stop());
+  const { attempted, unreached } = await time.until(running.end());
+  expect(Math.max(...pushes.map(({ at }) => at))).toBeLessThan(1501);
+  expect(attempted).toBe(pushes.length);
+  expect(attempted + unreached).toBe(500);
+  expect(await running.wantsMore()).toBe(false);
+});
+
+describe('a push that timed out', () => {
+  test('is not repeated once all others have ended, if a caller waits', async () => {
+    const { running, time, pushes } = start((origin) => (origin === mozilla ? undefined : 50));
+    running.add([...recipientsAt(mozilla, 2), ...recipientsAt(fcm, 10)], vapid);
+    expect(await time.until(running.end())).toMatchObject({
+      delivered: 10,
+      failures: { no_response: 2 },
+    });
+    expect(time.now()).toBeLessThan(12_000);
+    // Nor is it sent when its pause is over.
+    await time.until(time.sleep(20_000));
+    expect(pushes.filter(({ origin }) => origin === mozilla)).toHaveLength(2);
+  });
+
+  test('is repeated while more recipients may come', async () => {
+    const { running, time, pushes } = start(() => undefined);
+    running.add(recipientsAt(mozilla, 1), vapid);
+    await time.until(time.sleep(15_000));
+    expect(pushes).toHaveLength(2);
+  });
+});
