@@ -7,9 +7,12 @@ export const failureReasons = {
   refused: 'The push service refused the push for another reason.',
   throttled: 'The push service limits the rate (406 or 429), also after retries.',
   unavailable: 'The push service had an error (5xx), also after retries.',
-  no_response: 'No connection, a broken connection or a time-out, also after retries.',
-  unsendable: 'The push service is no longer accepted, or the stored keys are invalid.',
+  no_response:
+    'No connection, a broken connection, a malformed response or a time-out, also after retries.',
+  unsendable:
+    'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
   not_removed: 'The subscription is gone, but could not be deleted in time.',
+  internal_error: 'A fault of this service; its log has the error.',
   interrupted: 'The function ended during the push, so that its outcome is unknown.',
 } as const;
 

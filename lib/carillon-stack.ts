@@ -98,6 +98,7 @@ export class CarillonStack extends Stack {
 
     subscriptions.grantSave(subscribe);
     usage.grantCount(subscribe);
+    usage.grantRead(subscribe);
     subscribe.addEnvironment(environment.subscriberCap, values.SUBSCRIBER_CAP);
     subscribe.addEnvironment(environment.extraPushOrigins, values.EXTRA_PUSH_ORIGINS);
 
@@ -105,7 +106,7 @@ export class CarillonStack extends Stack {
     usage.grantCount(unsubscribe);
 
     notifications.grantRecord(send);
-    projects.grantCheck(send);
+    usage.grantCheckProject(send);
     usage.grantRead(send);
     deliver.grantInvocation(send);
     send.addEnvironment(environment.monthlySendCap, values.MONTHLY_SEND_CAP);

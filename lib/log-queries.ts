@@ -47,7 +47,8 @@ export class LogQueries extends Construct {
       ],
     );
     this.query('Lines of one request', all, [
-      "filter request_id = 'REQUEST ID' or requestId = 'REQUEST ID'",
+      // Of the gateway, as functions and the API log it, or of Lambda, also in the lines of Lambda itself.
+      "filter request_id = 'REQUEST ID' or requestId = 'REQUEST ID' or function_request_id = 'REQUEST ID' or @requestId = 'REQUEST ID'",
       'fields @timestamp, @log, @message',
       'sort @timestamp asc',
     ]);

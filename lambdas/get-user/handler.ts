@@ -35,9 +35,9 @@ export const handler = ownerChain({
   originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(userSchema))
-  .handler(async ({ project, input }, context) => {
+  .handler(async ({ project, input, requestContext }, context) => {
     const { userId } = input;
-    const signal = beforeTimeout(context);
+    const signal = beforeTimeout(requestContext, context);
     const subscriptions = await users.count(project.projectId, userId, signal);
     return respond(200, { userId, subscriptions });
   });

@@ -5,6 +5,7 @@ import { networkOf } from './client-address.ts';
 import { asServiceError } from './error-responses.ts';
 import { readPathIds } from './path-ids.ts';
 import type { HttpResponse } from './response.ts';
+import { logInvocation } from './service-logger.ts';
 
 /** What a request's log line contains besides the properties of every request. */
 export interface Logged {
@@ -19,8 +20,11 @@ export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject
   // An environment of Lambda serves one request at a time, so one variable is enough.
   let startedAt: Date;
   return {
-    requestStart: () => {
+    // Optional only for middy's types: it passes the request.
+    requestStart: (request?: middy.Request<APIGatewayProxyEventV2>) => {
+      const { event, context } = request!;
       startedAt = clock();
+      logInvocation(logger, context, event.requestContext.requestId);
     },
     requestEnd: ({
       event,
@@ -29,7 +33,6 @@ export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject
     }: middy.Request<APIGatewayProxyEventV2 & Logged, HttpResponse>) => {
       const { requestId, http } = event.requestContext;
       const line = {
-        request_id: requestId,
         method: http.method,
         // Only a valid id: a caller may have put a secret key into the path by mistake.
         project_id: readPathIds(event).projectId,

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
 import type { Project } from '../../contract/project.ts';
+import { beforeTimeout } from './before-timeout.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
@@ -18,11 +19,11 @@ export function authenticate<Found extends Project>(
   clock: () => Date,
 ): Middleware<{ ids: PathIds; project?: Found }> {
   return {
-    before: async ({ event }) => {
+    before: async ({ event, context }) => {
       const { projectId } = event.ids;
       const key = bearerToken(event.headers.authorization);
       if (key === undefined || projectId === undefined) return;
-      const project = await find(projectId);
+      const project = await find(projectId, beforeTimeout(event.requestContext, context));
       const digest = createHash('sha256').update(key).digest();
       const { apiKeyHash, previousKey } = project ?? {};
       const isCurrent = matches(digest, apiKeyHash);

@@ -1,10 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
+import { beforeTimeout } from './before-timeout.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
 
 export type FindProject<Found extends Project = Project> = (
   projectId: string,
+  signal?: AbortSignal,
 ) => Promise<Found | undefined>;
 
 /**
@@ -13,9 +15,10 @@ export type FindProject<Found extends Project = Project> = (
  */
 export function findProject(find: FindProject): Middleware<{ ids: PathIds; project?: Project }> {
   return {
-    before: async ({ event }) => {
+    before: async ({ event, context }) => {
       const { projectId } = event.ids;
-      const project = projectId === undefined ? undefined : await find(projectId);
+      if (projectId === undefined) return;
+      const project = await find(projectId, beforeTimeout(event.requestContext, context));
       if (project !== undefined) event.project = project;
     },
   };

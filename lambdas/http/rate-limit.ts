@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
+import { beforeTimeout } from './before-timeout.ts';
 import { countedAddress } from './client-address.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
@@ -8,7 +9,7 @@ import type { Middleware } from './response.ts';
 /** Counts requests by address, project and action. */
 export interface RequestCounter {
   /** @returns 0 if the request is within the limit, else the seconds until the next minute. */
-  count(request: CountedRequest, limit: number): Promise<number>;
+  count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
   /** The same from what this function knows without a call; 0 if it knows nothing. */
   refused(request: CountedRequest): number;
 }
@@ -54,7 +55,7 @@ export function rateLimit(
   counter: RequestCounter,
 ): Middleware<{ ids: PathIds; project?: Project }> {
   return {
-    before: async ({ event }) => {
+    before: async ({ event, context }) => {
       const { projectId } = event.ids;
       // Without a valid id the request is refused later without any call.
       if (projectId === undefined) return;
@@ -62,7 +63,8 @@ export function rateLimit(
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
       const counted = { projectId: event.project ? projectId : unproven, action, address };
-      expectWithin(limit, await counter.count(counted, limit));
+      const signal = beforeTimeout(event.requestContext, context);
+      expectWithin(limit, await counter.count(counted, limit, signal));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import type { Context } from 'aws-lambda';
 import type { FunctionName } from '../../contract/routes.ts';
 
 /** The log of one function, as lines of JSON. No error brings a secret into it. */
@@ -7,6 +8,18 @@ export function serviceLogger(serviceName: FunctionName): Logger {
     serviceName,
     jsonReplacerFn: (_key, value) => (value instanceof Error ? loggedError(value) : value),
   });
+}
+
+/**
+ * Gives each line of this invocation its ids, in place of those of the invocation before.
+ * @param requestId of the gateway: of the request, or of the one that sent the share.
+ */
+export function logInvocation(
+  logger: Pick<Logger, 'setPersistentLogAttributes'>,
+  { awsRequestId }: Pick<Context, 'awsRequestId'>,
+  requestId: string,
+): void {
+  logger.setPersistentLogAttributes({ request_id: requestId, function_request_id: awsRequestId });
 }
 
 /**

@@ -42,9 +42,9 @@ export const handler = ownerChain({
   originSecretHash: environment.ORIGIN_SECRET_HASH,
 })
   .use(query(userSchema))
-  .handler(async ({ project, input }, context) => {
+  .handler(async ({ project, input, requestContext }, context) => {
     const { userId } = input;
-    const signal = beforeTimeout(context);
-    const removed = await users.remove(subscriptions, project, userId, signal);
+    const signal = beforeTimeout(requestContext, context);
+    const removed = await users.remove(subscriptions, project.projectId, userId, signal);
     return respond(200, { removed });
   });

@@ -2,6 +2,7 @@ import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { tallySchema, trackSchema } from '../../contract/schemas/event.ts';
+import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -40,8 +41,9 @@ export const handler = browserChain({
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))
   .use(logEventType())
-  .handler(async ({ project, ids, input, queryStringParameters }) => {
+  .handler(async ({ project, ids, input, queryStringParameters, requestContext }, context) => {
+    const signal = beforeTimeout(requestContext, context);
     const tally = tallySchema.safeParse(queryStringParameters?.tally).data;
-    await track(tallies, project, ids.notificationId, tally, input.type);
+    await track(tallies, project, ids.notificationId, tally, input.type, signal);
     return respond(200, { ok: true });
   });

@@ -14,11 +14,12 @@ export async function track(
   notificationId: string | undefined,
   tally: number | undefined,
   type: EventType,
+  signal?: AbortSignal,
 ): Promise<void> {
   const isCounted =
     notificationId !== undefined &&
     tally !== undefined &&
-    (await tallies.count(projectId, notificationId, tally, type));
+    (await tallies.count(projectId, notificationId, tally, type, signal));
   if (isCounted) return;
   throw new ServiceError(
     'notification_not_found',

@@ -16,7 +16,7 @@ import { readSettings } from '../../lib/settings.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';
 import { endpoint, subscription } from '../fixtures/subscription.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';
 
@@ -43,7 +43,7 @@ async function measureItems(database: Database): Promise<ItemSizes> {
   };
 
   await subscriptionStore(dynamo, tables, clock).save(
-    { projectId, subscriberCounter: 'single' },
+    projectId,
     subscription({
       // As long as an endpoint of FCM.
       endpoint: endpoint(`https://fcm.googleapis.com/fcm/send/${'x'.repeat(152)}`),
@@ -53,7 +53,7 @@ async function measureItems(database: Database): Promise<ItemSizes> {
   );
   const plan = { subscribers: 54_321, shares: 2, talliesPerShare: 3, respondedAsync: false };
   await sendStore(dynamo, tables).begin(
-    { projectId, id: notificationId, content, plan, sentAt },
+    { projectId, projectCreatedAt, id: notificationId, content, plan, sentAt },
     null,
   );
   const tallies = tallyStore(dynamo, tables.tallies);
@@ -61,17 +61,9 @@ async function measureItems(database: Database): Promise<ItemSizes> {
     ...{ attempted: 27_160, delivered: 26_431, removed: 271, failed: 458, unreached: 0 },
     failures: { no_response: 12, throttled: 446 },
   };
-  const claim = {
-    by: notificationId,
-    step: 1,
-    until: sentAt.getTime(),
-    position: 2 ** 31 - 1,
-    pending: 27_160,
-  };
-  await tallies.startChunk(key, { ...claim, counts });
-  const { by, position } = claim;
-  const progress = { position, pending: 0, counts, ended: 'complete' } as const;
-  await tallies.save(key, { by, previous: by, step: 2 }, progress);
+  const [position, until] = [2 ** 31 - 1, sentAt.getTime()];
+  const progress = { until, position, pending: 0, counts, ended: 'complete' } as const;
+  await tallies.save(key, { by: notificationId, step: 1 }, progress);
   await tallies.count(projectId, notificationId, 0, 'shown');
   await tallies.count(projectId, notificationId, 0, 'clicked');
   await rateLimitStore(dynamo, database.tables.RATE_LIMITS_TABLE, clock).count(

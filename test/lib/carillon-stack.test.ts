@@ -63,6 +63,7 @@ const grants: Record<FunctionName, string[]> = {
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable: dynamodb:PutItem',
     'SubscriptionsTable: dynamodb:UpdateItem',
+    'UsageTable: dynamodb:Query',
     'UsageTable: dynamodb:UpdateItem',
   ],
   unsubscribe: [
@@ -78,7 +79,6 @@ const grants: Record<FunctionName, string[]> = {
     'NotificationsTable: dynamodb:DeleteItem',
     'NotificationsTable: dynamodb:GetItem',
     'NotificationsTable: dynamodb:PutItem',
-    'ProjectsTable: dynamodb:ConditionCheckItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable/index/byUser: dynamodb:Query',
@@ -87,6 +87,7 @@ const grants: Record<FunctionName, string[]> = {
     'SubscriptionsTable: dynamodb:UpdateItem',
     'TalliesTable: dynamodb:BatchGetItem',
     'TalliesTable: dynamodb:UpdateItem',
+    'UsageTable: dynamodb:ConditionCheckItem',
     'UsageTable: dynamodb:Query',
     'UsageTable: dynamodb:UpdateItem',
     'VapidKeysTable: dynamodb:GetItem',

@@ -1,6 +1,8 @@
 import { databaseCalls } from '../../bench/costs/database-calls.ts';
 import { type Route, routes } from '../../contract/routes.ts';
+import { endpointHash, partOf } from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
@@ -68,6 +70,15 @@ test('a new subscription takes three calls, an update two', async () => {
   expect(await callsOf(subscribe)).toEqual(databaseCalls.updatedSubscription);
 });
 
+test('a subscription beyond the cap takes two calls more', async () => {
+  const owner = await service.createProject({ subscriberCap: 0 });
+  const body = service.stack.pushService.subscribe().toJSON();
+  const subscribe = () => service.call(routes.subscribe, { parameters: { ...owner }, body });
+  // Fills the cache.
+  await subscribe();
+  expect(await callsOf(subscribe)).toEqual(databaseCalls.refusedSubscription);
+});
+
 test('a subscription with an unknown key takes two calls', async () => {
   const { applicationServerKey } = await service.createProject();
   const body = { ...service.stack.pushService.subscribe().toJSON(), applicationServerKey };
@@ -111,16 +122,47 @@ test('a beacon takes two calls', async () => {
   expect(await callsOf(track)).toEqual(databaseCalls.event);
 });
 
-test('a broadcast takes 13 calls, and one more per 50 gone subscriptions', async () => {
+test('a broadcast takes 13 calls, and one more per 50 gone subscriptions of a part', async () => {
   const owner = await service.createProject();
   await service.send(owner, { title: 'Fills the cache' });
-  const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(owner)));
+  const browsers: SimulatedBrowser[] = [];
+  // Together fewer than the rate limit.
+  for (const [part, count] of [
+    [2, 5],
+    [5, 53],
+  ] as const) {
+    const added = Array.from({ length: count }, () => inPart(owner, part));
+    browsers.push(...(await Promise.all(added)));
+  }
   for (const browser of browsers) browser.unsubscribe();
-  expect(await callsOf(() => service.send(owner, { title: 'T' }))).toEqual([
-    ...databaseCalls.beginBroadcast,
-    ...databaseCalls.deliverBroadcast(60),
-  ]);
+  const made = await callsOf(() => service.send(owner, { title: 'T' }));
+  const { beginBroadcast, deliverBroadcast } = databaseCalls;
+  expect(made.toSorted()).toEqual(
+    [...beginBroadcast, ...deliverBroadcast(0), ...[5, 50, 3].map(removal)].toSorted(),
+  );
 });
+
+function removal(subscriptions: number): string {
+  return `TransactWriteItems ${'Subscriptions '.repeat(subscriptions)}Usage`;
+}
+
+/** Subscribes a browser whose endpoint is of this part of its project. */
+function inPart(owner: ProjectCredentials, part: number): Promise<SimulatedBrowser> {
+  for (;;) {
+    const browser = service.stack.pushService.subscribe(owner);
+    if (partOf(endpointHash(browser.endpoint)) === part) return subscribe(owner, browser);
+    browser.unsubscribe();
+  }
+}
+
+async function subscribe(owner: ProjectCredentials, browser: SimulatedBrowser) {
+  const { status } = await service.call(routes.subscribe, {
+    parameters: { ...owner },
+    body: browser.toJSON(),
+  });
+  expect(status).toBe(201);
+  return browser;
+}
 
 test('a send to user ids takes four calls and one per user id', async () => {
   const request = () => service.send(project, { title: 'T', userIds: ['ada', 'bob'] });

@@ -65,6 +65,9 @@ const scenarios: Readonly<
     const project = await service.createProject();
     const browser = await service.subscribe(project);
     const update = { parameters: { ...project }, body: browser.toJSON() };
+    // All parts of the counter are full.
+    const capped = await service.createProject({ subscriberCap: 0 });
+    await service.call(routes.subscribe, { ...update, parameters: { ...capped } });
     return (await service.call(routes.subscribe, update)).status;
   },
   async unsubscribe(service) {
@@ -121,8 +124,10 @@ const scenarios: Readonly<
     gone.unsubscribe();
     const broadcast = {
       projectId: project.projectId,
+      projectCreatedAt: project.createdAt,
       notificationId: randomUUID(),
       content: { title: 'T' },
+      requestId: 'request',
       eventsUrl: 'https://push.example.com/events',
       expiresAt: 5_000_000_000,
       deadline: undefined,
@@ -133,10 +138,10 @@ const scenarios: Readonly<
       // The second invocation finds the first tally of the share claimed.
       await deliver.invoke(JSON.stringify(share), randomUUID());
     }
-    const { projectId } = await createProjectWithWrongPair(service);
+    const { projectId, createdAt } = await createProjectWithWrongPair(service);
     const audience = { subscribers: 1 };
     const [share] = sharesOf(
-      { ...broadcast, projectId, notificationId: randomUUID() },
+      { ...broadcast, projectId, projectCreatedAt: createdAt, notificationId: randomUUID() },
       audience,
       divide(audience, 100, false),
       100,
@@ -235,7 +240,7 @@ function parametersOf(operation: string, TableName: string, IndexName: string | 
 test.each<[route: RouteName, action: string, table: string]>([
   ['subscribe', 'dynamodb:PutItem', 'SubscriptionsTable'],
   ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
-  ['send', 'dynamodb:ConditionCheckItem', 'ProjectsTable'],
+  ['send', 'dynamodb:ConditionCheckItem', 'UsageTable'],
   ['getNotification', 'dynamodb:BatchGetItem', 'TalliesTable'],
   ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
   ['getProject', 'dynamodb:Query', 'UsageTable'],

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { NoResponseError, ofSocket } from './errors.ts';
 import { type PushResponse, readResponse } from './read-response.ts';
 
 /** Bytes of a response that are read: its headers and the part of the body that is used. */
@@ -35,7 +36,7 @@ export class Connection {
     // A pending push has a timer that keeps the process running. An idle connection must not.
     socket.unref();
     socket.on('data', (chunk) => this.#read(chunk));
-    socket.on('error', (error) => this.#fail(error));
+    socket.on('error', (error) => this.#fail(ofSocket(error)));
     socket.on('close', () => this.close());
   }
 
@@ -45,7 +46,9 @@ export class Connection {
    */
   post(request: Buffer, timeoutMs: number): Promise<PushResponse> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#fail(new Error('No response in time.')), timeoutMs);
+      const timer = setTimeout(() => {
+        this.#fail(new NoResponseError('No response in time.', { isTimeout: true }));
+      }, timeoutMs);
       this.#pending = { resolve, reject, timer };
       this.#received = '';
       this.#socket.write(request);
@@ -53,7 +56,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#fail(new Error('The connection was closed.'));
+    this.#fail(new NoResponseError('The connection was closed.'));
   }
 
   /** Closes the connection. A pending push fails, unless its status has been received. */

@@ -69,7 +69,7 @@ export class Connections {
   /**
    * Takes an idle connection or opens one. At the limit, the longest idle one of another origin is closed
    * for it.
-   * @throws {Error} if all connections are busy.
+   * @throws {Error} if all connections are busy: the caller must limit its pushes.
    */
   take(name: string): Connection {
     const origin = this.#originOf(name);

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { UnsendableError } from './errors.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface LookupSettings {
@@ -55,7 +56,7 @@ export function publicLookup(settings: LookupSettings): LookupFunction {
     const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     if (addresses.length === 0) throw (found[0] as PromiseRejectedResult).reason;
     if (!addresses.every(isPublicAddress)) {
-      throw new Error(`${host} resolves to a private address.`);
+      throw new UnsendableError(`${host} resolves to a private address.`);
     }
     return addresses.map((address) => ({ address, family: isIP(address) }));
   }

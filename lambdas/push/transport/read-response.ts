@@ -1,3 +1,5 @@
+import { NoResponseError } from './errors.ts';
+
 /** A push service's response. */
 export interface PushResponse {
   readonly status: number;
@@ -22,7 +24,7 @@ export const bodyLimitBytes = 4096;
  * Parses the response to a POST (RFC 9112) from what has been received of it so far.
  * @param received bytes as Latin-1.
  * @returns undefined until the headers are complete.
- * @throws {Error} if it is not an HTTP/1.1 response.
+ * @throws {NoResponseError} if it is not an HTTP/1.1 response.
  */
 export function readResponse(received: string): ParsedResponse | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
@@ -30,7 +32,7 @@ export function readResponse(received: string): ParsedResponse | undefined {
 
   const [statusLine = '', ...lines] = received.slice(0, headEnd).split('\r\n');
   const [, code] = /^HTTP\/1\.1 ([1-5]\d\d)(?: |$)/.exec(statusLine) ?? [];
-  if (code === undefined) throw new Error('The response is not HTTP/1.1.');
+  if (code === undefined) throw new NoResponseError('The response is not HTTP/1.1.');
   const status = Number(code);
   const rest = received.slice(headEnd + 4);
   // Interim response (RFC 9110 §15.2). 101 is not one: no other protocol was requested.
@@ -49,12 +51,12 @@ function readHeaders(lines: readonly string[]): Record<string, string | undefine
   const headers: Record<string, string | undefined> = Object.create(null);
   for (const line of lines) {
     const colon = line.indexOf(':');
-    if (colon < 1) throw new Error('Malformed response header.');
+    if (colon < 1) throw new NoResponseError('Malformed response header.');
     const name = line.slice(0, colon).toLowerCase();
     const value = line.slice(colon + 1).trim();
     // Two different lengths are a way to smuggle responses (RFC 9112 §6.3).
     if (name === 'content-length' && (headers[name] ?? value) !== value) {
-      throw new Error('The response has two lengths.');
+      throw new NoResponseError('The response has two lengths.');
     }
     headers[name] ??= value;
   }
@@ -82,7 +84,7 @@ function readBody(
     return { ...body, excess: body.excess || given !== undefined };
   }
   if (given === undefined) return untilClose(rest);
-  if (!/^\d{1,15}$/.test(given)) throw new Error('Malformed Content-Length.');
+  if (!/^\d{1,15}$/.test(given)) throw new NoResponseError('Malformed Content-Length.');
   return upTo(Number(given), rest);
 }
 
@@ -111,7 +113,7 @@ function readChunks(rest: string): Body {
     const lineEnd = rest.indexOf('\r\n', position);
     if (lineEnd === -1) return { text, complete: false, excess: false };
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;|$)/i.exec(rest.slice(position, lineEnd)) ?? [];
-    if (size === undefined) throw new Error('Malformed chunk.');
+    if (size === undefined) throw new NoResponseError('Malformed chunk.');
     const start = lineEnd + 2;
     const end = start + Number.parseInt(size, 16);
     if (end === start) {
@@ -125,7 +127,7 @@ function readChunks(rest: string): Body {
       return { text: text.slice(0, bodyLimitBytes), complete: true, excess: true };
     }
     if (rest.length < end + 2) return { text, complete: false, excess: false };
-    if (!rest.startsWith('\r\n', end)) throw new Error('Malformed chunk.');
+    if (!rest.startsWith('\r\n', end)) throw new NoResponseError('Malformed chunk.');
     position = end + 2;
   }
 }

@@ -1,5 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import { type ConnectionSettings, Connections } from './connections.ts';
+import { UnsendableError } from './errors.ts';
 import type { PushResponse } from './read-response.ts';
 
 export interface PushRequest {
@@ -16,7 +17,8 @@ export interface PushRequest {
 
 /**
  * Posts one push and reads the response. Redirects are not followed.
- * @throws without a response: connection refused, reset or timed out.
+ * @throws {UnsendableError} if it cannot be sent as it is.
+ * @throws {NoResponseError} without a response: connection refused, reset or timed out.
  */
 export type Transport = (request: PushRequest) => Promise<PushResponse>;
 
@@ -36,7 +38,7 @@ export function pushTransport(settings: ConnectionSettings): Transport {
       cachedFields.set(headers, fields);
     }
     // latin1 keeps the low byte: U+010A would become LF and split the request.
-    if (!/^\/[!-~]*$/.test(path)) throw new TypeError('The path is not percent-encoded.');
+    if (!/^\/[!-~]*$/.test(path)) throw new UnsendableError('The path is not percent-encoded.');
 
     const head =
       `POST ${path} HTTP/1.1\r\nHost: ${connections.hostOf(origin)}\r\n` +
@@ -51,7 +53,11 @@ export function pushTransport(settings: ConnectionSettings): Transport {
 function fieldLines(headers: PushRequest['headers']): string {
   return Object.entries(headers)
     .map(([name, value]) => {
-      validateHeaderValue(name, value);
+      try {
+        validateHeaderValue(name, value);
+      } catch (error) {
+        throw new UnsendableError('Malformed request header.', { cause: error });
+      }
       return `${name}: ${value}\r\n`;
     })
     .join('');

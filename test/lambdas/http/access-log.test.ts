@@ -10,9 +10,16 @@ import { respond } from '../../../lambdas/http/response.ts';
 /** Runs a request through a chain. @returns the status and the logged lines. */
 async function run(method: string, respondWith: () => Promise<ReturnType<typeof respond>>) {
   const lines: object[] = [];
+  let attributes = {};
   const write = (level: string) => (message: string, line: object) =>
-    lines.push({ level, message, ...line });
-  const logger = { info: write('INFO'), error: write('ERROR') } as unknown as Logger;
+    lines.push({ level, message, ...attributes, ...line });
+  const logger = {
+    info: write('INFO'),
+    error: write('ERROR'),
+    setPersistentLogAttributes: (given: object) => {
+      attributes = given;
+    },
+  } as unknown as Logger;
   const times = [1000, 1012];
   const handler = middy(accessLog(logger, () => new Date(times.shift()!)))
     .use(cors(routes.subscribe))
@@ -24,13 +31,14 @@ async function run(method: string, respondWith: () => Promise<ReturnType<typeof 
     pathParameters: { projectId: 'shop' },
     requestContext: { requestId: 'r', http: { method, sourceIp: '203.0.113.7' } },
   };
-  const { statusCode } = await handler(event as never, {} as never);
+  const { statusCode } = await handler(event as never, { awsRequestId: 'i' } as never);
   return { statusCode, lines };
 }
 
 const line = (method: string, status: number, more: object = {}) => ({
   message: 'request',
   request_id: 'r',
+  function_request_id: 'i',
   method,
   project_id: 'shop',
   network: '203.0.113.0/24',

@@ -13,10 +13,10 @@ const hash = (key: string) => createHash('sha256').update(key).digest('hex');
 
 const project: Project = {
   projectId: 'shop',
+  createdAt: '2026-11-01T00:00:00.000Z',
   apiKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   plan: {},
-  subscriberCounter: 'single',
   vapid: { current: { number: 0, publicKey: 'public' } },
 };
 
@@ -35,9 +35,10 @@ async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = '
   const event = {
     headers: { authorization: `Bearer ${key}` },
     pathParameters: { projectId },
-    requestContext: { requestId: 'r' },
+    requestContext: { requestId: 'r', timeEpoch: Date.now() },
   };
-  return (await handler(event as never, {} as never)).statusCode;
+  const context = { getRemainingTimeInMillis: () => 10_000 };
+  return (await handler(event as never, context as never)).statusCode;
 }
 
 test('only the secret key of the project is accepted', async () => {

@@ -1,5 +1,6 @@
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
 import { certificate } from '../../../../local/push-service/certificate.ts';
 import { accept, acceptingServer, closeServers, listen, rawServer, request } from './servers.ts';
@@ -115,7 +116,9 @@ test('an unrequested response is not used for the next push', async () => {
 
 test.each(['/a b', '/a\r\nHost: x', '/\u010a', 'a'])('the path %j is refused', async (path) => {
   const { origin, counts } = await acceptingServer();
-  await expect(pushTransport({ limit: 1 })(request({ origin, path }))).rejects.toThrow(TypeError);
+  await expect(pushTransport({ limit: 1 })(request({ origin, path }))).rejects.toThrow(
+    UnsendableError,
+  );
   expect(counts.connections).toBe(0);
 });
 
@@ -123,6 +126,6 @@ test('a header with a line break is refused', async () => {
   const { origin } = await acceptingServer();
   const headers = { TTL: '60\r\nHost: x' };
   await expect(pushTransport({ limit: 1 })(request({ origin, headers }))).rejects.toThrow(
-    'Invalid',
+    UnsendableError,
   );
 });

@@ -1,0 +1,74 @@
+import { routes } from '../../contract/routes.ts';
+import { acceptedSchema } from '../../contract/schemas/notification.ts';
+import { type Service, startService } from '../fixtures/service.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
+import { until } from '../fixtures/until.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+let service: Service;
+let lines: Line[] = [];
+
+beforeAll(async () => {
+  service = await startService({ onLog: ({ text }) => lines.push(JSON.parse(text)) });
+});
+beforeEach(() => {
+  lines = [];
+});
+afterAll(() => service.stop());
+
+/** The lines that the query of the stack finds for a request id. */
+function found(requestId: string): readonly Line[] {
+  const [query] = Object.values(synthesize().resources('AWS::Logs::QueryDefinition'))
+    .filter(({ Properties }) => Properties.Name.endsWith('/Lines of one request'))
+    .map(({ Properties }) => Properties.QueryString as string);
+  const [filter] = query!.split('\n');
+  const fields = filter!
+    .replace(/^filter /, '')
+    .split(' or ')
+    .map((condition) => /^(@?\w+) = 'REQUEST ID'$/.exec(condition)![1]!);
+  return lines.filter((line) => fields.some((field) => line[field] === requestId));
+}
+
+async function sendAsync() {
+  const project = await service.createProject();
+  (await service.subscribe(project)).behave({ status: 403 });
+  lines = [];
+  const { headers, body } = await service.call<unknown>(routes.send, {
+    parameters: { projectId: project.projectId },
+    headers: { authorization: `Bearer ${project.secretKey}`, prefer: 'respond-async' },
+    body: { title: 'T' },
+  });
+  const { id } = acceptedSchema.parse(body);
+  await until('both functions have logged', () =>
+    ['request', 'delivery'].every((name) => lines.some(({ message }) => message === name))
+      ? true
+      : undefined,
+  );
+  return { id, requestId: headers.get('apigw-requestid')! };
+}
+
+test('the query for the lines of a request finds those of all functions that worked on it', async () => {
+  await sendAsync();
+  const { requestId } = await sendAsync();
+  const messages = found(requestId).map(({ message, _aws }) => (_aws ? 'metrics' : message));
+  expect(messages.sort()).toEqual(['delivery', 'failed pushes', 'metrics', 'request']);
+});
+
+test('every line has the id of its invocation, by which the query finds it too', async () => {
+  await sendAsync();
+  const ids = lines.map(({ function_request_id: id }) => id as string);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  // One of send and one of deliver, neither the request's own.
+  expect(new Set(ids).size).toBe(2);
+  expect(ids).not.toContain(lines[0]!.request_id);
+  const ofDeliver = lines.find(({ message }) => message === 'delivery')!;
+  expect(found(ofDeliver.function_request_id as string)).toHaveLength(3);
+});
+
+test('a line has the ids of its own invocation, not of one before', async () => {
+  const first = await sendAsync();
+  const second = await sendAsync();
+  expect(first.requestId).not.toBe(second.requestId);
+  expect(new Set(lines.map(({ request_id: id }) => id))).toEqual(new Set([second.requestId]));
+});
