@@ -13,7 +13,11 @@ const positive = z.int().check(z.positive());
 
 export const shareSchema = z.object({
   projectId: projectIdSchema,
+  /** Of the project that sent it: a later one of the same id does not deliver it. */
+  projectCreatedAt: z.string(),
   notificationId: notificationIdSchema,
+  /** The gateway's id of the request that sent the share, for log lines. */
+  requestId: z.string(),
   content: notificationContentSchema,
   /** Absolute address to which the service worker reports events, without a tally. */
   eventsUrl: z.string(),
@@ -38,8 +42,8 @@ export const shareSchema = z.object({
   expiresAt: positive,
   pushesPerSecond: z.number().check(z.positive()),
   /**
-   * Epoch ms after which no push starts, and by which the share ends. Absent: it runs as long as its
-   * function may, and is resumed by Lambda's retry.
+   * Epoch ms after which no push starts, and by which the share ends, because a caller waits for it.
+   * Absent: it runs as long as its function may, and is resumed by Lambda's retry.
    */
   deadline: z.optional(z.object({ lastPushAt: positive, endAt: positive })),
 });

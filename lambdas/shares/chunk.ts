@@ -30,24 +30,6 @@ export async function readChunk(
   }
 }
 
-/** Epoch ms after which no push starts, and by which the chunk ends. */
-export interface ChunkTimes {
-  readonly lastPushAt: number;
-  readonly endAt: number;
-}
-
-/**
- * When a chunk that starts now ends; undefined if no chunk may start any more.
- * @param endsAt epoch ms by which the function returns.
- */
-export function chunkTimes(share: Share, endsAt: number, now: number): ChunkTimes | undefined {
-  const { deadline } = share;
-  if (deadline !== undefined) return now < deadline.lastPushAt ? deadline : undefined;
-  const { lastPushMs, endMs, lastWritesMs } = limits.share;
-  if (now + endMs + lastWritesMs > endsAt) return undefined;
-  return { lastPushAt: now + lastPushMs, endAt: now + endMs };
-}
-
 /** One message for each of the share's tallies. */
 export function messagesOf(share: Share): readonly Buffer[] {
   const { notificationId, content, eventsUrl, eventWindow, firstTally, tallies } = share;

@@ -3,23 +3,25 @@ import type { Failures } from '../../contract/failure-reasons.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
-import type { Deliver } from '../push/delivery/deliver-chunk.ts';
+import type { Delivery, StartDelivery } from '../push/delivery/delivery.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
-import type { ShareCounts, ShareKey, Tally, TallyStore, Writer } from '../store/tallies.ts';
-import { type ChunkTimes, chunkTimes, messagesOf, readChunk } from './chunk.ts';
-import { addCounts, interruptedCounts, noCounts, storedResult } from './results.ts';
+import type { Tally, TallyStore } from '../store/tallies.ts';
+import { messagesOf, readChunk } from './chunk.ts';
+import { noCounts, storedResult } from './results.ts';
+import { type Invocation, ShareProgress } from './share-progress.ts';
 
 export interface ShareParts {
   readonly audiences: AudienceStore;
   readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
   readonly projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly tallies: TallyStore;
-  readonly deliver: Deliver;
+  readonly startDelivery: StartDelivery;
   readonly clock: () => Date;
-  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Resolves after this many ms; rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** A signal that aborts after this many ms. */
   readonly abortAfter: (ms: number) => AbortSignal;
   readonly observe: ShareObserver;
@@ -29,19 +31,12 @@ export interface ShareParts {
 export interface ShareObserver {
   /** A share has ended. */
   delivered(share: Share, outcome: ShareOutcome): void;
-  /** Pushes of a chunk to one push service failed. */
+  /** Pushes of a share to one push service failed. */
   failed(share: Share, pushService: string, failures: Failures): void;
   /** Lambda refused to invoke deliver for this share, also after repetitions. */
   refused(share: Share): void;
   /** Counts could not be stored, also after repetitions. */
   recordFailed(share: Share, error: unknown): void;
-}
-
-export interface Invocation {
-  /** Unique, also among the retries of one request. */
-  readonly id: string;
-  /** Epoch ms by which the function returns. */
-  readonly endsAt: number;
 }
 
 export interface ShareOutcome {
@@ -51,10 +46,11 @@ export interface ShareOutcome {
 }
 
 /**
- * Pushes a notification to one share of its audience, chunk by chunk. Before each chunk it records in the
- * share's first tally what it is about to push. If the function dies, its share can therefore be
- * resumed after that chunk, and no subscriber is pushed to twice.
- * @returns undefined if another invocation has the share.
+ * Pushes a notification to one share of its audience. Before the recipients of a chunk are pushed to, it
+ * records in the share's first tally that they are about to be. If the function dies, its share can
+ * therefore be resumed after that chunk, and no subscriber is pushed to twice.
+ * @returns undefined if the share is another invocation's, and a caller waits for it.
+ * @throws for an asynchronous share that has not ended: Lambda then repeats the invocation.
  */
 export async function deliverShare(
   parts: ShareParts,
@@ -62,173 +58,232 @@ export async function deliverShare(
   share: Share,
   invocation: Invocation,
 ): Promise<ShareOutcome | undefined> {
-  const { audiences, subscriptions, tallies, deliver, clock, sleep, abortAfter } = parts;
-  const { projectId, notificationId, firstTally, expiresAt } = share;
-  const key: ShareKey = { projectId, notificationId, firstTally, expiresAt };
-  const messages = messagesOf(share);
-  let { vapid } = project;
-  let position = share.from;
-  let counts = noCounts;
-  /** The invocation that the share's tally names, as far as known. */
-  let claimedBy: string | undefined;
-  /** Whether this invocation has tried to write that. */
-  let mayHaveClaimed = false;
-  let step = 0;
-  let error: unknown;
+  return new ShareDelivery(parts, project, share, invocation).run();
+}
 
-  try {
-    while (position < share.to) {
-      const times = chunkTimes(share, invocation.endsAt, now());
-      if (times === undefined) break;
-      const signal = abortAfter(times.endAt - now());
-      const [chunk] = await Promise.all([
-        readChunk(audiences, share, position, signal).then(async (read) => {
-          vapid = await pairsFor(read.recipients);
-          return read;
-        }),
-        // Before the claim: a failure after it would leave a chunk that was not pushed as pending.
-        claimedBy === undefined ? openTallies(signal) : undefined,
-      ]);
-      mayHaveClaimed = true;
-      const started = await tallies.startChunk(
-        key,
-        {
-          ...nextWrite(),
-          until: times.endAt + limits.share.lastWritesMs,
-          position: chunk.to,
-          pending: chunk.recipients.length,
-          counts,
-        },
-        signal,
-      );
-      if (started === 'started') {
-        claimedBy = invocation.id;
-        position = chunk.to;
-        const report = await push(chunk.recipients, times, signal);
-        counts = addCounts(addCounts(counts, report), { ...noCounts, unreached: chunk.unread });
-      } else {
-        if (started.ended === 'cancelled') return undefined;
-        if (started.ended !== undefined) return { result: storedResult(started) };
-        const isOver = share.deadline === undefined && (started.claim?.until ?? 0) < now();
-        if (claimedBy !== undefined || !isOver) return undefined;
-        // The invocation that had the share has died: continue after its last chunk.
-        claimedBy = started.claim?.by;
-        position = started.position;
-        counts = interruptedCounts(started);
-      }
+class ShareDelivery {
+  readonly #parts: ShareParts;
+  readonly #share: Share;
+  readonly #invocation: Invocation;
+  readonly #progress: ShareProgress;
+  readonly #isAsync: boolean;
+  /** The project as it was read last, and when: epoch ms. */
+  #project: SigningProject;
+  #projectReadAt: number;
+  /** Whether it was deleted meanwhile. */
+  #isProjectGone = false;
+  #delivery: Delivery | undefined;
+  /** Stops what repeats itself while pushes continue. */
+  readonly #pushed = new AbortController();
+
+  constructor(parts: ShareParts, project: SigningProject, share: Share, invocation: Invocation) {
+    const { tallies, clock } = parts;
+    const soFar = () => this.#delivery?.soFar() ?? noCounts;
+    this.#parts = parts;
+    this.#project = project;
+    this.#projectReadAt = clock().getTime();
+    this.#share = share;
+    this.#invocation = invocation;
+    this.#progress = new ShareProgress({ tallies, clock, soFar }, share, invocation);
+    this.#isAsync = share.deadline === undefined;
+  }
+
+  async run(): Promise<ShareOutcome | undefined> {
+    let other: Tally | undefined;
+    let error: unknown;
+    try {
+      other = await this.#pushChunks();
+    } catch (caught) {
+      error = caught;
     }
-  } catch (caught) {
-    error = caught;
+    await this.#delivery?.end();
+    this.#pushed.abort();
+    return other === undefined ? this.#end(error) : this.#left(other);
   }
 
-  const isComplete = position >= share.to;
-  let isOver = isComplete || share.deadline !== undefined;
-  if (mayHaveClaimed) {
-    const ended = isComplete ? 'complete' : 'incomplete';
-    const saved = await saveEnd({
-      position,
-      pending: 0,
-      counts,
-      ended: isOver ? ended : undefined,
-    });
-    const isOthers = saved === 'not_ours' && claimedBy !== invocation.id;
-    if (isOthers && share.deadline !== undefined) return undefined;
-    // Lambda's retry records the end.
-    isOver &&= saved !== 'failed' || share.deadline !== undefined;
-  }
-  if (!isOver) throw error ?? new Error('The time is over; the next attempt continues the share.');
-  const outcome = { result: { ...counts, isComplete }, error };
-  parts.observe.delivered(share, outcome);
-  return outcome;
-
-  function now(): number {
-    return clock().getTime();
+  /** @returns the share's tally if the share is another invocation's. */
+  async #pushChunks(): Promise<Tally | undefined> {
+    while (!this.#progress.isComplete && !this.#isProjectGone && (await this.#wantsMore())) {
+      const other = await this.#pushNextChunk();
+      if (other === undefined) continue;
+      if (this.#progress.isLost) this.#delivery?.stop();
+      const left = this.#progress.isLost ? other : await this.#takeOver(other);
+      if (left !== undefined) return left;
+    }
+    return undefined;
   }
 
-  function nextWrite(): Writer {
-    step += 1;
-    return { by: invocation.id, previous: claimedBy, step };
+  async #wantsMore(): Promise<boolean> {
+    const { deadline } = this.#share;
+    const lastChunkAt =
+      deadline?.lastPushAt ?? this.#invocation.endsAt - limits.share.lastChunkBeforeEndMs;
+    // The time is read after the wait.
+    const wantsMore = (await this.#delivery?.wantsMore()) ?? true;
+    return wantsMore && this.#now() < lastChunkAt;
+  }
+
+  /** @returns the share's tally if another invocation has the share. Then nothing was pushed. */
+  async #pushNextChunk(): Promise<Tally | undefined> {
+    const { audiences, abortAfter } = this.#parts;
+    const progress = this.#progress;
+    const endAt = this.#share.deadline?.endAt ?? this.#now() + limits.share.claimMs;
+    const signal = abortAfter(endAt - this.#now());
+    const [chunk] = await Promise.all([
+      readChunk(audiences, this.#share, progress.position, signal).then(async (read) => {
+        if (this.#needsProject(read.recipients)) await this.#findProject();
+        return read;
+      }),
+      // Before the claim: a failure after it would leave a chunk that was not pushed as pending.
+      progress.hasClaim ? undefined : this.#openTallies(signal),
+    ]);
+    if (this.#isProjectGone) return undefined;
+    const other = await progress.claim(chunk, signal);
+    if (other !== undefined) return other;
+    this.#delivery ??= this.#start();
+    this.#delivery.add(chunk.recipients, this.#project.vapid);
+    return undefined;
   }
 
   /** All but the first tally, which the claim creates. */
-  async function openTallies(signal: AbortSignal): Promise<void> {
-    const others = Array.from({ length: share.tallies - 1 }, (_, index) => firstTally + 1 + index);
-    await Promise.all(others.map((tally) => tallies.open(key, tally, signal)));
+  async #openTallies(signal: AbortSignal): Promise<void> {
+    const { firstTally, tallies: count } = this.#share;
+    const others = Array.from({ length: count - 1 }, (_, index) => firstTally + 1 + index);
+    await Promise.all(others.map((tally) => this.#parts.tallies.open(this.#share, tally, signal)));
   }
 
   /**
-   * The project's key pairs. It is read again if a recipient has subscribed with a newer one: functions
-   * remember a project for 30 s, and an asynchronous share may run for 15 minutes.
+   * Whether the project has to be read again before these recipients are pushed to: one of them has
+   * subscribed with a newer key pair, or they could be those of a later project of the same id.
    */
-  async function pairsFor(recipients: readonly Recipient[]): Promise<SigningProject['vapid']> {
-    const newest = vapid.current.number;
-    if (recipients.every(({ pair = 0 }) => pair <= newest)) return vapid;
-    return (await parts.projects.refresh(projectId))?.vapid ?? vapid;
+  #needsProject(recipients: readonly Recipient[]): boolean {
+    const newest = this.#project.vapid.current.number;
+    return (
+      recipients.some(({ pair = 0 }) => pair > newest) ||
+      this.#now() - this.#projectReadAt > projectValidMs
+    );
   }
 
-  async function push(
-    recipients: readonly Recipient[],
-    times: ChunkTimes,
-    signal: AbortSignal,
-  ): Promise<ShareCounts> {
-    const isCountedInParts = project.subscriberCounter === 'parts';
-    const delivery = deliver({
-      recipients,
-      messages,
-      options: share.content,
-      vapid,
-      ...times,
-      pushesPerSecond: share.pushesPerSecond,
-      // Transactions on the same counter conflict.
-      removalGroup: ({ endpointHash }) => (isCountedInParts ? partOf(endpointHash) : 0),
+  #start(): Delivery {
+    const { subscriptions, startDelivery, observe } = this.#parts;
+    const { projectId, content: options, pushesPerSecond } = this.#share;
+    const delivery = startDelivery({
+      messages: messagesOf(this.#share),
+      options,
+      times: this.#progress,
+      isAwaited: !this.#isAsync,
+      pushesPerSecond,
+      // Transactions on the same part of the counter conflict.
+      removalGroup: ({ endpointHash }) => partOf(endpointHash),
       remove: async (gone, end) => {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
-        await subscriptions.removeBatch(project, hashes, end);
+        await subscriptions.removeBatch(projectId, hashes, end);
       },
       correctPair: ({ endpointHash }, pair, end) =>
         subscriptions.correctPair(projectId, endpointHash, pair, end),
-      onFailures: (pushService, failures) => parts.observe.failed(share, pushService, failures),
+      onFailures: (pushService, failures) => observe.failed(this.#share, pushService, failures),
     });
-    let isDone = false;
-    const done = delivery.done.finally(() => {
-      isDone = true;
-    });
+    void this.#saveRegularly(delivery).catch(() => {});
+    return delivery;
+  }
+
+  /** Stores the counts while pushes continue. Stops these when they may not continue. */
+  async #saveRegularly(delivery: Delivery): Promise<void> {
     for (;;) {
-      await Promise.race([done, sleep(limits.share.saveEveryMs)]);
-      if (isDone || signal.aborted) return done;
-      const soFar = delivery.soFar();
-      const pending = recipients.length - soFar.attempted - soFar.unreached;
-      const progress = { position, pending, counts: addCounts(counts, soFar) };
+      await this.#parts.sleep(limits.share.saveEveryMs, this.#pushed.signal);
+      const signal = this.#parts.abortAfter(this.#progress.endAt - this.#now());
       // The next write replaces one that failed.
-      await save(progress, signal).catch(() => {});
+      const saving = this.#progress.save(signal).catch(() => {});
+      await Promise.all([saving, this.#findProject().catch(() => {})]);
+      if (this.#progress.isLost || this.#isProjectGone) delivery.stop();
     }
   }
 
-  /** Repeats the last write as long as there is time: without it the share counts as interrupted. */
-  async function saveEnd(progress: Progress): Promise<Saved> {
+  async #findProject(): Promise<void> {
+    const now = this.#now();
+    const found = await this.#parts.projects.refresh(this.#share.projectId);
+    if (found?.createdAt !== this.#share.projectCreatedAt) {
+      this.#isProjectGone = true;
+      return;
+    }
+    this.#project = found;
+    this.#projectReadAt = now;
+  }
+
+  /**
+   * Takes the share over when the claim of its invocation has run out. A caller who waits for the share
+   * does not wait for that.
+   * @returns otherwise the share's tally: the share has ended, or another invocation has it.
+   */
+  async #takeOver(first: Tally): Promise<Tally | undefined> {
+    let tally = first;
+    while (this.#isAsync && tally.ended === undefined) {
+      const { until, by, step } = tally.claim!;
+      const over = until + limits.share.clockDifferenceMs;
+      if (over > this.#invocation.endsAt) return tally;
+      await this.#parts.sleep(Math.max(0, over - this.#now()));
+      const { notificationId, firstTally } = this.#share;
+      const [now = tally] = await this.#parts.tallies.find(notificationId, [firstTally]);
+      if (now.ended === undefined && now.claim?.by === by && now.claim.step === step) {
+        this.#progress.takeOver(now);
+        return undefined;
+      }
+      tally = now;
+    }
+    return tally;
+  }
+
+  /** The outcome of a share that is another invocation's. */
+  #left(tally: Tally): ShareOutcome | undefined {
+    if (tally.ended === 'cancelled') return undefined;
+    if (tally.ended !== undefined) return { result: storedResult(tally) };
+    if (!this.#isAsync) return undefined;
+    // Success would consume the event. If the other invocation dies, this one is needed.
+    throw new Error('Another invocation has the share. Lambda repeats this one.');
+  }
+
+  async #end(error: unknown): Promise<ShareOutcome | undefined> {
+    const { isComplete, mayHaveClaimed, counts } = this.#progress;
+    const isOver = isComplete || !this.#isAsync || this.#isProjectGone;
+    if (mayHaveClaimed) {
+      const ended = isComplete ? 'complete' : 'incomplete';
+      const other = await this.#saveEnd(isOver ? ended : undefined);
+      if (other !== undefined) return this.#left(other);
+    }
+    if (!isOver)
+      throw error ?? new Error('The time is over; the next attempt continues the share.');
+    const outcome = { result: { ...counts, isComplete }, error };
+    this.#parts.observe.delivered(this.#share, outcome);
+    return outcome;
+  }
+
+  /**
+   * Repeats the last write as long as there is time: without it the share counts as interrupted.
+   * @returns the share's tally if the share is another invocation's.
+   * @throws for an asynchronous share: Lambda's repetition records the end.
+   */
+  async #saveEnd(ended: Tally['ended']): Promise<Tally | undefined> {
+    const { abortAfter, sleep, observe } = this.#parts;
     for (;;) {
-      const signal = abortAfter(Math.max(0, invocation.endsAt - now()));
+      const msLeft = this.#invocation.endsAt - this.#now();
       try {
-        return await save(progress, signal);
+        return await this.#progress.end(ended, abortAfter(Math.max(0, msLeft)));
       } catch (failure) {
-        if (now() + saveAgainMs >= invocation.endsAt) {
-          parts.observe.recordFailed(share, failure);
-          return 'failed';
+        if (this.#now() + saveAgainMs >= this.#invocation.endsAt) {
+          observe.recordFailed(this.#share, failure);
+          if (this.#isAsync) throw failure;
+          return undefined;
         }
       }
       await sleep(saveAgainMs);
     }
   }
 
-  async function save(progress: Progress, signal: AbortSignal): Promise<Saved> {
-    return (await tallies.save(key, nextWrite(), progress, signal)) ? 'saved' : 'not_ours';
+  #now(): number {
+    return this.#parts.clock().getTime();
   }
 }
 
-/** `not_ours`: another invocation has the share. */
-type Saved = 'saved' | 'not_ours' | 'failed';
-
-type Progress = Pick<Tally, 'position' | 'pending' | 'counts' | 'ended'>;
-
+/** Ms for which a project that was read is taken as existing when recipients are pushed to. */
+const projectValidMs = 500;
 /** Ms between two tries of a share's last write. */
 const saveAgainMs = 500;

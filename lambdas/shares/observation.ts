@@ -15,13 +15,13 @@ export interface Subject {
 export type Publish = (subject: Subject, values: MetricValues) => void;
 
 /**
- * Reports to CloudWatch in embedded metric format. The project is a property of the log line, not a
+ * Reports to CloudWatch in embedded metric format, with the ids of the logger. The project is a property of the log line, not a
  * dimension: every dimension value would be another metric to pay for.
  */
-export function metricPublisher(metrics: Metrics): Publish {
-  return ({ projectId, notificationId }, values) => {
-    metrics.addMetadata('project_id', projectId);
-    metrics.addMetadata('notification_id', notificationId);
+export function metricPublisher(metrics: Metrics, logger: Logger): Publish {
+  return (subject, values) => {
+    const properties = { ...logger.getPersistentLogAttributes(), ...logged(subject) };
+    for (const [name, id] of Object.entries(properties)) metrics.addMetadata(name, String(id));
     for (const [name, value = 0] of Object.entries(values)) {
       metrics.addMetric(pushMetrics[name as keyof MetricValues], MetricUnit.Count, value);
     }
@@ -37,6 +37,17 @@ export function logged({ projectId, notificationId }: Subject) {
 /** The metrics of pushes with an unknown outcome, and of subscribers that were not attempted. */
 export function notDelivered({ failures, unreached }: ShareCounts): MetricValues {
   return { interrupted: failures.interrupted ?? 0, unreached };
+}
+
+/** Logs errors of the code that pushes: at most one per second, because each push may have it. */
+export function faultLogger(logger: Logger, clock: () => Date): (error: unknown) => void {
+  let nextAt = 0;
+  return (error) => {
+    const now = clock().getTime();
+    if (now < nextAt) return;
+    nextAt = now + 1000;
+    logger.error('push fault', { error: error as Error });
+  };
 }
 
 /** Logs shares, and reports them as metrics. */

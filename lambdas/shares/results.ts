@@ -44,7 +44,8 @@ export function interruptedCounts({ counts, pending }: Tally): ShareCounts {
 /** The result of a share of which nothing else is known than its first tally. */
 export function storedResult(tally: Tally | undefined): ShareResult {
   if (tally === undefined) return { ...noCounts, isComplete: false };
-  return { ...interruptedCounts(tally), isComplete: tally.ended === 'complete' };
+  const isComplete = tally.ended === 'complete' || (tally.ended === undefined && !!tally.isRead);
+  return { ...interruptedCounts(tally), isComplete };
 }
 
 /**
@@ -59,6 +60,7 @@ export function totalOf(
   const total = results.reduce<ShareCounts>(addCounts, noCounts);
   if (results.every(({ isComplete }) => isComplete)) return total;
   const { attempted, unreached } = total;
-  const missing = subscribers === undefined ? 1 : subscribers - attempted;
-  return { ...total, unreached: Math.max(unreached, missing) };
+  const missing = (subscribers ?? 0) - attempted;
+  // Some may have subscribed since they were counted: they must not hide who was not reached.
+  return { ...total, unreached: Math.max(unreached, missing, 1) };
 }

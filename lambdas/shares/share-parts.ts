@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
-import { delivery } from '../push/delivery/deliver-chunk.ts';
+import { delivery } from '../push/delivery/deliver.ts';
 import { inFlight } from '../push/delivery/limiter.ts';
 import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
@@ -11,7 +11,6 @@ import type { documentClient } from '../store/dynamo.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { tallyStore } from '../store/tallies.ts';
-import { currentRemovals } from './current-removals.ts';
 import type { ShareParts } from './deliver-share.ts';
 
 /** Environment variables of a function that delivers shares. */
@@ -32,18 +31,16 @@ export function shareParts(
   dynamo: ReturnType<typeof documentClient>,
   projects: ProjectStore<SigningProject>,
   clock: () => Date,
+  onFault: (error: unknown) => void,
 ): Omit<ShareParts, 'observe'> {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
   const sleep = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal });
   return {
     audiences: audienceStore(dynamo, subscriptions),
-    subscriptions: currentRemovals(
-      subscriptionStore(dynamo, { subscriptions, usage }, clock),
-      projects,
-    ),
+    subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock),
     projects,
     tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
-    deliver: delivery({
+    startDelivery: delivery({
       transport: pushTransport({
         limit: inFlight.overall,
         lookup: publicLookup({
@@ -57,6 +54,7 @@ export function shareParts(
       random: Math.random,
       extraOrigins: environment.EXTRA_PUSH_ORIGINS,
       inFlight,
+      onFault,
     }),
     clock,
     sleep,

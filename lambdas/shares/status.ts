@@ -29,8 +29,10 @@ export function overAt(
   { plan: { respondedAsync }, sentAt }: Pick<StoredNotification, 'plan' | 'sentAt'>,
   tally: Tally | undefined,
 ): number {
-  const { startWithinMs, retryWithinMs } = limits.share;
+  const sent = sentAt.getTime();
   const claimedUntil = tally?.claim?.until;
-  if (!respondedAsync) return claimedUntil ?? sentAt.getTime() + limits.send.timeoutMs;
-  return (claimedUntil ?? sentAt.getTime() + startWithinMs) + retryWithinMs;
+  if (!respondedAsync) return claimedUntil ?? sent + limits.send.timeoutMs;
+  // A repetition may be throttled until its event is too old, and then runs as long as a function may.
+  const { startWithinMs, timeoutMs, clockDifferenceMs } = limits.share;
+  return Math.max(claimedUntil ?? 0, sent + startWithinMs + timeoutMs) + clockDifferenceMs;
 }

@@ -15,15 +15,27 @@ export type ShareCounts = Omit<ShareResult, 'isComplete'>;
 /** A tally as it was read. The first tally of a share also has the share's progress and counts. */
 export interface Tally {
   /** The invocation that works on the share; absent before the first one. */
-  readonly claim?: { readonly by: string; readonly until: number } | undefined;
+  readonly claim?: Claim | undefined;
   /** Where the next chunk starts. */
   readonly position: number;
-  /** Recipients of the chunk in progress whose outcomes are not in the counts yet. */
+  /** Recipients before that position whose outcomes are not in the counts yet. */
   readonly pending: number;
+  /** Whether that is the end of the share: all of its recipients were read. */
+  readonly isRead?: boolean | undefined;
   readonly counts: ShareCounts;
   readonly ended?: TallyItem['ended'];
   readonly shown: number;
   readonly clicked: number;
+}
+
+/** Whose share it is. */
+export interface Claim {
+  /** Unique to the invocation. */
+  readonly by: string;
+  /** Number of its last write. */
+  readonly step: number;
+  /** Epoch ms after which the invocation does nothing more, unless it writes again before. */
+  readonly until: number;
 }
 
 /** A share's first tally. */
@@ -39,21 +51,20 @@ export interface ShareKey {
 export interface Writer {
   /** Unique to the invocation. */
   readonly by: string;
-  /** Whose share it was until now: this invocation's own, or that of one that has ended. */
-  readonly previous?: string | undefined;
   /** The invocation numbers its writes, so that one that arrives late does nothing. */
   readonly step: number;
+  /**
+   * The claim as it is known: this invocation's own, or one that has run out. Absent: nobody has had the
+   * share.
+   */
+  readonly previous?: Pick<Claim, 'by' | 'step'> | undefined;
 }
 
-export interface ChunkStart extends Writer {
-  /** Epoch ms after which the invocation does nothing more for this chunk. */
+/** What is stored of a share, besides its events. */
+export interface StoredProgress
+  extends Pick<Tally, 'position' | 'pending' | 'isRead' | 'counts' | 'ended'> {
+  /** See {@link Claim}. */
   readonly until: number;
-  /** Where the chunk after this one starts. */
-  readonly position: number;
-  /** Recipients of the chunk. */
-  readonly pending: number;
-  /** Of all chunks before. */
-  readonly counts: ShareCounts;
 }
 
 /** Tallies of one notification, by their numbers. */
@@ -64,22 +75,16 @@ interface Wanted {
 
 export interface TallyStore {
   /**
-   * Records that a chunk is about to be pushed; the first time this claims the share. Only the
-   * invocation that gets `started` may push.
-   * @returns otherwise the tally as another invocation left it.
-   */
-  startChunk(key: ShareKey, chunk: ChunkStart, signal?: AbortSignal): Promise<'started' | Tally>;
-
-  /**
-   * Stores what is settled so far, or the end of a share.
-   * @returns false if another invocation has the share: then it does nothing.
+   * Stores a share's progress, and claims the share until a time. Only an invocation whose claim has
+   * been stored may push.
+   * @returns undefined if it is stored, otherwise the tally as another invocation has left it.
    */
   save(
     key: ShareKey,
     writer: Writer,
-    progress: Pick<Tally, 'position' | 'pending' | 'counts' | 'ended'>,
+    progress: StoredProgress,
     signal?: AbortSignal,
-  ): Promise<boolean>;
+  ): Promise<Tally | undefined>;
 
   /** Creates a tally that only counts events, so that several items receive a share's events. */
   open(key: ShareKey, tally: number, signal?: AbortSignal): Promise<void>;
@@ -100,6 +105,7 @@ export interface TallyStore {
     notificationId: string,
     tally: number,
     type: EventType,
+    signal?: AbortSignal,
   ): Promise<boolean>;
 }
 
@@ -110,16 +116,11 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
   const find: TallyStore['find'] = async (notificationId, numbers, signal) =>
     (await readEach([{ notificationId, numbers }], signal))[0]!;
   return {
-    async startChunk(key, chunk, signal) {
-      const { until, position, pending, counts } = chunk;
-      const values = { claimedUntil: until, position, pending, ...counts };
-      if (await write(key, chunk, values, signal)) return 'started';
+    async save(key, writer, { until, position, pending, isRead, counts, ended }, signal) {
+      const values = { claimedUntil: until, position, pending, isRead, ...counts, ended };
+      if (await write(key, writer, values, signal)) return undefined;
       const [tally] = await find(key.notificationId, [key.firstTally], signal);
       return tally!;
-    },
-
-    save(key, writer, { position, pending, counts, ended }, signal) {
-      return write(key, writer, { position, pending, ...counts, ended }, signal);
     },
 
     async open(key, tally, signal) {
@@ -130,7 +131,7 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
     find,
     findEach: readEach,
 
-    async count(projectId, notificationId, tally, type) {
+    async count(projectId, notificationId, tally, type, abortSignal) {
       try {
         await dynamo.send(
           new UpdateCommand({
@@ -141,6 +142,7 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
             ExpressionAttributeNames: { '#type': type },
             ExpressionAttributeValues: { ':one': 1, ':projectId': projectId },
           }),
+          { abortSignal },
         );
         return true;
       } catch (error) {
@@ -153,18 +155,26 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
   /** @returns false if another invocation has the share. */
   async function write(
     key: ShareKey,
-    { by, previous, step }: Writer,
+    writer: Writer,
     values: Partial<TallyItem>,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
+    const { by, step, previous } = writer;
     // The SDK may repeat a write, and a write may arrive after its caller has given it up.
     const isOwn = 'claimedBy = :claimedBy AND step <= :step';
+    // With its step: an invocation that has written since then is alive.
     const isFree =
-      previous === undefined ? 'attribute_not_exists(claimedBy)' : 'claimedBy = :previous';
-    const condition = previous === by ? isOwn : `${isFree} OR (${isOwn})`;
+      previous === undefined
+        ? 'attribute_not_exists(claimedBy)'
+        : 'claimedBy = :previous AND step = :previousStep';
+    const hasClaim = previous?.by === by;
+    const condition = hasClaim ? isOwn : `(${isFree}) OR (${isOwn})`;
     const { projectId, expiresAt } = key;
     const attributes = { projectId, expiresAt, claimedBy: by, step, ...values };
-    const conditionValues = previous === by ? {} : { previous };
+    const conditionValues =
+      hasClaim || previous === undefined
+        ? {}
+        : { previous: previous.by, previousStep: previous.step };
     try {
       await set(key, attributes, condition, conditionValues, signal);
       return true;
@@ -233,11 +243,12 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
 function fromItem(item: TallyItem | undefined): Tally | undefined {
   if (item === undefined) return undefined;
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
-  const { claimedBy: by, claimedUntil: until = 0, failures = {} } = item;
+  const { claimedBy: by, claimedUntil: until = 0, step = 0, failures = {} } = item;
   return {
-    claim: by === undefined ? undefined : { by, until },
+    claim: by === undefined ? undefined : { by, step, until },
     position: item.position ?? 0,
     pending: item.pending ?? 0,
+    ...(item.isRead !== undefined && { isRead: item.isRead }),
     counts: { attempted, delivered, removed, failed, failures, unreached },
     ended: item.ended,
     shown: item.shown ?? 0,

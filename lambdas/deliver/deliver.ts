@@ -1,0 +1,19 @@
+import type { DeliverResponse, Share } from '../../contract/share.ts';
+import { deliverShare, type ShareParts } from '../shares/deliver-share.ts';
+import type { Invocation } from '../shares/share-progress.ts';
+
+/**
+ * Delivers one share, unless its project was deleted meanwhile.
+ * @throws if the share was not delivered to its end and may be resumed: Lambda repeats the invocation.
+ */
+export async function deliver(
+  parts: ShareParts,
+  share: Share,
+  invocation: Invocation,
+): Promise<DeliverResponse> {
+  // Not from memory: a share may wait in Lambda's queue for an hour.
+  const project = await parts.projects.refresh(share.projectId);
+  if (project?.createdAt !== share.projectCreatedAt) return {};
+  const outcome = await deliverShare(parts, project, share, invocation);
+  return { result: outcome?.result };
+}

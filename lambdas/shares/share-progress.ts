@@ -1,0 +1,177 @@
+import { limits } from '../../contract/limits.ts';
+import type { Share } from '../../contract/share.ts';
+import type { DeliveryTimes } from '../push/delivery/delivery.ts';
+import type { Claim, ShareCounts, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
+import type { ReadChunk } from './chunk.ts';
+import { addCounts, interruptedCounts, noCounts } from './results.ts';
+
+export interface Invocation {
+  /** Unique, also among the retries of one request. */
+  readonly id: string;
+  /** Epoch ms by which the function returns. */
+  readonly endsAt: number;
+}
+
+export interface ProgressParts {
+  readonly tallies: Pick<TallyStore, 'save'>;
+  readonly clock: () => Date;
+  /** Counts of the recipients that this invocation has claimed, as far as they are final. */
+  readonly soFar: () => ShareCounts;
+}
+
+/**
+ * How far an invocation has come with a share, and until when the share is its own. A claim lasts for a
+ * minute, and each write extends it:
+ *
+ *     write                            write fails …                  claim ends
+ *     ├── saveEveryMs ──┤              ├────────────── claimMs ───────────┤
+ *       pushes start                     pushes start        ┊ the last ones end
+ *                                              lastPushBeforeEndMs ───────┤
+ *
+ * If a caller waits for the share, its claim lasts until its deadline instead.
+ */
+export class ShareProgress implements DeliveryTimes {
+  /** Where the next chunk starts. */
+  position: number;
+  /** Whether the share is another invocation's now, although it was this one's. */
+  isLost = false;
+  readonly #parts: ProgressParts;
+  readonly #share: Share;
+  readonly #invocation: Invocation;
+  readonly #key: ShareKey;
+  /** Counts of earlier invocations, and recipients that could not be read. */
+  #before = noCounts;
+  /** Recipients of this invocation's chunks. */
+  #recipients = 0;
+  /** The share's claim as far as known: this invocation's own, or one that has run out. */
+  #claim: Pick<Claim, 'by' | 'step'> | undefined;
+  #hasWritten = false;
+  #step = 0;
+  /** Epoch ms until which the share is this invocation's. */
+  #until = 0;
+  /** Ends with the last write. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ProgressParts, share: Share, invocation: Invocation) {
+    const { projectId, notificationId, firstTally, expiresAt } = share;
+    this.#parts = parts;
+    this.#share = share;
+    this.#invocation = invocation;
+    this.#key = { projectId, notificationId, firstTally, expiresAt };
+    this.position = share.from;
+  }
+
+  get lastPushAt(): number {
+    return this.#share.deadline?.lastPushAt ?? this.#lastsUntil - limits.share.lastPushBeforeEndMs;
+  }
+
+  get lastRetryAt(): number {
+    return (
+      this.#share.deadline?.lastPushAt ?? this.#invocation.endsAt - limits.share.lastPushBeforeEndMs
+    );
+  }
+
+  get endAt(): number {
+    return this.#share.deadline?.endAt ?? this.#lastsUntil - limits.share.lastWritesMs;
+  }
+
+  get #lastsUntil(): number {
+    return Math.min(this.#until, this.#invocation.endsAt);
+  }
+
+  get hasClaim(): boolean {
+    return this.#claim?.by === this.#invocation.id;
+  }
+
+  /** Whether the share may have been claimed, although no response says so. */
+  get mayHaveClaimed(): boolean {
+    return this.#hasWritten;
+  }
+
+  get isComplete(): boolean {
+    return this.position >= this.#share.to;
+  }
+
+  get counts(): ShareCounts {
+    return addCounts(this.#before, this.#parts.soFar());
+  }
+
+  /**
+   * Records that the recipients of a chunk are about to be pushed to. Only then they may be.
+   * @returns otherwise the tally as another invocation has left it.
+   */
+  claim({ recipients, to, unread }: ReadChunk, signal: AbortSignal): Promise<Tally | undefined> {
+    return this.#write({ position: to, recipients: recipients.length, unread }, signal);
+  }
+
+  /** Stores the counts so far, and extends the claim. @returns as {@link claim} does. */
+  save(signal: AbortSignal): Promise<Tally | undefined> {
+    return this.#write({}, signal);
+  }
+
+  /**
+   * Stores that the share has ended, or that this invocation does no more for it.
+   * @returns as {@link claim} does.
+   */
+  end(ended: Tally['ended'], signal: AbortSignal): Promise<Tally | undefined> {
+    return this.#write({ ended, isLast: true }, signal);
+  }
+
+  /** Continues after the last chunk of an invocation whose claim has run out. */
+  takeOver(tally: Tally): void {
+    this.#claim = tally.claim;
+    this.position = tally.position;
+    this.#before = interruptedCounts(tally);
+  }
+
+  /** One write after another: one that overtook its predecessor would be refused. */
+  #write(change: Change, signal: AbortSignal): Promise<Tally | undefined> {
+    const writing = this.#writing.then(() => this.#writeNow(change, signal));
+    this.#writing = writing.catch(() => {});
+    return writing;
+  }
+
+  async #writeNow(
+    { position = this.position, recipients = 0, unread = 0, ended, isLast = false }: Change,
+    signal: AbortSignal,
+  ): Promise<Tally | undefined> {
+    const { tallies, clock, soFar } = this.#parts;
+    const now = clock().getTime();
+    const { attempted, unreached } = soFar();
+    const pending = this.#recipients + recipients - attempted - unreached;
+    const until = this.#claimUntil(now, isLast);
+    this.#step += 1;
+    this.#hasWritten = true;
+    const other = await tallies.save(
+      this.#key,
+      { by: this.#invocation.id, step: this.#step, previous: this.#claim },
+      {
+        ...{ until, position, pending, counts: this.counts, ended },
+        isRead: position >= this.#share.to,
+      },
+      signal,
+    );
+    if (other === undefined) {
+      this.#claim = { by: this.#invocation.id, step: this.#step };
+      this.#until = until;
+      this.position = position;
+      this.#recipients += recipients;
+      this.#before = addCounts(this.#before, { ...noCounts, unreached: unread });
+    } else if (this.hasClaim) this.isLost = true;
+    return other;
+  }
+
+  #claimUntil(now: number, isLast: boolean): number {
+    const { deadline } = this.#share;
+    if (deadline !== undefined) return deadline.endAt + limits.share.lastWritesMs;
+    return isLast ? now : now + limits.share.claimMs;
+  }
+}
+
+interface Change {
+  readonly position?: number;
+  readonly recipients?: number;
+  readonly unread?: number;
+  readonly ended?: Tally['ended'];
+  readonly isLast?: boolean;
+}
