@@ -16,6 +16,15 @@ export interface Division {
 const { share: bounds } = limits;
 
 /**
+ * Pushes per second over all shares: the setting, or more if an asynchronous delivery would otherwise
+ * take longer than its functions may run.
+ */
+export function paceOf(audience: Audience, setting: number, respondsAsync: boolean): number {
+  if (!respondsAsync || 'userIds' in audience) return setting;
+  return Math.max(setting, audience.subscribers / bounds.longestSeconds);
+}
+
+/**
  * Divides an audience among as few functions as can deliver it in time, and no more than the pace needs.
  * @param pushesPerSecond over all shares.
  */
@@ -41,7 +50,10 @@ export function divide(
 
 export interface Broadcast {
   readonly projectId: string;
+  readonly projectCreatedAt: string;
   readonly notificationId: string;
+  /** The gateway's id of the request. */
+  readonly requestId: string;
   readonly content: NotificationContent;
   readonly eventsUrl: string;
   /** Epoch seconds. */

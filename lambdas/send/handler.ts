@@ -9,7 +9,7 @@ import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
-import { metricPublisher, shareObserver } from '../shares/observation.ts';
+import { faultLogger, metricPublisher, shareObserver } from '../shares/observation.ts';
 import { shareParts, shareVariables } from '../shares/share-parts.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
@@ -39,7 +39,7 @@ const environment = readEnvironment(
 const clock = () => new Date();
 const logger = serviceLogger('send');
 // The stack sets the service's name, so that stages have separate metrics.
-const publish = metricPublisher(new Metrics({ namespace: metricNamespace }));
+const publish = metricPublisher(new Metrics({ namespace: metricNamespace }), logger);
 
 const dynamo = documentClient();
 const tables = {
@@ -53,7 +53,7 @@ const tables = {
 const projects = signingProjectStore(dynamo, tables, clock);
 
 const parts: SendParts = {
-  ...shareParts(environment, dynamo, projects, clock),
+  ...shareParts(environment, dynamo, projects, clock, faultLogger(logger, clock)),
   sends: sendStore(dynamo, tables),
   countSubscribers: subscriberCount(dynamo, tables.usage),
   invoker: shareInvoker(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),

@@ -1,3 +1,6 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { json } from 'node:stream/consumers';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { deliverResponseSchema, shareSchema } from '../../contract/share.ts';
@@ -21,12 +24,14 @@ export function shareInvoker(
     async invoke(share, type, signal) {
       const body = JSON.stringify(shareSchema.parse(share));
       try {
-        const response = await post(body, type === 'sync' ? 'RequestResponse' : 'Event', signal);
-        if (response.status === 429) return { kind: 'refused' };
-        if (!response.ok) return { kind: 'unknown' };
-        if (type === 'async') return { kind: 'accepted' };
-        if (response.headers.has('x-amz-function-error')) return { kind: 'died' };
-        return readResponse(await response.json());
+        const { url, headers } = await sign(body, type === 'sync' ? 'RequestResponse' : 'Event');
+        const post = () => postOnce(url, headers, body, signal);
+        const response = await post().catch((error) => {
+          if (signal.aborted) throw error;
+        });
+        if (response !== undefined) return await outcomeOf(response, type);
+        // The connection broke. The share's claim prevents that both invocations deliver it.
+        return outcomeOfRepetition(await outcomeOf(await post(), type));
       } catch {
         // No connection, or no response in time.
         return { kind: 'unknown' };
@@ -34,7 +39,7 @@ export function shareInvoker(
     },
   };
 
-  async function post(body: string, invocationType: string, signal: AbortSignal) {
+  async function sign(body: string, invocationType: string) {
     const base = endpoint ?? `https://lambda.${await region()}.amazonaws.com`;
     const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, base);
     const { protocol, hostname, pathname: path } = url;
@@ -43,14 +48,65 @@ export function shareInvoker(
       protocol,
       hostname,
       path,
-      headers: { host: url.host, 'x-amz-invocation-type': invocationType },
+      headers: {
+        host: url.host,
+        'content-type': 'application/octet-stream',
+        'x-amz-invocation-type': invocationType,
+      },
       body,
     });
-    return fetch(url, { method: 'POST', headers, body, signal });
+    return { url, headers };
   }
 }
 
-function readResponse(payload: unknown): InvocationOutcome {
-  const { result } = deliverResponseSchema.parse(payload);
-  return result === undefined ? { kind: 'unknown' } : { kind: 'result', result };
+/**
+ * The outcome of an invocation that was repeated because its connection broke. Lambda may have got the
+ * first request as well: then that invocation may have the share, unless this one delivered it.
+ */
+export function outcomeOfRepetition(outcome: InvocationOutcome): InvocationOutcome {
+  const isDelivered = outcome.kind === 'result' && outcome.result.isComplete;
+  return isDelivered || outcome.kind === 'accepted' ? outcome : { kind: 'unknown' };
+}
+
+/**
+ * Posts on a new connection: one that is kept from an earlier request may have been forgotten by its
+ * peer while the function was frozen.
+ * @throws if the connection breaks before the response, or the signal aborts.
+ */
+function postOnce(
+  url: URL,
+  headers: OutgoingHttpHeaders,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    request(url, { method: 'POST', headers, agent: false, signal })
+      .on('response', resolve)
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+async function outcomeOf(
+  response: IncomingMessage,
+  type: 'sync' | 'async',
+): Promise<InvocationOutcome> {
+  const kind = kindOf(response, type);
+  if (kind !== 'result') {
+    response.destroy();
+    return { kind };
+  }
+  const { result } = deliverResponseSchema.parse(await json(response));
+  return result === undefined ? { kind: 'unknown' } : { kind, result };
+}
+
+function kindOf(
+  { statusCode = 0, headers }: IncomingMessage,
+  type: 'sync' | 'async',
+): InvocationOutcome['kind'] {
+  if (statusCode === 429) return 'refused';
+  if (statusCode < 200 || statusCode > 299) return 'unknown';
+  if (type === 'async') return 'accepted';
+  return headers['x-amz-function-error'] === undefined ? 'result' : 'died';
 }

@@ -14,8 +14,10 @@ import { firstTallies, overAt, statusOf } from '../shares/status.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
-import { type Audience, divide, sharesOf } from './divide.ts';
+import type { Tally } from '../store/tallies.ts';
+import { type Audience, divide, paceOf, sharesOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
+import { requestHash } from './request-hash.ts';
 import { type RunParts, runShares, startShares } from './run-shares.ts';
 
 export interface SendParts extends RunParts {
@@ -77,20 +79,22 @@ export async function send(
   const audience: Audience = userIds
     ? { userIds }
     : { subscribers: await parts.countSubscribers(projectId, signal) };
+  const pace = paceOf(audience, parts.pushesPerSecond, respondAsync);
   const notification: NewNotification = {
     projectId,
+    projectCreatedAt: project.createdAt,
     id: parts.newId(sentAt),
     content,
     plan: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
-      ...divide(audience, parts.pushesPerSecond, respondAsync),
+      ...divide(audience, pace, respondAsync),
       respondedAsync: respondAsync,
     },
     sentAt,
     idempotency:
       idempotencyKey === undefined
         ? undefined
-        : { keyHash: sha256(idempotencyKey), requestHash: sha256(JSON.stringify(request)) },
+        : { keyHash: sha256(idempotencyKey), requestHash: requestHash(request) },
   };
   expectFits(notification, eventsUrl(notification.id));
 
@@ -120,11 +124,11 @@ export async function send(
   }
 
   async function repeat(): Promise<SendOutcome> {
-    const { keyHash, requestHash } = notification.idempotency!;
+    const { keyHash, requestHash: ownHash } = notification.idempotency!;
     const earlier = await sends.earlier(projectId, keyHash, signal);
     // The first request has just returned its unit.
     if (earlier === undefined) throw inProgress(1);
-    if (earlier.requestHash !== requestHash) {
+    if (earlier.requestHash !== ownHash) {
       throw new ServiceError(
         'idempotency_key_reused',
         'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
@@ -140,6 +144,7 @@ export async function send(
       if (!isOver) throw inProgress(1);
       return deliver(first);
     }
+    if (mayBeCancelled(found, sentAt)) throw inProgress(1);
     const status = statusOf(first, found, sentAt);
     if (first.plan.respondedAsync) return { kind: 'accepted', id: first.id, status };
     if (status === 'sending') {
@@ -160,16 +165,18 @@ export async function send(
       endAt: startedAt.getTime() + limits.send.deliveryEndMs,
     };
     const invocation = { id: requestId, endsAt };
+    const begunAudience = userIds ? { userIds } : { subscribers: division.subscribers! };
     const shares = sharesOf(
       {
-        ...{ projectId, notificationId: id, content },
+        ...{ projectId, projectCreatedAt: project.createdAt, notificationId: id, content },
+        requestId,
         eventsUrl: eventsUrl(id),
         expiresAt: expiryOf(begun.sentAt),
         deadline: division.respondedAsync ? undefined : deadline,
       },
-      userIds ? { userIds } : { subscribers: division.subscribers! },
+      begunAudience,
       division,
-      parts.pushesPerSecond,
+      paceOf(begunAudience, parts.pushesPerSecond, division.respondedAsync),
     );
     if (division.respondedAsync) {
       const started = await startShares(parts, project, shares, deadline, invocation);
@@ -224,6 +231,18 @@ function resultOf(id: string, total: ReturnType<typeof totalOf>): SendResult {
     failures: failed > 0 ? failures : undefined,
     unreached: unreached || undefined,
   };
+}
+
+/**
+ * Whether the request that delivers a notification may still cancel it: nothing was attempted, so it
+ * returns the unit.
+ */
+function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boolean {
+  const { attempted } = totalOf(found.map(storedResult), undefined);
+  const claimed = found.filter((tally) => tally?.claim !== undefined);
+  if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;
+  const cancelMs = limits.send.timeoutMs - limits.send.endMs;
+  return claimed.some((tally) => now.getTime() < tally!.claim!.until + cancelMs);
 }
 
 function inProgress(retryAfter: number): ServiceError {

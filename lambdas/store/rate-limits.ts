@@ -10,7 +10,7 @@ export interface RateLimitStore {
    * Counts one request of an address in the current minute. Refused requests are not counted.
    * @returns 0 if it is within the limit, else the seconds until the next minute: 1 to 60.
    */
-  count(request: CountedRequest, limit: number): Promise<number>;
+  count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
 
   /**
    * The same without a call, from what this function remembers.
@@ -53,7 +53,7 @@ export function rateLimitStore(
       return exhausted.has(bucket) ? secondsLeft : 0;
     },
 
-    async count(request, limit) {
+    async count(request, limit, abortSignal) {
       const { bucket, secondsLeft, expiresAt } = bucketOf(request);
       if (exhausted.has(bucket)) return secondsLeft;
       try {
@@ -65,6 +65,7 @@ export function rateLimitStore(
             ConditionExpression: 'attribute_not_exists(hits) OR hits < :limit',
             ExpressionAttributeValues: { ':one': 1, ':limit': limit, ':expiresAt': expiresAt },
           }),
+          { abortSignal },
         );
         return 0;
       } catch (error) {

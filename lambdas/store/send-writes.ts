@@ -1,6 +1,13 @@
 import { limits } from '../../contract/limits.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import { utcMonth } from './calendar.ts';
+import {
+  type Counter,
+  giveBackUnits,
+  monthCounter,
+  notificationPart,
+  partExists,
+  subscriberCounter,
+} from './counters.ts';
 import {
   type IdempotencyItem,
   idempotencyId,
@@ -15,6 +22,8 @@ import { toStoredContent } from './stored-content.ts';
 
 export interface NewNotification {
   readonly projectId: string;
+  /** Tells the project from an earlier one of the same id. */
+  readonly projectCreatedAt: string;
   readonly id: string;
   readonly content: NotificationContent;
   readonly plan: SendPlan;
@@ -31,7 +40,6 @@ export interface Idempotency {
 }
 
 export interface SendTables {
-  readonly projects: string;
   readonly notifications: string;
   readonly tallies: string;
   readonly usage: string;
@@ -47,27 +55,14 @@ export function expiryOf(sentAt: Date): number {
   return Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * day;
 }
 
-export function takeUnit(
-  { usage }: SendTables,
-  { projectId, sentAt }: NewNotification,
-  cap: number | null,
-) {
-  return {
-    TableName: usage,
-    Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD used :one',
-    ConditionExpression: cap === null ? undefined : 'attribute_not_exists(used) OR used < :cap',
-    ExpressionAttributeValues: { ':one': 1, ':cap': cap ?? undefined },
-  };
+/** The counter of the month in which a notification is sent. */
+export function monthOf({ usage }: SendTables, { projectId, sentAt }: NewNotification): Counter {
+  return monthCounter(usage, projectId, sentAt);
 }
 
-export function returnUnit({ usage }: SendTables, { projectId, sentAt }: NewNotification) {
-  return {
-    TableName: usage,
-    Key: { projectId, period: utcMonth(sentAt) },
-    UpdateExpression: 'ADD used :minusOne',
-    ExpressionAttributeValues: { ':minusOne': -1 },
-  };
+/** To the notification's own part: it may have been counted in another one, but only the sum matters. */
+export function returnUnit(tables: SendTables, notification: NewNotification) {
+  return giveBackUnits(monthOf(tables, notification), notificationPart(notification.id), 1);
 }
 
 export function newRecord(
@@ -114,9 +109,12 @@ export function closeShares(
   }));
 }
 
-export function projectExists({ projects }: SendTables, { projectId }: NewNotification) {
-  const ConditionExpression = 'attribute_exists(projectId)';
-  return { TableName: projects, Key: { projectId }, ConditionExpression };
+/** In the notification's own part, so that the sends of a project do not meet on one item. */
+export function projectExists(
+  { usage }: SendTables,
+  { projectId, projectCreatedAt, id }: NewNotification,
+) {
+  return partExists(subscriberCounter(usage, projectId), notificationPart(id), projectCreatedAt);
 }
 
 export function newIdempotencyItem(

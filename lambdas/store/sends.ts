@@ -3,12 +3,14 @@ import {
   GetCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { notificationPart, type TakenUnits, takeUnit } from './counters.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { CancelledItem, IdempotencyItem } from './items.ts';
 import { notificationStore, type StoredNotification } from './notifications.ts';
 import {
   closeShares,
   idempotencyItemKey,
+  monthOf,
   type NewNotification,
   newIdempotencyItem,
   newRecord,
@@ -17,7 +19,6 @@ import {
   recordMissing,
   returnUnit,
   type SendTables,
-  takeUnit,
 } from './send-writes.ts';
 
 export interface SendStore {
@@ -58,31 +59,36 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
   const notifications = notificationStore(dynamo, tables.notifications);
 
   return {
-    async begin(notification, cap, abortSignal) {
-      try {
-        // The SDK retries a transaction under the same token: a send whose response was lost is
-        // counted once.
-        await dynamo.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              { Update: takeUnit(tables, notification, cap) },
-              { ConditionCheck: projectExists(tables, notification) },
-              { Put: newRecord(tables, notification) },
-              ...(notification.idempotency
-                ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
-                : []),
-            ],
-          }),
-          { abortSignal },
-        );
-        return 'begun';
-      } catch (error) {
-        const [unit, project, , repetition] = cancellationReasons(error);
-        if (conditionFailed(project)) return 'project_gone';
-        if (conditionFailed(repetition)) return 'repeated';
-        if (conditionFailed(unit)) return 'cap_reached';
-        throw error;
-      }
+    begin(notification, cap, abortSignal) {
+      const counter = monthOf(tables, notification);
+      const attempt = async (take: TakenUnits) => {
+        try {
+          // The SDK retries a transaction under the same token: a send whose response was lost is
+          // counted once.
+          await dynamo.send(
+            new TransactWriteCommand({
+              TransactItems: [
+                { Update: take },
+                { ConditionCheck: projectExists(tables, notification) },
+                { Put: newRecord(tables, notification) },
+                ...(notification.idempotency
+                  ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
+                  : []),
+              ],
+            }),
+            { abortSignal },
+          );
+          return 'begun';
+        } catch (error) {
+          const [unit, project, , repetition] = cancellationReasons(error);
+          if (conditionFailed(project)) return 'project_gone';
+          if (conditionFailed(repetition)) return 'repeated';
+          if (conditionFailed(unit)) return 'part_full';
+          throw error;
+        }
+      };
+      const part = notificationPart(notification.id);
+      return takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
     },
 
     async cancel(notification, by, signal) {

@@ -39,8 +39,8 @@ export const send: Operation = {
     },
     Prefer: {
       description:
-        '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on ' +
-        'for as long as it takes. Other preferences are ignored.',
+        '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on, ' +
+        'for at most 40 minutes. Other preferences are ignored.',
     },
   }),
   body: {
@@ -58,7 +58,9 @@ export const send: Operation = {
   errors: ['request_in_progress', 'idempotency_key_reused', 'send_cap_reached'],
   responses: {
     201: {
-      description: 'Every push has been attempted, or the time for it is over.',
+      description:
+        'Every push has been attempted, or the time for it is over. A push that got no response within 10 s ' +
+        'is attempted again only while other pushes continue.',
       content: component('SendResult', sendResultSchema, {
         id: idField,
         ...countFields,
@@ -67,7 +69,9 @@ export const send: Operation = {
       }),
     },
     202: {
-      description: 'The delivery goes on. The request had `Prefer: respond-async`.',
+      description:
+        'The delivery goes on. The request had `Prefer: respond-async`. If the pace of the deployment is too ' +
+        'slow for the audience, it is raised so that the delivery takes 30 minutes.',
       content: component('AcceptedSend', acceptedSchema, { id: idField, status: statusField }),
       headers: {
         Location: {
