@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Context } from 'aws-lambda';
 import { environment } from '../../../contract/environment.ts';
 import { type Share, shareSchema } from '../../../contract/share.ts';
@@ -51,6 +52,24 @@ test('a share is delivered, and its result returned', async () => {
   ]);
 });
 
+const released = JSON.parse(readFileSync('releases/shares.json', 'utf8')) as Record<string, Share>;
+
+test.each(Object.entries(released))(
+  'a share that the last release left in the queue is delivered: %s',
+  async (_, {
+    projectId: _project,
+    notificationId: _id,
+    expiresAt: _expiry,
+    deadline,
+    ...rest
+  }) => {
+    const { projectId, notificationId, expiresAt } = event(await database.createProject());
+    const soon = deadline && { lastPushAt: Date.now() + 22_000, endAt: Date.now() + 25_000 };
+    const input = { ...rest, projectId, notificationId, expiresAt, deadline: soon };
+    expect(await invoke(input)).toEqual({ result: { ...noCounts, isComplete: true } });
+  },
+);
+
 test('a share that is invoked twice is delivered once', async () => {
   const input = event(await database.createProject());
   await invoke(input);
@@ -59,11 +78,28 @@ test('a share that is invoked twice is delivered once', async () => {
   expect(await talliesOf(database).find(input.notificationId, [0])).toEqual(before);
 });
 
-test('a share that another invocation has gives no result', async () => {
-  const input = event(await database.createProject());
-  const chunk = { by: 'other', step: 1, until: Date.now() + 60_000, position: 1, pending: 1 };
-  await talliesOf(database).startChunk(input, { ...chunk, counts: noCounts });
+test('a share that another invocation has gives no result to a caller who waits', async () => {
+  const deadline = { lastPushAt: Date.now() + 10_000, endAt: Date.now() + 12_000 };
+  const input = event(await database.createProject(), { deadline });
+  const claim = { until: Date.now() + 60_000, position: 1, pending: 1, ended: undefined };
+  const other = { by: 'other', step: 1 };
+  await talliesOf(database).save(input, other, { ...claim, counts: noCounts });
   expect(await invoke(input)).toEqual({});
+});
+
+test('an asynchronous share that another invocation has stays in the queue of Lambda', async () => {
+  const input = event(await database.createProject());
+  // Longer than this function may run.
+  const claim = { until: Date.now() + 20 * 60_000, position: 1, pending: 1, ended: undefined };
+  await talliesOf(database).save(input, { by: 'other', step: 1 }, { ...claim, counts: noCounts });
+  await expect(invoke(input)).rejects.toThrow('Lambda repeats this one');
+});
+
+test('the share of a project that was deleted and created again has nothing to deliver', async () => {
+  const projectCreatedAt = '2026-10-01T00:00:00.000Z';
+  const input = event(await database.createProject(), { projectCreatedAt });
+  expect(await invoke(input)).toEqual({});
+  expect(await talliesOf(database).find(input.notificationId, [0])).toEqual([undefined]);
 });
 
 test('without enough time for a chunk it fails, so that Lambda repeats it', async () => {

@@ -15,7 +15,7 @@ const stored: StoredNotification = {
 };
 
 function tally(change: Partial<Tally> = {}): Tally {
-  const claim = { by: 'a', until: sentAt.getTime() + 27_000 };
+  const claim = { by: 'a', step: 1, until: sentAt.getTime() + 27_000 };
   return { claim, position: 1, pending: 0, counts: noCounts, shown: 0, clicked: 0, ...change };
 }
 

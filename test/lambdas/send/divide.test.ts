@@ -1,10 +1,19 @@
+import { limits } from '../../../contract/limits.ts';
 import { shareSchema } from '../../../contract/share.ts';
-import { type Audience, divide, eventWindow, sharesOf } from '../../../lambdas/send/divide.ts';
+import {
+  type Audience,
+  divide,
+  eventWindow,
+  paceOf,
+  sharesOf,
+} from '../../../lambdas/send/divide.ts';
 
 const broadcast = {
   projectId: 'shop',
+  projectCreatedAt: '2026-11-01T00:00:00.000Z',
   notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
   content: { title: 'T' },
+  requestId: 'request',
   eventsUrl: 'https://push.example.com/events',
   expiresAt: 1_900_000_000,
   deadline: undefined,
@@ -33,6 +42,15 @@ test('a slower pace makes fewer shares, and each gets an equal part of it', () =
   expect(shares({ subscribers: 1_000_000 }, 5000)).toHaveLength(4);
   expect(shares({ subscribers: 1_000_000 }, 5000)[0]).toMatchObject({ pushesPerSecond: 1250 });
   expect(shares({ subscribers: 1_000_000 }, 10)).toHaveLength(1);
+});
+
+test('a pace that is too slow for a large audience is raised, if nobody waits', () => {
+  const { longestSeconds } = limits.share;
+  const audience = { subscribers: 200 * longestSeconds };
+  expect(paceOf(audience, 100, true)).toBe(200);
+  expect(paceOf(audience, 300, true)).toBe(300);
+  expect(paceOf(audience, 100, false)).toBe(100);
+  expect(paceOf({ userIds: ['u'] }, 100, true)).toBe(100);
 });
 
 test('shares cover all positions once', () => {

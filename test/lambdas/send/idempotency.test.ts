@@ -12,7 +12,9 @@ test('the first request with an idempotency key claims its share before it deliv
   await sendWith(setup, keyed);
   const { calls } = setup;
   expect(calls[0]).toBe('begin under 10000');
-  expect(calls.indexOf('start 0')).toBeLessThan(calls.indexOf('deliver'));
+  const claimed = calls.findIndex((call) => call.startsWith('claim 0'));
+  expect(claimed).toBeGreaterThan(0);
+  expect(claimed).toBeLessThan(calls.indexOf('deliver'));
 });
 
 test('the first request is in progress if a repeated request has claimed its share', async () => {
@@ -28,17 +30,18 @@ test('the first request is in progress if a repeated request has claimed its sha
 
 type Setup = ReturnType<typeof recordedParts>;
 
-const key = (notificationId: string): ShareKey => ({
+const key = (notificationId: string, firstTally = 0): ShareKey => ({
   projectId: 'shop',
   notificationId,
-  firstTally: 0,
+  firstTally,
   expiresAt: 1_900_000_000,
 });
 
-/** Another invocation claims the first share, for this many ms. Three pushes are pending. */
-async function claim({ parts }: Setup, id: string, forMs: number) {
-  const chunk = { by: 'first', step: 1, until: now.getTime() + forMs, position: 1, pending: 3 };
-  await parts.tallies.startChunk(key(id), { ...chunk, counts: noCounts });
+/** Another invocation claims a share, for this many ms. Three pushes are pending. */
+async function claim({ parts }: Setup, id: string, forMs: number, firstTally = 0) {
+  const until = now.getTime() + forMs;
+  const progress = { until, position: 1, pending: 3, counts: noCounts, ended: undefined };
+  await parts.tallies.save(key(id, firstTally), { by: 'first', step: 1 }, progress);
 }
 
 describe('a repeated request', () => {
@@ -69,10 +72,15 @@ describe('a repeated request', () => {
     return sendWith(setup, { ...keyed, request, respondAsync }).catch((error: unknown) => error);
   }
 
-  async function end({ parts }: Setup, ended: 'complete' | 'incomplete') {
-    const counts = { ...noCounts, attempted: 1, delivered: 1 };
-    const writer = { by: 'first', previous: 'first', step: 2 };
-    const progress = { position: 1, pending: 0, counts, ended };
+  async function end(
+    { parts }: Setup,
+    ended: 'complete' | 'incomplete' | 'cancelled',
+    counts = { ...noCounts, attempted: 1, delivered: 1 },
+  ) {
+    const [tally] = await parts.tallies.find('first', [0]);
+    const { by, until } = tally!.claim!;
+    const writer = { by, step: 2, previous: { by, step: 1 } };
+    const progress = { until, position: 1, pending: 0, counts, ended };
     await parts.tallies.save(key('first'), writer, progress);
   }
 
@@ -113,7 +121,7 @@ describe('a repeated request', () => {
         ...{ failed: 1, failures: { refused: 1 } },
       },
     });
-    expect(setup.calls).toEqual(expect.arrayContaining(['start 0', 'deliver']));
+    expect(setup.calls).toEqual(expect.arrayContaining(['claim 0 to 1, 1 pending', 'deliver']));
   });
 
   test.each([false, true])(
@@ -131,6 +139,52 @@ describe('a repeated request', () => {
     setup.calls.length = 0;
     expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 9 });
     expect(setup.calls).toEqual([]);
+  });
+
+  test('is in progress until all shares of the first have timed out', async () => {
+    const setup = await afterFirst();
+    const { earlier } = setup.parts.sends;
+    const divided = async () => {
+      const found = await earlier('shop', '');
+      const { notification } = found!;
+      const plan = { ...notification.plan, shares: 2 };
+      return { ...found!, notification: { ...notification, plan } };
+    };
+    const sends = { ...setup.parts.sends, earlier: divided };
+    await claim(setup, 'first', 3500);
+    await claim(setup, 'first', 8500, 1);
+    const parts = { ...setup.parts, sends };
+    expect(await repeat({ ...setup, parts })).toMatchObject({ retryAfter: 9 });
+  });
+
+  test.each([
+    [false, 7000],
+    [true, 7000],
+    // It has 2 s more than its claim for the cancellation.
+    [false, -1999],
+  ])(
+    'is in progress while the first may still return its unit: nothing was attempted',
+    async (isAsync, claimedMs) => {
+      const setup = await afterFirst(isAsync, 20_000);
+      await claim(setup, 'first', claimedMs);
+      await end(setup, 'incomplete', noCounts);
+      expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+    },
+  );
+
+  test('gets the response of a first that attempted nothing and could not return its unit', async () => {
+    const setup = await afterFirst(false, 30_000);
+    await claim(setup, 'first', -3000);
+    await end(setup, 'incomplete', noCounts);
+    const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, unreached: 1 };
+    expect(await repeat(setup)).toEqual({ kind: 'sent', result: { id: 'first', ...counts } });
+  });
+
+  test('is in progress if the first is cancelled after its notification was found', async () => {
+    const setup = await afterFirst();
+    await claim(setup, 'first', 7000);
+    await end(setup, 'cancelled', noCounts);
+    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
   });
 
   test('waits a second at least', async () => {
@@ -165,8 +219,9 @@ describe('a repeated request', () => {
 
   describe('gets a response of the form of the first,', () => {
     test.each(['sending', 'sent', 'interrupted'])('asynchronous: %s', async (status) => {
-      const setup = await afterFirst(true);
-      await claim(setup, 'first', status === 'interrupted' ? -300_001 : 10_000);
+      // No attempt of a function is left after 75 minutes.
+      const setup = await afterFirst(true, status === 'interrupted' ? 4_501_001 : 10_000);
+      await claim(setup, 'first', status === 'interrupted' ? -1001 : 10_000);
       if (status === 'sent') await end(setup, 'complete');
       setup.calls.length = 0;
       const expected = { kind: 'accepted', id: 'first', status };

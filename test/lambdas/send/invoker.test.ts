@@ -1,9 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { shareInvoker } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
+import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { share } from '../shares/recorded-share-parts.ts';
 
@@ -24,6 +30,7 @@ const config = {
   region: 'us-east-1',
   credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' },
 };
+const incomplete = { ...noCounts, isComplete: false };
 const result = { ...noCounts, attempted: 2, delivered: 2, isComplete: true };
 
 let server: Server;
@@ -31,6 +38,9 @@ let endpoint: string;
 let received: Received[];
 /** Undefined: the connection is closed without a response. */
 let response: Response | undefined;
+/** Returns true if it responded itself. */
+let respond: (reply: ServerResponse) => boolean;
+let forgetConnections: (then: AfterForgetting) => number;
 
 beforeAll(async () => {
   server = createServer(async (request, reply) => {
@@ -38,9 +48,13 @@ beforeAll(async () => {
     for await (const chunk of request) body += chunk;
     const { method, url, headers } = request;
     received.push({ method, url, headers, body });
+    if (respond(reply)) return;
     if (response === undefined) reply.destroy();
     else reply.writeHead(response.status, response.headers).end(response.body);
-  }).listen(0, '127.0.0.1');
+  });
+  forgetConnections = connectionForgetter(server);
+  server.keepAliveTimeout = 0;
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -50,15 +64,17 @@ afterAll(() => {
 });
 beforeEach(() => {
   received = [];
+  respond = () => false;
   response = { status: 200, body: JSON.stringify({ result }) };
 });
 
-function invoke(type: 'sync' | 'async', signal = new AbortController().signal) {
-  return shareInvoker(documentClient(config), 'Stage-Deliver', endpoint).invoke(
-    share(),
-    type,
-    signal,
-  );
+function invoke(
+  type: 'sync' | 'async',
+  signal = new AbortController().signal,
+  lambdaEndpoint = endpoint,
+) {
+  const { invoke } = shareInvoker(documentClient(config), 'Stage-Deliver', lambdaEndpoint);
+  return invoke(share(), type, signal);
 }
 
 test.each([
@@ -81,6 +97,7 @@ test.each([
     method: sdks.method,
     url: new URL(sdks.url!, endpoint).pathname,
     headers: {
+      'content-type': sdks.headers['content-type'],
       'x-amz-invocation-type': invocation,
       'x-amz-security-token': 'token',
       authorization: expect.stringMatching(
@@ -124,4 +141,75 @@ test.each([
 
 test('an invocation that takes too long has an unknown outcome', async () => {
   expect(await invoke('sync', AbortSignal.abort())).toEqual({ kind: 'unknown' });
+});
+
+function breakFirst(reply: ServerResponse): boolean {
+  if (received.length > 1) return false;
+  reply.destroy();
+  return true;
+}
+
+describe('a connection that breaks before the response', () => {
+  test.each([
+    ['sync', 200, { kind: 'result', result }],
+    ['async', 202, { kind: 'accepted' }],
+  ] as const)('is replaced once: %s', async (type, status, outcome) => {
+    response = { status, body: JSON.stringify({ result }) };
+    respond = breakFirst;
+    expect(await invoke(type)).toEqual(outcome);
+    expect(received).toHaveLength(2);
+    expect(received[1]).toEqual(received[0]);
+  });
+
+  // Lambda may have got the first request, too, and that invocation may have the share.
+  test.each<[string, Response]>([
+    ['does nothing', { status: 200, body: JSON.stringify({ result: incomplete }) }],
+    ['dies', { status: 200, headers: { 'x-amz-function-error': 'Unhandled' }, body: '{}' }],
+    ['is refused', { status: 429 }],
+  ])('has an unknown outcome if the second invocation %s', async (_, given) => {
+    response = given;
+    respond = breakFirst;
+    expect(await invoke('sync')).toEqual({ kind: 'unknown' });
+  });
+
+  test('is not replaced twice', async () => {
+    response = undefined;
+    expect(await invoke('sync')).toEqual({ kind: 'unknown' });
+    expect(received).toHaveLength(2);
+  });
+
+  test('is not replaced if the time is over', async () => {
+    const stop = new AbortController();
+    respond = () => {
+      stop.abort();
+      return true;
+    };
+    expect(await invoke('sync', stop.signal)).toEqual({ kind: 'unknown' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('has an unknown outcome if no other one can be opened', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, 'close');
+    const refused = `http://127.0.0.1:${port}`;
+    expect(await invoke('sync', undefined, refused)).toEqual({ kind: 'unknown' });
+  });
+});
+
+test('an invocation whose response breaks off is not repeated', async () => {
+  respond = (reply) => {
+    reply.writeHead(200, { 'content-length': '100' }).write('{"result"', () => reply.destroy());
+    return true;
+  };
+  expect(await invoke('sync')).toEqual({ kind: 'unknown' });
+  expect(received).toHaveLength(1);
+});
+
+test('connections of earlier invocations are not used', async () => {
+  await Promise.all(Array.from({ length: 8 }, () => invoke('sync')));
+  forgetConnections('silence');
+  expect(await invoke('sync', AbortSignal.timeout(10_000))).toEqual({ kind: 'result', result });
 });

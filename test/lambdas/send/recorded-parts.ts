@@ -1,8 +1,9 @@
 import type { SigningProject } from '../../../contract/project.ts';
-import type { ChunkReport } from '../../../lambdas/push/delivery/deliver-chunk.ts';
+import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
 import { type SendCall, type SendParts, send } from '../../../lambdas/send/send.ts';
 import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { fakeDelivery } from '../shares/fake-delivery.ts';
 import {
   project,
   recipients,
@@ -13,7 +14,7 @@ import {
 export { project };
 
 /** How a chunk of three recipients ends, unless a test says otherwise. */
-export const report: ChunkReport = {
+export const report: DeliveryReport = {
   attempted: 3,
   delivered: 1,
   removed: 1,
@@ -28,13 +29,12 @@ export const now = new Date(startMs);
  * function delivers its share at the same time, with the same stores.
  */
 export function recordedParts(overrides: Partial<SendParts> = {}) {
-  const deliver = () => ({ done: Promise.resolve(report), soFar: () => noCounts });
   const recorded = recordedShareParts(recipients(3), {
-    deliver: (chunk) => {
+    startDelivery: fakeDelivery((chunk) => {
       recorded.calls.push('deliver');
       recorded.chunks.push(chunk);
-      return deliver();
-    },
+      return { done: Promise.resolve(report), soFar: () => noCounts };
+    }),
   });
   const { calls } = recorded;
   const parts: SendParts = {

@@ -8,6 +8,7 @@ import {
 import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { fakeDelivery } from '../shares/fake-delivery.ts';
 import {
   allDelivered,
   dying,
@@ -142,7 +143,8 @@ describe('a function that dies', () => {
     const setup = setUp(
       diesIn(1, async (one) => {
         const soFar = { ...noCounts, attempted: 1, delivered: 1 };
-        const dead = { ...setup.parts, deliver: () => dying(soFar) };
+        const startDelivery = fakeDelivery(() => dying(soFar));
+        const dead = { ...setup.parts, startDelivery };
         void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
         await setup.time.sleep(2500);
         return { kind: 'died' };
@@ -154,7 +156,8 @@ describe('a function that dies', () => {
       {
         ...noCounts,
         ...{ attempted: 3, delivered: 1, failed: 2, failures: { interrupted: 2 } },
-        isComplete: false,
+        // All its recipients were read.
+        isComplete: true,
       },
       delivered,
     ]);
@@ -168,11 +171,11 @@ describe('a lost response', () => {
   function setUpLost() {
     const setup = setUp((working) => async (one, type, attempt) => {
       if (one.firstTally !== 1) return working(one, type, attempt);
-      const slow: RunParts['deliver'] = (chunk) => ({
-        ...setup.parts.deliver(chunk),
+      const startDelivery = fakeDelivery((chunk) => ({
+        ...setup.push(chunk),
         done: setup.time.sleep(3000).then(() => allDelivered(chunk)),
-      });
-      const parts = { ...setup.parts, deliver: slow };
+      }));
+      const parts = { ...setup.parts, startDelivery };
       void deliverShare(parts, project, one, { ...invocation, id: 'slow' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };
@@ -190,13 +193,13 @@ describe('a lost response', () => {
   test('of a function that does not end: the counts at the end of the time', async () => {
     const setup = setUp((working) => async (one, type, attempt) => {
       if (one.firstTally !== 1) return working(one, type, attempt);
-      const dead = { ...setup.parts, deliver: () => dying() };
+      const dead = { ...setup.parts, startDelivery: fakeDelivery(() => dying()) };
       void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };
     });
     const outcome = await run(setup);
-    expect(outcome?.results[1]).toMatchObject({ failures: { interrupted: 3 }, isComplete: false });
+    expect(outcome?.results[1]).toMatchObject({ failures: { interrupted: 3 }, isComplete: true });
     expect(setup.time.now()).toBeGreaterThan(25_000);
     expect(setup.time.now()).toBeLessThan(27_000);
   });
@@ -244,6 +247,16 @@ describe('shares for a caller who does not wait', () => {
     );
     await start(setup);
     expect(setup.invoked).toHaveLength(6);
+    expect(setup.pushed()).toEqual([]);
+  });
+
+  test('count as started if an invocation may be queued, although Lambda refuses the next', async () => {
+    const setup = setUp(() => async (_, __, attempt) => ({
+      kind: attempt === 1 ? 'unknown' : 'refused',
+    }));
+    const everyone = () => Promise.reject(new Error('throttled'));
+    const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
+    expect(await start({ ...setup, parts })).toMatchObject({ isStarted: true });
     expect(setup.pushed()).toEqual([]);
   });
 

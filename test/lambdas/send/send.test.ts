@@ -1,11 +1,12 @@
+import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { fakeDelivery } from '../shares/fake-delivery.ts';
 import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
 
-const done = (chunkReport: typeof report) => () => ({
-  done: Promise.resolve(chunkReport),
-  soFar: () => noCounts,
-});
+/** All chunks end so. */
+const ending = (chunkReport: typeof report) =>
+  fakeDelivery(() => ({ done: Promise.resolve(chunkReport), soFar: () => noCounts }));
 
 test('a send takes a unit, delivers, records the counts and returns them', async () => {
   const setup = recordedParts();
@@ -16,7 +17,7 @@ test('a send takes a unit, delivers, records the counts and returns them', async
   expect(setup.calls).toEqual([
     'begin under 10000',
     'everyone 0-4294967296',
-    'start 0',
+    'claim 0 to 4294967296, 3 pending',
     'deliver',
     'save 3 attempted, 0 pending, complete',
     'observe',
@@ -37,7 +38,7 @@ test('the notification is stored with its content, its audience and its division
     { ...setup, parts },
     { request: { title: 'U', userIds: ['u', 'v'] }, respondAsync: true },
   );
-  const common = { projectId: 'shop', id: 'the-id' };
+  const common = { projectId: 'shop', projectCreatedAt: project.createdAt, id: 'the-id' };
   expect(begun).toEqual([
     {
       ...common,
@@ -80,7 +81,7 @@ test('the push message has the URL of its events', async () => {
 });
 
 test('the result includes unreached subscribers', async () => {
-  const setup = recordedParts({ deliver: done({ ...report, unreached: 7 }) });
+  const setup = recordedParts({ startDelivery: ending({ ...report, unreached: 7 }) });
   expect(await sendWith(setup)).toMatchObject({ result: { unreached: 7 } });
   expect(setup.calls).toContain('sent, 7 unreached, 0 interrupted');
 });
@@ -173,7 +174,7 @@ describe('a fault', () => {
   });
 
   test('after the first attempt keeps the unit, and the counts are returned', async () => {
-    const setup = failingFrom(2, { deliver: done(report) });
+    const setup = failingFrom(2, { startDelivery: ending(report) });
     expect(await sendWith(setup)).toMatchObject({ result: { attempted: 3, unreached: 59_997 } });
     expect(setup.calls).not.toContain('cancel by this-request');
   });
@@ -198,8 +199,8 @@ describe('a fault', () => {
 
   test('of a claim cancels the send, and nothing is delivered', async () => {
     const setup = recordedParts();
-    const startChunk = () => Promise.reject(new Error('no response'));
-    const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, startChunk } };
+    const save = () => Promise.reject(new Error('no response'));
+    const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, save } };
     await expect(sendWith({ ...setup, parts })).rejects.toThrow('no response');
     expect(setup.calls.at(-1)).toBe('cancel by this-request');
     expect(setup.calls).not.toContain('deliver');
@@ -208,8 +209,12 @@ describe('a fault', () => {
 
 test('the counts are returned even if they cannot be stored', async () => {
   const setup = recordedParts();
-  const save = () => Promise.reject(new Error('throttled'));
-  const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, save } };
+  const { tallies } = setup.parts;
+  const save: typeof tallies.save = async (key, writer, progress, signal) => {
+    if (writer.step > 1) throw new Error('throttled');
+    return tallies.save(key, writer, progress, signal);
+  };
+  const parts = { ...setup.parts, tallies: { ...tallies, save } };
   expect(await sendWith({ ...setup, parts })).toMatchObject({ result: { attempted: 3 } });
   expect(setup.calls).toContain('not recorded: throttled');
 });
@@ -223,13 +228,33 @@ test('a targeted send reads the subscriptions of its user ids, and no counter', 
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
-  const setup = recordedParts({ deliver: done({ ...noCounts, unreached: 3 }) });
+  const setup = recordedParts({ startDelivery: ending({ ...noCounts, unreached: 3 }) });
   await expect(sendWith(setup)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
   expect(setup.calls.at(-1)).toBe('cancel by this-request');
 });
 
+test('a send that another function may have delivered is not cancelled', async () => {
+  const setup = recordedParts({
+    countSubscribers: async () => 60_000,
+    startDelivery: ending({ ...noCounts, unreached: 3 }),
+  });
+  const { tallies } = setup.parts;
+  const invoker: ShareInvoker = {
+    async invoke(share) {
+      const progress = { until: share.deadline!.endAt, position: share.to, pending: 1 };
+      const writer = { by: 'function', step: 1 };
+      await tallies.save(share, writer, { ...progress, counts: noCounts, ended: undefined });
+      return { kind: 'unknown' };
+    },
+  };
+  const find = () => Promise.reject(new Error('no response'));
+  const parts = { ...setup.parts, invoker, tallies: { ...tallies, find } };
+  expect(await sendWith({ ...setup, parts })).toMatchObject({ result: { attempted: 0 } });
+  expect(setup.calls).not.toContain('cancel by this-request');
+});
+
 test('a send to nobody succeeds', async () => {
-  const setup = recordedParts({ countSubscribers: async () => 0, deliver: done(noCounts) });
+  const setup = recordedParts({ countSubscribers: async () => 0, startDelivery: ending(noCounts) });
   expect(await sendWith(setup)).toMatchObject({ result: { attempted: 0 } });
 });
 
@@ -256,6 +281,16 @@ describe('an asynchronous send', () => {
     );
     const [share] = invoke.mock.calls[0] as unknown[];
     expect(share).toMatchObject({ notificationId: 'the-id', deadline: undefined });
+  });
+
+  test('that no function takes, and of which nobody can be read, is cancelled', async () => {
+    const setup = recordedParts({ invoker: { invoke: async () => ({ kind: 'refused' }) } });
+    const everyone = () => Promise.reject(new Error('throttled'));
+    const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
+    await expect(sendWith({ ...setup, parts }, { respondAsync: true })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(setup.calls.at(-1)).toBe('cancel by this-request');
   });
 
   test('of user ids has shares of at most 250', async () => {

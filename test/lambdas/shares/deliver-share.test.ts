@@ -1,6 +1,7 @@
 import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { fakeDelivery } from './fake-delivery.ts';
 import {
   allDelivered,
   dying,
@@ -22,6 +23,40 @@ function run({ parts, time }: Setup, change: Parameters<typeof share>[0] = {}, b
   return time.until(deliverShare(parts, project, share(change), by));
 }
 
+/** Tallies that store the claim of a share, and nothing later. */
+function failingAfterClaim({ parts: { tallies } }: Setup): Setup['parts']['tallies'] {
+  return {
+    ...tallies,
+    save: async (key, writer, progress, signal) => {
+      if (writer.step > 1) throw new Error('throttled');
+      return tallies.save(key, writer, progress, signal);
+    },
+  };
+}
+
+/** Parts whose chunks take that long. `stops` are the times at which pushes are stopped. */
+function stoppable(setup: Setup, chunkMs: number) {
+  const stops: number[] = [];
+  const start = fakeDelivery((chunk) => ({
+    ...setup.push(chunk),
+    done: setup.time.sleep(chunkMs).then(() => allDelivered(chunk)),
+  }));
+  const startDelivery: typeof start = (options) => {
+    const delivery = start(options);
+    jest.spyOn(delivery, 'stop').mockImplementation(() => void stops.push(setup.time.now()));
+    return delivery;
+  };
+  return { stops, parts: { ...setup.parts, startDelivery } };
+}
+
+/** Parts of a function that dies after 4 s: from then on it neither wakes up nor writes. */
+function dyingParts({ parts, time }: Setup): Setup['parts'] {
+  const isDead = () => time.now() >= 4000;
+  const orNever = <Result>(work: Promise<Result>) =>
+    work.then((result) => (isDead() ? new Promise<Result>(() => {}) : result));
+  return { ...parts, sleep: (ms, signal) => orNever(parts.sleep(ms, signal)) };
+}
+
 async function tallyOf({ parts }: Setup, number = 0) {
   return (await parts.tallies.find(share().notificationId, [number]))[0];
 }
@@ -34,7 +69,7 @@ describe('a share of one chunk', () => {
     expect(outcome).toEqual({ result: { ...counts, isComplete: true }, error: undefined });
     expect(setup.calls).toEqual([
       `everyone 0-${positionCount}`,
-      'start 0',
+      `claim 0 to ${positionCount}, 3 pending`,
       'deliver 3',
       'save 3 attempted, 0 pending, complete',
       'observe',
@@ -43,13 +78,13 @@ describe('a share of one chunk', () => {
   });
 
   test('is recorded as pending before its first push', async () => {
-    const deliver = jest.fn(() => dying());
-    const setup = recordedShareParts(recipients(3), { deliver });
+    const push = jest.fn(() => dying());
+    const setup = recordedShareParts(recipients(3), { startDelivery: fakeDelivery(push) });
     void deliverShare(setup.parts, project, share(), invocation);
     await setup.time.until(setup.time.sleep(500));
-    expect(deliver).toHaveBeenCalledTimes(1);
+    expect(push).toHaveBeenCalledTimes(1);
     expect(await tallyOf(setup)).toMatchObject({
-      claim: { by: 'invocation', until: startMs + 25_000 + 2000 },
+      claim: { by: 'invocation', step: 1, until: startMs + 25_000 + 2000 },
       position: positionCount,
       pending: 3,
       counts: noCounts,
@@ -100,13 +135,6 @@ describe('the key pairs of a chunk', () => {
     expect(refreshes).toEqual(['shop']);
   });
 
-  test('are read again once for all chunks that follow', async () => {
-    const { refreshes, setup } = rotatedSetup();
-    await run(setup, { ...quarters, ...unlimited }, longInvocation);
-    expect(setup.chunks.at(-1)!.vapid).toEqual(rotated.vapid);
-    expect(refreshes).toHaveLength(1);
-  });
-
   test('that cannot be read leave the share to the retry', async () => {
     const refresh = () => Promise.reject(new Error('throttled'));
     const setup = recordedShareParts(newcomer, { projects: { refresh } });
@@ -128,7 +156,8 @@ describe('tallies', () => {
     const setup = recordedShareParts(recipients(3));
     await run(setup, { firstTally: 6, tallies: 3, eventWindow: 7 });
     const firstPush = setup.calls.indexOf('deliver 3');
-    for (const call of ['start 6', 'open 7', 'open 8']) {
+    const claim = `claim 6 to ${positionCount}, 3 pending`;
+    for (const call of [claim, 'open 7', 'open 8']) {
       expect(setup.calls.slice(0, firstPush)).toContain(call);
     }
     const data = setup.chunks[0]!.messages.map(
@@ -168,10 +197,11 @@ describe('a share of several chunks', () => {
 
   test('records the counts of earlier chunks with each start', async () => {
     const setup = recordedShareParts(recipients(8), {
-      deliver: (chunk) =>
+      startDelivery: fakeDelivery((chunk) =>
         chunk.recipients[0]!.path === '/4'
           ? dying()
           : { done: Promise.resolve(allDelivered(chunk)), soFar: () => noCounts },
+      ),
     });
     void deliverShare(setup.parts, project, share(quarters), invocation);
     await setup.time.until(setup.time.sleep(100));
@@ -196,14 +226,15 @@ describe('a share of several chunks', () => {
 
   test('without a deadline starts only chunks that end in time, and its retry continues', async () => {
     const setup = recordedShareParts(recipients(8));
-    // A chunk may take 45 s, and the writes after it 2 s.
-    const first = { id: 'first', endsAt: startMs + 45_000 + 2000 + 1500 };
+    // Recipients that were read may be at a slow push service for 3 minutes.
+    const first = { id: 'first', endsAt: startMs + 3 * 60_000 + 1500 };
     await expect(run(setup, { ...quarters, ...unlimited }, first)).rejects.toThrow(
       'the next attempt continues',
     );
     expect(setup.pushed()).toHaveLength(4);
-    expect(await tallyOf(setup)).toMatchObject({ pending: 0, ended: undefined });
-    await setup.time.until(setup.time.sleep(60_000));
+    // The retry does not wait for a claim that nobody needs.
+    const claim = { until: startMs + setup.time.now() };
+    expect(await tallyOf(setup)).toMatchObject({ claim, pending: 0, ended: undefined });
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
     expect(outcome?.result).toEqual({
       ...allDelivered({ recipients: recipients(8) }),
@@ -231,19 +262,43 @@ describe('a chunk with more recipients than fit in memory', () => {
 });
 
 describe('a share that another invocation has', () => {
-  test.each([
-    ['with a deadline', {}, 100_000],
-    ['without one, while it works on a chunk', unlimited, 10_000],
-  ])('%s is left to it', async (_, change, waitMs) => {
-    const setup = recordedShareParts(recipients(3), { deliver: () => dying() });
-    void deliverShare(setup.parts, project, share(change), { ...longInvocation, id: 'other' });
-    await setup.time.until(setup.time.sleep(waitMs));
+  const other = { ...longInvocation, id: 'other' };
+  const mine = { ...longInvocation, id: 'mine' };
+
+  test('is left to it if a caller waits', async () => {
+    const startDelivery = fakeDelivery(() => dying());
+    const setup = recordedShareParts(recipients(3), { startDelivery });
+    void deliverShare(setup.parts, project, share(), other);
+    await setup.time.until(setup.time.sleep(100_000));
     const before = await tallyOf(setup);
-    // Its chunk has a deadline that has not passed.
-    const later = { lastPushAt: startMs + 200_000, endAt: startMs + 210_000 };
-    const mine = change === unlimited ? unlimited : { deadline: later };
-    expect(await run(setup, mine, { ...longInvocation, id: 'mine' })).toBeUndefined();
+    // Its deadline has not passed.
+    const deadline = { lastPushAt: startMs + 200_000, endAt: startMs + 210_000 };
+    expect(await run(setup, { deadline }, mine)).toBeUndefined();
     expect(await tallyOf(setup)).toEqual(before);
+  });
+
+  test('asynchronously is awaited, however long it takes, and gives its result', async () => {
+    const setup = recordedShareParts(recipients(3));
+    const startDelivery = fakeDelivery((chunk) => ({
+      ...setup.push(chunk),
+      done: setup.time.sleep(300_000).then(() => allDelivered(chunk)),
+    }));
+    void deliverShare({ ...setup.parts, startDelivery }, project, share(unlimited), other);
+    await setup.time.until(setup.time.sleep(1000));
+    const outcome = await run(setup, unlimited, mine);
+    expect(outcome?.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
+    expect(setup.time.now()).toBeGreaterThan(300_000);
+    expect(setup.pushed()).toHaveLength(3);
+    expect(setup.calls.filter((call) => call === 'observe')).toHaveLength(1);
+  });
+
+  test('asynchronously leaves its event to Lambda if the time is over before', async () => {
+    const startDelivery = fakeDelivery(() => dying());
+    const setup = recordedShareParts(recipients(3), { startDelivery });
+    void deliverShare(setup.parts, project, share(unlimited), other);
+    await setup.time.until(setup.time.sleep(1000));
+    const short = { id: 'mine', endsAt: startMs + 200_000 };
+    await expect(run(setup, unlimited, short)).rejects.toThrow('Lambda repeats this one');
   });
 
   test('and has ended gives its stored result, and is not observed again', async () => {
@@ -259,14 +314,12 @@ describe('a share whose function has died', () => {
   /** The first function dies in the second of four chunks, after one of its two pushes. */
   async function died() {
     const setup = recordedShareParts(recipients(8));
-    const { deliver } = setup.parts;
-    const dead = {
-      ...setup.parts,
-      deliver: (chunk: Parameters<typeof deliver>[0]) =>
-        chunk.recipients[0]!.path === '/2'
-          ? { ...deliver(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) }
-          : deliver(chunk),
-    };
+    const startDelivery = fakeDelivery((chunk) =>
+      chunk.recipients[0]!.path === '/2'
+        ? { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) }
+        : setup.push(chunk),
+    );
+    const dead = { ...dyingParts(setup), startDelivery };
     const change = { ...quarters, ...unlimited };
     void deliverShare(dead, project, share(change), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(5000));
@@ -286,6 +339,15 @@ describe('a share whose function has died', () => {
     expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', pending: 0 });
   });
 
+  test('is taken over after the end of its claim, also by a repetition that comes at once', async () => {
+    const { setup, change } = await died();
+    const outcome = await run(setup, change, longInvocation);
+    // The last write was after 2 s, and the chunk took 1 s before it.
+    const claimEndsAt = 3000 + 60_000;
+    expect(setup.time.now()).toBeGreaterThan(claimEndsAt);
+    expect(outcome?.result).toMatchObject({ attempted: 8, delivered: 7, isComplete: true });
+  });
+
   test('is continued by one of two invocations', async () => {
     const { setup, change } = await died();
     await setup.time.until(setup.time.sleep(60_000));
@@ -296,13 +358,14 @@ describe('a share whose function has died', () => {
         ),
       ),
     );
-    expect([one, other].filter(Boolean)).toHaveLength(1);
+    expect(one?.result).toEqual(other?.result);
+    expect(setup.calls.filter((call) => call === 'observe')).toHaveLength(1);
     expect(setup.pushed()).toEqual(recipients(8).map(({ path }) => path));
   });
 
   test('is only ended if that was its last chunk', async () => {
     const setup = recordedShareParts(recipients(3));
-    const dead = { ...setup.parts, deliver: () => dying() };
+    const dead = { ...dyingParts(setup), startDelivery: fakeDelivery(() => dying()) };
     void deliverShare(dead, project, share(unlimited), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(60_000));
     const outcome = await run(setup, unlimited, longInvocation);
@@ -315,18 +378,138 @@ describe('a share whose function has died', () => {
   });
 });
 
+describe('an invocation whose claim has run out', () => {
+  /** Reading the second chunk takes so long. The claim is not extended meanwhile. */
+  function slowReader(setup: Setup, ms: number): Setup['parts'] {
+    const { audiences, tallies, sleep } = setup.parts;
+    let reads = 0;
+    return {
+      ...setup.parts,
+      // A database that does not respond to the writes.
+      sleep: (wait, signal) => (wait === 2000 ? new Promise(() => {}) : sleep(wait, signal)),
+      tallies,
+      audiences: {
+        ...audiences,
+        everyone: async (...args) => {
+          reads += 1;
+          if (reads === 2) await setup.time.sleep(ms);
+          return audiences.everyone(...args);
+        },
+      },
+    };
+  }
+  const halves = { step: positionCount / 2, ...unlimited };
+
+  test('pushes nothing once another one has taken the share over', async () => {
+    const setup = recordedShareParts(recipients(4));
+    const slow = deliverShare(slowReader(setup, 63_000), project, share(halves), {
+      ...longInvocation,
+      id: 'slow',
+    });
+    await setup.time.until(setup.time.sleep(50_000));
+    const outcome = await run(setup, halves, { ...longInvocation, id: 'other' });
+    // The first chunk was pushed, and its counts could not be stored.
+    expect(outcome?.result).toMatchObject({ attempted: 4, failures: { interrupted: 2 } });
+    expect((await setup.time.until(slow))?.result).toEqual(outcome?.result);
+    expect(setup.pushed()).toEqual(recipients(4).map(({ path }) => path));
+  });
+
+  test('keeps the share if it writes before the other one does', async () => {
+    const setup = recordedShareParts(recipients(4));
+    const slow = deliverShare(slowReader(setup, 59_500), project, share(halves), {
+      ...longInvocation,
+      id: 'slow',
+    });
+    await setup.time.until(setup.time.sleep(50_000));
+    const outcome = await run(setup, halves, { ...longInvocation, id: 'other' });
+    expect(outcome?.result).toMatchObject({ attempted: 4, delivered: 4, failed: 0 });
+    expect((await setup.time.until(slow))?.result).toEqual(outcome?.result);
+    expect(setup.pushed()).toEqual(recipients(4).map(({ path }) => path));
+  });
+});
+
+describe('an invocation that has lost its share', () => {
+  async function lostAfter(ms: number, chunkMs: number) {
+    const setup = recordedShareParts(recipients(4));
+    const { stops, parts } = stoppable(setup, chunkMs);
+    setup.time.at(ms, () => {
+      const previous = { by: longInvocation.id, step: 1 };
+      const progress = { until: startMs + 60_000, position: positionCount, pending: 0 };
+      const writer = { by: 'other', step: 1, previous };
+      const ended = { ...progress, counts: noCounts, ended: 'complete' as const };
+      void setup.parts.tallies.save(share(), writer, ended);
+    });
+    await run({ ...setup, parts }, { step: positionCount / 2, ...unlimited }, longInvocation);
+    return { stops, chunks: setup.chunks };
+  }
+
+  test('stops its pushes with the claim of the next chunk', async () => {
+    const { stops, chunks } = await lostAfter(500, 1000);
+    expect(stops).toEqual([1000]);
+    expect(chunks).toHaveLength(1);
+  });
+
+  test('stops its pushes with the next save', async () => {
+    const { stops, chunks } = await lostAfter(500, 10_000);
+    expect(stops[0]).toBe(2000);
+    expect(chunks).toHaveLength(1);
+  });
+});
+
+describe('a project that is deleted meanwhile', () => {
+  const successor = { ...project, createdAt: '2026-11-20T12:00:01.000Z' };
+
+  test('is noticed while the pushes of a chunk continue, which stop', async () => {
+    const setup = recordedShareParts(recipients(3), {
+      projects: { refresh: async () => successor },
+    });
+    const { stops, parts } = stoppable(setup, 5000);
+    await run({ ...setup, parts }, unlimited, longInvocation);
+    expect(stops[0]).toBe(2000);
+  });
+
+  test.each([
+    ['is gone', undefined],
+    ['was created again', successor],
+  ])('and %s: pushes end, and the share with them', async (_, found) => {
+    const setup = recordedShareParts(recipients(8), { projects: { refresh: async () => found } });
+    const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
+    // The project is looked for every 2 s, and a chunk takes 1 s.
+    expect(setup.pushed().length).toBeLessThan(8);
+    expect(outcome?.result).toMatchObject({ isComplete: false });
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'incomplete' });
+  });
+
+  test('is noticed before a push, if reading has taken long', async () => {
+    const setup = recordedShareParts(recipients(3), {
+      projects: { refresh: async () => successor },
+    });
+    const { audiences } = setup.parts;
+    const everyone: typeof audiences.everyone = async (...args) => {
+      await setup.time.sleep(2500);
+      return audiences.everyone(...args);
+    };
+    const parts = { ...setup.parts, audiences: { ...audiences, everyone } };
+    await run({ ...setup, parts }, unlimited, longInvocation);
+    expect(setup.pushed()).toEqual([]);
+  });
+});
+
 describe('progress', () => {
   test('is saved every 2 s', async () => {
     let attempted = 0;
     const setup = recordedShareParts(recipients(10));
-    const deliver: typeof setup.parts.deliver = (chunk) => ({
-      done: setup.time.sleep(5000).then(() => allDelivered(chunk)),
-      soFar: () => {
+    const startDelivery = fakeDelivery((chunk) => {
+      const settleFour = () => {
         attempted += 4;
-        return { ...noCounts, attempted, delivered: attempted };
-      },
+      };
+      for (const ms of [1000, 3000]) setup.time.at(ms, settleFour);
+      return {
+        done: setup.time.sleep(5000).then(() => allDelivered(chunk)),
+        soFar: () => ({ ...noCounts, attempted, delivered: attempted }),
+      };
     });
-    await run({ ...setup, parts: { ...setup.parts, deliver } });
+    await run({ ...setup, parts: { ...setup.parts, startDelivery } });
     expect(setup.calls.filter((call) => call.startsWith('save'))).toEqual([
       'save 4 attempted, 6 pending, not ended',
       'save 8 attempted, 2 pending, not ended',
@@ -336,7 +519,8 @@ describe('progress', () => {
 
   test('counts a recipient that is already unreached once', async () => {
     const soFar = { ...noCounts, attempted: 4, delivered: 4, unreached: 5 };
-    const setup = recordedShareParts(recipients(10), { deliver: () => dying(soFar) });
+    const startDelivery = fakeDelivery(() => dying(soFar));
+    const setup = recordedShareParts(recipients(10), { startDelivery });
     void deliverShare(setup.parts, project, share(), invocation);
     await setup.time.until(setup.time.sleep(2500));
     expect(await tallyOf(setup)).toMatchObject({
@@ -345,10 +529,38 @@ describe('progress', () => {
     });
   });
 
+  test('is not saved after the end of the share', async () => {
+    const setup = recordedShareParts(recipients(3));
+    await run(setup);
+    setup.calls.length = 0;
+    await setup.time.until(setup.time.sleep(10_000));
+    expect(setup.calls).toEqual([]);
+  });
+
+  test('is stored again at the end until that succeeds', async () => {
+    const setup = recordedShareParts(recipients(3));
+    const { tallies } = setup.parts;
+    let failures = 3;
+    const save: typeof tallies.save = async (key, writer, progress, signal) => {
+      if (progress.ended !== undefined && failures-- > 0) throw new Error('throttled');
+      return tallies.save(key, writer, progress, signal);
+    };
+    await run({ ...setup, parts: { ...setup.parts, tallies: { ...tallies, save } } });
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', counts: { attempted: 3 } });
+    expect(setup.calls).not.toContain('not recorded: throttled');
+  });
+
+  test('without a deadline, whose end cannot be stored, is left to the retry', async () => {
+    const setup = recordedShareParts(recipients(3));
+    const parts = { ...setup.parts, tallies: failingAfterClaim(setup) };
+    await expect(run({ ...setup, parts }, unlimited, longInvocation)).rejects.toThrow('throttled');
+    expect(setup.calls).toContain('not recorded: throttled');
+    expect(setup.calls).not.toContain('observe');
+  });
+
   test('that cannot be stored is observed, and the counts are returned', async () => {
     const setup = recordedShareParts(recipients(3));
-    const save = () => Promise.reject(new Error('throttled'));
-    const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, save } };
+    const parts = { ...setup.parts, tallies: failingAfterClaim(setup) };
     expect((await run({ ...setup, parts }))?.result).toMatchObject({ attempted: 3 });
     expect(setup.calls).toContain('not recorded: throttled');
   });
@@ -400,17 +612,10 @@ describe('subscriptions that are gone', () => {
     expect(setup.calls).toContain('remove 2 of shop');
   });
 
-  test.each([
-    ['single', [0]],
-    ['parts', [0, 1, 2, 3, 4, 5, 6, 7]],
-  ] as const)(
-    'of a project with the counter "%s" are removed in the groups %j',
-    async (counter, groups) => {
-      const { parts, chunks, time } = recordedShareParts(recipients(16));
-      const counted = { ...project, subscriberCounter: counter };
-      await time.until(deliverShare(parts, counted, share(), invocation));
-      const found = recipients(16).map((one) => chunks[0]!.removalGroup(one));
-      expect([...new Set(found)]).toEqual(groups);
-    },
-  );
+  test('are removed by the part of the counter that they give units back to', async () => {
+    const { parts, chunks, time } = recordedShareParts(recipients(16));
+    await time.until(deliverShare(parts, project, share(), invocation));
+    const found = recipients(16).map((one) => chunks[0]!.removalGroup(one));
+    expect([...new Set(found)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
 });

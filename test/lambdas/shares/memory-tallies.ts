@@ -1,6 +1,6 @@
-import type { ShareKey, Tally, TallyStore, Writer } from '../../../lambdas/store/tallies.ts';
+import type { ShareKey, Tally, TallyStore } from '../../../lambdas/store/tallies.ts';
 
-type StoredTally = Tally & { readonly projectId: string; readonly step: number };
+type StoredTally = Tally & { readonly projectId: string };
 
 /** Tallies in memory, which behave as those in the table: test/lambdas/store/tallies.test.ts. */
 export function memoryTallies(): TallyStore {
@@ -10,38 +10,28 @@ export function memoryTallies(): TallyStore {
   const read = (name: string): Tally | undefined => {
     const found = tallies.get(name);
     if (found === undefined) return undefined;
-    const { projectId, step, ...tally } = found;
+    const { projectId, ...tally } = found;
     return tally;
   };
 
-  /** @returns false if another invocation has the share. */
-  const write = (key: ShareKey, { by, previous, step }: Writer, change: Partial<Tally>) => {
-    const tally = tallies.get(named(key));
-    const claimedBy = tally?.claim?.by;
-    const isOwn = claimedBy === by && tally!.step <= step;
-    const isFree = claimedBy === previous && previous !== by;
-    if (!isOwn && !isFree) return false;
-    const claim = { by, until: tally?.claim?.until ?? 0 };
-    const { projectId } = key;
-    tallies.set(named(key), { ...newTally, ...tally, projectId, claim, step, ...change });
-    return true;
-  };
-
   return {
-    async startChunk(key, chunk) {
-      const { by, until, position, pending, counts } = chunk;
-      const isStarted = write(key, chunk, { claim: { by, until }, position, pending, counts });
-      return isStarted ? 'started' : read(named(key))!;
-    },
-
-    async save(key, writer, { position, pending, counts, ended }) {
+    async save(key, { by, step, previous }, { until, ended, ...progress }) {
+      const tally = tallies.get(named(key));
+      const claim = tally?.claim;
+      const isOwn = claim?.by === by && claim.step <= step;
+      const isFree = claim?.by === previous?.by && claim?.step === previous?.step;
+      if (!isOwn && (previous?.by === by || !isFree)) return read(named(key));
       const end = ended === undefined ? {} : { ended };
-      return write(key, writer, { position, pending, counts, ...end });
+      tallies.set(named(key), {
+        ...{ ...newTally, ...tally, ...progress, ...end },
+        ...{ projectId: key.projectId, claim: { by, step, until } },
+      });
+      return undefined;
     },
 
     async open(key, number) {
       const name = nameOf(key.notificationId, number);
-      tallies.set(name, { ...newTally, step: 0, ...tallies.get(name), projectId: key.projectId });
+      tallies.set(name, { ...newTally, ...tallies.get(name), projectId: key.projectId });
     },
 
     async find(notificationId, numbers) {

@@ -1,33 +1,34 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
-import type {
-  Chunk,
-  ChunkDelivery,
-  ChunkReport,
-} from '../../../lambdas/push/delivery/deliver-chunk.ts';
-import type { Invocation, ShareParts } from '../../../lambdas/shares/deliver-share.ts';
+import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
+import type { ShareParts } from '../../../lambdas/shares/deliver-share.ts';
+import type { Invocation } from '../../../lambdas/shares/share-progress.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import type { Chunk } from '../../fixtures/chunk.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { VirtualTime } from '../../reliability/fixtures/virtual-time.ts';
+import { type FakeChunk, fakeDelivery, type PushChunk } from './fake-delivery.ts';
 import { memoryTallies } from './memory-tallies.ts';
 
 export const startMs = Date.parse('2026-11-20T12:00:00Z');
 
 export const project: SigningProject = {
   projectId: 'shop',
+  createdAt: '2026-11-01T00:00:00.000Z',
   apiKeyHash: '',
   vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
   plan: {},
-  subscriberCounter: 'single',
 };
 
 /** A share of everyone, for a caller who waits. Its audience is one chunk. */
 export function share(change: Partial<Share> = {}): Share {
   return {
     projectId: 'shop',
+    projectCreatedAt: project.createdAt,
     notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
     content: { title: 'T' },
+    requestId: 'request',
     eventsUrl: 'https://push.example.com/events',
     eventWindow: 0,
     firstTally: 0,
@@ -62,19 +63,23 @@ function recipient(path: string, endpointHash: Uint8Array): Recipient {
 }
 
 /** How a chunk ends if all its pushes are accepted. */
-export function allDelivered({ recipients: { length } }: Pick<Chunk, 'recipients'>): ChunkReport {
+export function allDelivered({
+  recipients: { length },
+}: Pick<Chunk, 'recipients'>): DeliveryReport {
   return { ...noCounts, attempted: length, delivered: length };
 }
 
-/** A delivery that never ends, because its function dies. */
-export function dying(soFar: ChunkReport = noCounts): ChunkDelivery {
+/** A chunk that never ends, because its function dies. */
+export function dying(soFar: DeliveryReport = noCounts): FakeChunk {
   return { done: new Promise(() => {}), soFar: () => soFar };
 }
 
 export interface Recorded {
-  /** What the stores and `deliver` were called for, in order. */
+  /** What the stores were called for and which chunks were pushed, in order. */
   readonly calls: string[];
   readonly chunks: Chunk[];
+  /** What becomes of a chunk, unless a test says otherwise. */
+  readonly push: PushChunk;
   readonly time: VirtualTime;
   /** Paths of the recipients that were pushed to, in order. */
   pushed(): readonly string[];
@@ -93,10 +98,18 @@ export function recordedShareParts(
   const time = new VirtualTime();
   const calls: string[] = [];
   const chunks: Chunk[] = [];
+  /** Where the next chunk of each share starts. */
+  const positions = new Map<number, number>();
   const read = (found: readonly Recipient[]) => ({
     recipients: found.slice(0, limit),
     isCut: found.length > limit,
   });
+  const push: PushChunk = (chunk) => {
+    calls.push(`deliver ${chunk.recipients.length}`);
+    chunks.push(chunk);
+    const done = time.sleep(1000).then(() => allDelivered(chunk));
+    return { done, soFar: () => noCounts };
+  };
   const tallies = overrides.tallies ?? memoryTallies();
   const parts: ShareParts = {
     audiences: {
@@ -115,7 +128,7 @@ export function recordedShareParts(
       },
     },
     subscriptions: {
-      removeBatch: async ({ projectId }, hashes) => {
+      removeBatch: async (projectId, hashes) => {
         calls.push(`remove ${hashes.length} of ${projectId}`);
         return hashes.length;
       },
@@ -129,12 +142,7 @@ export function recordedShareParts(
         return project;
       },
     },
-    deliver(chunk) {
-      calls.push(`deliver ${chunk.recipients.length}`);
-      chunks.push(chunk);
-      const done = time.sleep(1000).then(() => allDelivered(chunk));
-      return { done, soFar: () => noCounts };
-    },
+    startDelivery: fakeDelivery(push),
     clock: () => new Date(startMs + time.now()),
     sleep: time.sleep,
     abortAfter: (ms) => {
@@ -151,15 +159,15 @@ export function recordedShareParts(
     ...overrides,
     tallies: {
       ...tallies,
-      startChunk: async (key, chunk, signal) => {
-        const started = await tallies.startChunk(key, chunk, signal);
-        calls.push(started === 'started' ? `start ${key.firstTally}` : `not ${key.firstTally}`);
-        return started;
-      },
-      save: async (key, by, progress, signal) => {
-        const { pending, counts, ended = 'not ended' } = progress;
-        calls.push(`save ${counts.attempted} attempted, ${pending} pending, ${ended}`);
-        return tallies.save(key, by, progress, signal);
+      save: async (key, writer, progress, signal) => {
+        const { position, pending, counts, ended = 'not ended' } = progress;
+        const other = await tallies.save(key, writer, progress, signal);
+        const isClaim = position !== positions.get(key.firstTally);
+        if (other !== undefined) calls.push(`not ${key.firstTally}`);
+        else if (isClaim) calls.push(`claim ${key.firstTally} to ${position}, ${pending} pending`);
+        else calls.push(`save ${counts.attempted} attempted, ${pending} pending, ${ended}`);
+        if (other === undefined) positions.set(key.firstTally, position);
+        return other;
       },
       open: async (key, tally, signal) => {
         calls.push(`open ${tally}`);
@@ -168,5 +176,5 @@ export function recordedShareParts(
     },
   };
   const pushed = () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path));
-  return { parts, calls, chunks, time, pushed };
+  return { parts, calls, chunks, push, time, pushed };
 }

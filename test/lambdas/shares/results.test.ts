@@ -6,7 +6,7 @@ const complete = { ...noCounts, isComplete: true };
 const incomplete = { ...noCounts, isComplete: false };
 
 const tally: Tally = {
-  claim: { by: 'a', until: 1000 },
+  claim: { by: 'a', step: 1, until: 1000 },
   position: 10,
   pending: 2,
   counts: {
@@ -33,6 +33,14 @@ test.each([
   expect(storedResult({ ...tally, ended }).isComplete).toBe(isComplete);
 });
 
+test('a share whose function has died is complete if all its recipients were read', () => {
+  expect(storedResult({ ...tally, isRead: true })).toMatchObject({
+    failures: { interrupted: 2 },
+    isComplete: true,
+  });
+  expect(storedResult({ ...tally, isRead: true, ended: 'cancelled' }).isComplete).toBe(false);
+});
+
 test('a share without a tally has no counts and is incomplete', () => {
   expect(storedResult(undefined)).toEqual(incomplete);
 });
@@ -55,8 +63,17 @@ test.each([
     100,
     70,
   ],
+  [
+    'of one incomplete share among complete ones too',
+    [
+      { ...complete, attempted: 20 },
+      { ...incomplete, attempted: 30 },
+    ],
+    100,
+    50,
+  ],
   ['are never fewer than those that were read', [{ ...incomplete, unreached: 80 }], 50, 80],
-  ['are not negative if the audience has grown', [{ ...incomplete, attempted: 30 }], 20, 0],
+  ['are at least one if the audience has grown', [{ ...incomplete, attempted: 30 }], 20, 1],
   ['of user ids are at least one', [{ ...incomplete, attempted: 30 }], undefined, 1],
 ])('the unreached %s', (_, results, subscribers, unreached) => {
   expect(totalOf(results, subscribers).unreached).toBe(unreached);

@@ -10,9 +10,9 @@ function notification(respondedAsync = false) {
   return { plan, sentAt };
 }
 
-/** A share that is claimed for 27 s. */
-function tally(ended?: Tally['ended']): Tally {
-  const claim = { by: 'a', until: after(27_000).getTime() };
+/** A share that is claimed until this many ms after the send. */
+function tally(ended?: Tally['ended'], ms = 27_000): Tally {
+  const claim = { by: 'a', step: 1, until: after(ms).getTime() };
   return { claim, position: 1, pending: 0, counts: noCounts, ended, shown: 0, clicked: 0 };
 }
 
@@ -29,9 +29,16 @@ const minute = 60_000;
 test.each([
   ['a share that is claimed', false, tally(), 27_000],
   ['a share that nobody has claimed', false, undefined, 29_000],
-  // Lambda repeats an asynchronous invocation after its function's end.
-  ['an asynchronous share that is claimed', true, tally(), 27_000 + 5 * minute],
-  ['an asynchronous share that waits in the queue', true, undefined, 65 * minute],
+  // Lambda drops an event that is an hour old. Its last attempt may then run for 15 minutes.
+  ['an asynchronous share that is claimed', true, tally(), 75 * minute + 1000],
+  // A repetition of the request may start it up to a day later.
+  [
+    'an asynchronous share that is claimed late',
+    true,
+    tally(undefined, 90 * minute),
+    90 * minute + 1000,
+  ],
+  ['an asynchronous share that waits in the queue', true, undefined, 75 * minute + 1000],
 ])('%s may be worked on until then, and is interrupted later', (_, respondedAsync, open, ms) => {
   const status = (now: Date) =>
     statusOf(notification(respondedAsync), [tally('complete'), open], now);

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import {
   claimFirstShare,
   newNotification,
@@ -18,6 +20,27 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 const sends = () => sendsOf(database);
+
+const registryOn = (dynamo: DynamoDBDocumentClient) =>
+  projectRegistry(dynamo, projectTables(database.tables), () => new Date());
+
+/** The database's client, with a function that sees the input of each call first. */
+function intercepted(onCall: (input: TransactWriteCommandInput) => void): DynamoDBDocumentClient {
+  const send = async (command: { readonly input: TransactWriteCommandInput }) => {
+    onCall(command.input);
+    return database.dynamo.send(command as never);
+  };
+  return { send } as unknown as DynamoDBDocumentClient;
+}
+
+/** The database's client, which fails after this many calls. */
+function interruptedAfter(calls: number): DynamoDBDocumentClient {
+  let made = 0;
+  return intercepted(() => {
+    made += 1;
+    if (made > calls) throw new Error('Interrupted.');
+  });
+}
 
 test('begin takes a unit of the month and stores the notification', async () => {
   const projectId = await database.createProject();
@@ -43,6 +66,50 @@ test('begin stores nothing for a project that was deleted', async () => {
   expect(await sends().begin(orphan, null)).toBe('project_gone');
   expect(await readRecord(database, 'no-such-project', orphan.id)).toBeUndefined();
   expect(await database.usage('no-such-project', '2126-11')).toBe(0);
+});
+
+test('begin stores nothing for a project that is being removed', async () => {
+  const projectId = await database.createProject();
+  await expect(registryOn(interruptedAfter(1)).remove(projectId, randomBytes)).rejects.toThrow();
+  const orphans = Array.from({ length: 50 }, () => newNotification(projectId));
+  for (const orphan of orphans) expect(await sends().begin(orphan, null)).toBe('project_gone');
+  for (const { id } of orphans) {
+    expect(await readRecord(database, projectId, id)).toBeUndefined();
+  }
+});
+
+test('begin stores nothing for an earlier project of the same id', async () => {
+  const projectId = await database.createProject();
+  const orphan = { ...newNotification(projectId), projectCreatedAt: '2026-10-01T00:00:00.000Z' };
+  expect(await sends().begin(orphan, null)).toBe('project_gone');
+  await sends().cancel(orphan, 'r');
+  expect(await readRecord(database, projectId, orphan.id)).toBeUndefined();
+});
+
+test('begin touches no item that all sends of a project share', async () => {
+  const projectId = await database.createProject();
+  const number = 200;
+  const inputs: TransactWriteCommandInput[] = [];
+  const recorded = sendsOf({
+    ...database,
+    dynamo: intercepted((input) => inputs.push(input)),
+  });
+  for (let sent = 0; sent < number; sent += 1) {
+    expect(await recorded.begin(newNotification(projectId), null)).toBe('begun');
+  }
+  const sendsByItem = new Map<string, number>();
+  const checked = new Set<string>();
+  for (const { TransactItems = [] } of inputs) {
+    for (const { Update, ConditionCheck, Put } of TransactItems) {
+      const write = Update ?? ConditionCheck ?? Put!;
+      const item = JSON.stringify([write.TableName, 'Key' in write ? write.Key : Put!.Item]);
+      sendsByItem.set(item, (sendsByItem.get(item) ?? 0) + 1);
+      if (ConditionCheck !== undefined) checked.add(item);
+    }
+  }
+  expect(checked.size).toBeGreaterThanOrEqual(5);
+  // An eighth of them is expected.
+  expect(Math.max(...sendsByItem.values())).toBeLessThan(number / 4);
 });
 
 test('200 concurrent sends with a cap of 50 store 50 notifications', async () => {
@@ -115,6 +182,33 @@ describe('cancel', () => {
     expect(await sends().earlier(projectId, 'a1')).toBeDefined();
   });
 
+  test.each([
+    ['undoes begin', 'without a push', 0],
+    ['does nothing', 'after a push', 1],
+  ])('%s if another invocation has ended the first share %s', async (_does, _when, attempted) => {
+    const projectId = await database.createProject();
+    const begun = newNotification(projectId);
+    await sends().begin(begun, 10);
+    await claimFirstShare(database, begun, 'other');
+    const counts = { ...noCounts, attempted, delivered: attempted };
+    await talliesOf(database).save(
+      { projectId, notificationId: begun.id, firstTally: 0, expiresAt: 5_000_000_000 },
+      { by: 'other', step: 2, previous: { by: 'other', step: 1 } },
+      { until: 1000, position: 1, pending: 0, counts, ended: 'incomplete' },
+    );
+    await sends().cancel(begun, 'r');
+    expect(await database.usage(projectId, '2126-11')).toBe(attempted);
+  });
+
+  test('leaves no tally that counts events', async () => {
+    const projectId = await database.createProject();
+    const begun = newNotification(projectId);
+    await sends().begin(begun, 10);
+    await claimFirstShare(database, begun, 'r');
+    await sends().cancel(begun, 'r');
+    expect(await talliesOf(database).count(projectId, begun.id, 0, 'shown')).toBe(false);
+  });
+
   test('prevents that the first share is claimed later', async () => {
     const projectId = await database.createProject();
     const begun = newNotification(projectId);
@@ -157,14 +251,9 @@ describe('cancel', () => {
 
   test('stores nothing for a project that was deleted', async () => {
     const projectId = await database.createProject();
-    const registry = projectRegistry(
-      database.dynamo,
-      projectTables(database.tables),
-      () => new Date(),
-    );
     const failed = newNotification(projectId);
     await sends().begin(failed, 10);
-    await registry.remove(projectId, randomBytes);
+    await registryOn(database.dynamo).remove(projectId, randomBytes);
     await sends().cancel(failed, 'r');
     expect(await readRecord(database, projectId, failed.id)).toBeUndefined();
     expect(await database.usage(projectId, '2126-11')).toBe(0);

@@ -2,12 +2,11 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
-import type { Database } from '../../fixtures/database.ts';
+import { type Database, projectCreatedAt } from '../../fixtures/database.ts';
 
 export function sendsOf({ dynamo, tables }: Database) {
-  const { PROJECTS_TABLE, NOTIFICATIONS_TABLE, TALLIES_TABLE, USAGE_TABLE } = tables;
+  const { NOTIFICATIONS_TABLE, TALLIES_TABLE, USAGE_TABLE } = tables;
   return sendStore(dynamo, {
-    projects: PROJECTS_TABLE,
     notifications: NOTIFICATIONS_TABLE,
     tallies: TALLIES_TABLE,
     usage: USAGE_TABLE,
@@ -31,6 +30,7 @@ export function newNotification(
   created += 1;
   return {
     projectId,
+    projectCreatedAt,
     id: `n${created}`,
     content: { title: 'T', body: undefined, url: 'https://example.com/' },
     plan: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
@@ -47,8 +47,8 @@ export async function claimFirstShare(
   // A century ahead, as the notifications.
   const key = { projectId, notificationId, firstTally: 0, expiresAt: 5_000_000_000 };
   const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 };
-  const chunk = { by, step: 1, until: 1000, position: 1, pending: 1, counts };
-  return (await talliesOf(database).startChunk(key, chunk)) === 'started';
+  const progress = { until: 1000, position: 1, pending: 1, counts, ended: undefined };
+  return (await talliesOf(database).save(key, { by, step: 1 }, progress)) === undefined;
 }
 
 /** Reads a notification's item; undefined if it does not exist. */

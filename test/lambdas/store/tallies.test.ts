@@ -1,6 +1,11 @@
+import type {
+  BatchGetCommand,
+  BatchGetCommandInput,
+  DynamoDBDocumentClient,
+} from '@aws-sdk/lib-dynamodb';
 import {
-  type ChunkStart,
   type ShareKey,
+  type StoredProgress,
   type TallyStore,
   tallyStore,
   type Writer,
@@ -37,17 +42,19 @@ function newShare(): ShareKey {
   };
 }
 
-const chunk = (by: string, change: Partial<ChunkStart> = {}): ChunkStart => ({
-  by,
-  step: 1,
+const progress = (change: Partial<StoredProgress> = {}): StoredProgress => ({
   until: 1000,
   position: 10,
   pending: 5,
   counts: noCounts,
+  ended: undefined,
   ...change,
 });
 
-const writer = (by: string, step = 2): Writer => ({ by, previous: by, step });
+/** The first write of an invocation. */
+const newcomer = (by: string): Writer => ({ by, step: 1 });
+/** A later one. */
+const owner = (by: string, step = 2): Writer => ({ by, step, previous: { by, step: 1 } });
 
 // The tests of the use cases use the tallies in memory.
 describe.each([
@@ -70,23 +77,26 @@ describe.each([
     test('is claimed by one of many invocations', async () => {
       const key = newShare();
       const ids = Array.from({ length: 20 }, (_, index) => `invocation ${index}`);
-      const started = await Promise.all(ids.map((id) => tallies().startChunk(key, chunk(id))));
-      const winners = ids.filter((_, index) => started[index] === 'started');
+      const saved = await Promise.all(
+        ids.map((id) => tallies().save(key, newcomer(id), progress())),
+      );
+      const winners = ids.filter((_, index) => saved[index] === undefined);
       expect(winners).toHaveLength(1);
       expect((await first(key))?.claim?.by).toBe(winners[0]);
     });
 
     test('stays claimed when the call is repeated', async () => {
       const key = newShare();
-      expect(await tallies().startChunk(key, chunk('a'))).toBe('started');
-      expect(await tallies().startChunk(key, chunk('a'))).toBe('started');
+      expect(await tallies().save(key, newcomer('a'), progress())).toBeUndefined();
+      expect(await tallies().save(key, newcomer('a'), progress())).toBeUndefined();
     });
 
     test('is described to an invocation that does not get it', async () => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a', { until: 77, position: 8, pending: 4, counts }));
-      expect(await tallies().startChunk(key, chunk('b'))).toEqual({
-        claim: { by: 'a', until: 77 },
+      const stored = { until: 77, position: 8, pending: 4, counts };
+      await tallies().save(key, newcomer('a'), progress(stored));
+      expect(await tallies().save(key, newcomer('b'), progress())).toEqual({
+        claim: { by: 'a', step: 1, until: 77 },
         position: 8,
         pending: 4,
         counts,
@@ -98,46 +108,54 @@ describe.each([
 
     test('is taken over from the invocation that had it, by one', async () => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a'));
-      const takeover = { previous: 'a', position: 20, counts };
-      const started = await Promise.all(
-        ['b', 'c', 'd'].map((by) => tallies().startChunk(key, chunk(by, takeover))),
+      await tallies().save(key, newcomer('a'), progress());
+      const previous = { by: 'a', step: 1 };
+      const saved = await Promise.all(
+        ['b', 'c', 'd'].map((by) =>
+          tallies().save(key, { by, step: 1, previous }, progress({ position: 20, counts })),
+        ),
       );
-      expect(started.filter((one) => one === 'started')).toHaveLength(1);
+      expect(saved.filter((other) => other === undefined)).toHaveLength(1);
       expect(await first(key)).toMatchObject({ position: 20, counts });
-      expect(await tallies().startChunk(key, chunk('a', { previous: 'a' }))).not.toBe('started');
+    });
+
+    test('is not taken over from an invocation that has written since', async () => {
+      const key = newShare();
+      await tallies().save(key, newcomer('a'), progress());
+      await tallies().save(key, owner('a'), progress({ position: 20 }));
+      const takeover = { by: 'b', step: 1, previous: { by: 'a', step: 1 } };
+      expect(await tallies().save(key, takeover, progress({ position: 30 }))).toMatchObject({
+        claim: { by: 'a', step: 2 },
+        position: 20,
+      });
+    });
+
+    test('is not taken back by the invocation that has lost it', async () => {
+      const key = newShare();
+      await tallies().save(key, newcomer('a'), progress());
+      const takeover = { by: 'b', step: 1, previous: { by: 'a', step: 1 } };
+      expect(await tallies().save(key, takeover, progress())).toBeUndefined();
+      const other = { claim: { by: 'b' } };
+      expect(await tallies().save(key, owner('a'), progress())).toMatchObject(other);
+      expect(await tallies().save(key, newcomer('a'), progress())).toMatchObject(other);
     });
 
     test('keeps the counts of its own invocation only', async () => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a'));
-      await tallies().save(key, writer('b'), {
-        position: 10,
-        pending: 0,
-        counts,
-        ended: 'complete',
-      });
+      await tallies().save(key, newcomer('a'), progress());
+      const end = progress({ pending: 0, counts, ended: 'complete' });
+      await tallies().save(key, owner('b'), end);
       expect(await first(key)).toMatchObject({ pending: 5, counts: noCounts, ended: undefined });
-      await tallies().save(key, writer('a'), {
-        position: 10,
-        pending: 2,
-        counts,
-        ended: undefined,
-      });
+      await tallies().save(key, owner('a'), progress({ pending: 2, counts }));
       expect(await first(key)).toMatchObject({ pending: 2, counts, ended: undefined });
-      await tallies().save(key, writer('a'), {
-        position: 10,
-        pending: 0,
-        counts,
-        ended: 'complete',
-      });
+      await tallies().save(key, owner('a', 3), end);
       expect(await first(key)).toMatchObject({ pending: 0, counts, ended: 'complete' });
     });
   });
 
   test('tallies of several notifications are found in the given order', async () => {
     const [one, other] = [newShare(), newShare()];
-    for (const key of [one, other]) await tallies().startChunk(key, chunk('a'));
+    for (const key of [one, other]) await tallies().save(key, newcomer('a'), progress());
     for (let number = 1; number < 130; number += 1) await tallies().open(one, number);
     const numbers = Array.from({ length: 131 }, (_, number) => 130 - number);
     const found = await tallies().findEach([
@@ -158,19 +176,18 @@ describe.each([
 
   test('a write that arrives late does nothing', async () => {
     const key = newShare();
-    await tallies().startChunk(key, chunk('a'));
-    const progress = { position: 10, counts, ended: undefined };
+    await tallies().save(key, newcomer('a'), progress());
     const save = (step: number, pending: number) =>
-      tallies().save(key, writer('a', step), { ...progress, pending });
-    expect(await save(3, 0)).toBe(true);
-    expect(await save(2, 4)).toBe(false);
+      tallies().save(key, owner('a', step), progress({ pending }));
+    expect(await save(3, 0)).toBeUndefined();
+    expect(await save(2, 4)).toMatchObject({ pending: 0 });
     expect(await first(key)).toMatchObject({ pending: 0 });
   });
 
   describe('events', () => {
     test('are counted in the tally that they name, each once', async () => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a'));
+      await tallies().save(key, newcomer('a'), progress());
       await tallies().open(key, 1);
       const count = (tally: number, type: 'shown' | 'clicked') =>
         tallies().count('shop', key.notificationId, tally, type);
@@ -188,16 +205,11 @@ describe.each([
 
     test('survive the progress of their share', async () => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a'));
+      await tallies().save(key, newcomer('a'), progress());
       await tallies().count('shop', key.notificationId, 0, 'shown');
       await tallies().open(key, 0);
-      await tallies().startChunk(key, chunk('a', { previous: 'a', step: 2, position: 20 }));
-      await tallies().save(key, writer('a', 3), {
-        position: 10,
-        pending: 0,
-        counts,
-        ended: 'complete',
-      });
+      await tallies().save(key, owner('a'), progress({ position: 20 }));
+      await tallies().save(key, owner('a', 3), progress({ pending: 0, ended: 'complete' }));
       expect(await first(key)).toMatchObject({ shown: 1 });
     });
 
@@ -206,7 +218,7 @@ describe.each([
       ['an unknown tally', 'shop', 1],
     ])('of %s are refused and leave nothing', async (_, projectId, tally) => {
       const key = newShare();
-      await tallies().startChunk(key, chunk('a'));
+      await tallies().save(key, newcomer('a'), progress());
       expect(await tallies().count(projectId, key.notificationId, tally, 'shown')).toBe(false);
       expect(await tallies().find(key.notificationId, [0, 1])).toMatchObject([
         { shown: 0 },
@@ -222,5 +234,44 @@ describe.each([
     await tallies().count('shop', key.notificationId, 129, 'clicked');
     const found = await tallies().find(key.notificationId, [...numbers, 130]);
     expect(found.map((tally) => tally?.clicked)).toEqual([...Array(129).fill(0), 1, undefined]);
+  });
+});
+
+describe('tallies are read', () => {
+  /** A client that answers with a page of one tally each. */
+  function pagingClient() {
+    const requests: BatchGetCommandInput[] = [];
+    const client = {
+      send: async ({ input }: BatchGetCommand) => {
+        requests.push(input);
+        const [[table, { Keys = [] }]] = Object.entries(input.RequestItems!) as [
+          [string, { Keys?: Record<string, unknown>[] }],
+        ];
+        const [read, ...left] = Keys;
+        return {
+          Responses: { [table]: [{ ...read, shown: requests.length }] },
+          UnprocessedKeys: left.length === 0 ? {} : { [table]: { Keys: left } },
+        };
+      },
+    };
+    return { client: client as unknown as DynamoDBDocumentClient, requests };
+  }
+
+  test('until DynamoDB has processed all keys', async () => {
+    const { client, requests } = pagingClient();
+    const found = await tallyStore(client, 'Tallies').find('n', [0, 1, 2]);
+    expect(found.map((tally) => tally?.shown)).toEqual([1, 2, 3]);
+    expect(requests).toHaveLength(3);
+  });
+
+  // A claim that was just written decides whether somebody is pushed to twice.
+  test('consistently', async () => {
+    const { client, requests } = pagingClient();
+    const store = tallyStore(client, 'Tallies');
+    await store.find('n', [0, 1]);
+    await store.findEach([{ notificationId: 'n', numbers: [0] }]);
+    expect(requests.map(({ RequestItems }) => RequestItems!.Tallies!.ConsistentRead)).toEqual([
+      ...[true, true, true],
+    ]);
   });
 });

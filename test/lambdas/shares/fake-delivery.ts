@@ -1,0 +1,68 @@
+import type { Recipient } from '../../../contract/audience.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import type {
+  Delivery,
+  DeliveryOptions,
+  DeliveryReport,
+  StartDelivery,
+} from '../../../lambdas/push/delivery/delivery.ts';
+import { addCounts } from '../../../lambdas/shares/results.ts';
+import type { Chunk } from '../../fixtures/chunk.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+
+/** What becomes of a chunk. */
+export interface FakeChunk {
+  readonly done: Promise<DeliveryReport>;
+  readonly soFar: () => DeliveryReport;
+}
+
+export type PushChunk = (chunk: Chunk) => FakeChunk;
+
+/** Starts deliveries that want the next chunk when the one before has ended. */
+export function fakeDelivery(push: PushChunk): StartDelivery {
+  return (options) => new FakeDelivery(options, push);
+}
+
+class FakeDelivery implements Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #push: PushChunk;
+  readonly #chunks: FakeChunk[] = [];
+  #isStopped = false;
+
+  constructor(options: DeliveryOptions, push: PushChunk) {
+    this.#options = options;
+    this.#push = push;
+  }
+
+  add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void {
+    const { times, ...options } = this.#options;
+    const { lastPushAt, endAt } = times;
+    const chunk = this.#push({ recipients, vapid, lastPushAt, endAt, ...options });
+    const index = this.#chunks.push(chunk) - 1;
+    void chunk.done.then((report) => {
+      this.#chunks[index] = { ...chunk, soFar: () => report };
+    });
+  }
+
+  async wantsMore(): Promise<boolean> {
+    await this.#allDone();
+    return !this.#isStopped;
+  }
+
+  async end(): Promise<DeliveryReport> {
+    await this.#allDone();
+    return this.soFar();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  soFar(): DeliveryReport {
+    return this.#chunks.map(({ soFar }) => soFar()).reduce(addCounts, noCounts);
+  }
+
+  async #allDone(): Promise<void> {
+    for (const { done } of this.#chunks) await done;
+  }
+}

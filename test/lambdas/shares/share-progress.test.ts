@@ -1,0 +1,37 @@
+import { setImmediate } from 'node:timers/promises';
+import { ShareProgress } from '../../../lambdas/shares/share-progress.ts';
+import type { TallyStore } from '../../../lambdas/store/tallies.ts';
+import { noCounts } from '../../fixtures/virtual-delivery.ts';
+import { invocation, share, startMs } from './recorded-share-parts.ts';
+
+const { signal } = new AbortController();
+
+function progressWith(save: TallyStore['save']): ShareProgress {
+  const parts = { tallies: { save }, clock: () => new Date(startMs), soFar: () => noCounts };
+  return new ShareProgress(parts, share(), invocation);
+}
+
+test('writes of a share run one after another: the later one would overtake the other', async () => {
+  const writing: number[] = [];
+  const progress = progressWith(async (_, { step }) => {
+    writing.push(step);
+    await setImmediate();
+    expect(writing.at(-1)).toBe(step);
+    return undefined;
+  });
+  await Promise.all([progress.save(signal), progress.save(signal), progress.save(signal)]);
+  expect(writing).toEqual([1, 2, 3]);
+});
+
+test('a write that fails does not prevent the next one', async () => {
+  const steps: number[] = [];
+  const progress = progressWith(async (_, { step }) => {
+    steps.push(step);
+    if (step === 1) throw new Error('throttled');
+    return undefined;
+  });
+  await expect(progress.save(signal)).rejects.toThrow('throttled');
+  await progress.save(signal);
+  expect(steps).toEqual([1, 2]);
+  expect(progress.hasClaim).toBe(true);
+});
