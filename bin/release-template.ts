@@ -1,8 +1,13 @@
-/** Writes the template of a release, with which the next versions are compared. */
+/** Writes the template of a release, and samples of its shares, with which the next versions are compared. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import { releasedTemplate } from './release/released-template.ts';
+import { shareSamples } from './release/share-samples.ts';
 
 const template = JSON.parse(readFileSync('cdk.out/Carillon.template.json', 'utf8'));
-const release = { version: packageJson.version, ...releasedTemplate(template) };
-writeFileSync('releases/template.json', `${JSON.stringify(release, null, 2)}\n`);
+write('template', { version: packageJson.version, ...releasedTemplate(template) });
+write('shares', shareSamples());
+
+function write(name: string, value: object): void {
+  writeFileSync(`releases/${name}.json`, `${JSON.stringify(value, null, 2)}\n`);
+}
