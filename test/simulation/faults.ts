@@ -26,7 +26,14 @@ export const highestRates = {
   'refused invocation': 0.7,
   'lost invocation': 0.3,
   'lost invocation response': 0.5,
+  'connection broken before the invocation': 0.3,
+  'connection broken after the invocation': 0.3,
   'duplicated invocation': 0.5,
+  'duplicate at the end of a claim': 0.3,
+  /** Lambda repeats the invocation after about a second, as often as hosts die. */
+  'host died': 0.5,
+  /** The repetition is throttled for up to an hour. */
+  'late repetition': 0.7,
   /** An asynchronous invocation waits for minutes. */
   'late invocation': 0.3,
   'push throttled': 0.2,
@@ -42,7 +49,9 @@ export const highestRates = {
   'wrong key pair': 0.3,
   /** A function remembers the project as it was before its key pair was rotated. */
   'pair unknown to the function': 0.5,
-  'project deleted': 0.3,
+  'project deleted': 0.6,
+  /** Another owner creates a project with the id of one that was deleted. */
+  'project created again': 1,
   'subscriber added': 0.6,
   'subscriber removed': 0.6,
   'request repeated at the same time': 0.4,

@@ -1,7 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../../contract/errors.ts';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
 import type { World } from './world.ts';
 
@@ -14,7 +18,6 @@ export type RunOutcome<Result> =
 /** As in `lambdas/store/dynamo.ts`. */
 const maxAttempts = 3;
 const requestTimeoutMs = 2000;
-const maxConflicts = 9;
 
 /**
  * One invocation of a function. Once it has ended or died nothing of it happens any more, except for
@@ -109,74 +112,77 @@ export class FunctionRun {
     return true;
   }
 
-  /** A client of the database. */
+  /** A client of the database, with the repetitions of the functions' own. */
   dynamo(): DynamoDBDocumentClient {
+    const { random } = this.#world;
+    const parts = {
+      sleep: this.sleep,
+      random: () => random.next(),
+      newToken: () => this.#world.nextToken(),
+    };
     const send = (command: DatabaseCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
-      this.#call(command, abortSignal);
+      sendRepeatedly(
+        { input: command.input, isTransaction: command instanceof TransactWriteCommand },
+        (input) => this.#call(withInput(command, input), abortSignal),
+        parts,
+      );
     return { send } as unknown as DynamoDBDocumentClient;
   }
 
-  #call(command: DatabaseCommand, signal: AbortSignal | undefined): Promise<object> {
+  /** One call of the SDK: up to three attempts, and a token for a transaction that has none. */
+  #call(given: DatabaseCommand, signal: AbortSignal | undefined): Promise<object> {
     const { scheduler, faults, random, database } = this.#world;
-    const isTransaction = command instanceof TransactWriteCommand;
+    const command = withToken(given, () => this.#world.nextToken());
     const what = () => described(command);
     return new Promise((resolve, reject) => {
       let isSettled = false;
-      /** DynamoDB recognises the repetition of a transaction that succeeded. */
-      let earlier: object | undefined;
       const settle = (outcome: CallOutcome) => {
         if (isSettled || !this.#isAlive) return;
         isSettled = true;
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', abort);
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value);
       };
-      const giveUp = () => {
-        if (!isSettled) this.note(() => `gave up: ${what()}`);
-        settle({ error: new ServiceError('unavailable', 'Simulated.', { retryAfter: 1 }) });
+      const giveUp = (name: string) => {
+        if (!isSettled) this.note(() => `${name}: ${what()}`);
+        settle({ error: errorNamed(name) });
       };
+      const abort = () => giveUp('AbortError');
       const execute = (): CallOutcome => {
         try {
-          earlier ??= database.execute(command);
-          const value = earlier;
-          if (!isTransaction) earlier = undefined;
-          return { value };
+          return { value: database.execute(command) };
         } catch (error) {
           return { error };
         }
       };
-      const attempt = (number: number, conflicts: number): void => {
+      const attempt = (number: number): void => {
         if (isSettled || !this.#isAlive) return;
         if (this.crashes('crash before a call', what)) return;
-        const retry = (ms: number) =>
-          this.after(ms, () =>
-            number === maxAttempts ? giveUp() : attempt(number + 1, conflicts),
-          );
+        const retry = (ms: number, error: string) =>
+          this.after(ms, () => (number === maxAttempts ? giveUp(error) : attempt(number + 1)));
         const there = faults.occurs('slow call') ? random.latency(50, 1500) : random.latency(1, 30);
         const back = random.between(1, 5);
         if (this.#world.isInOutage() || faults.occurs('throttled')) {
           this.note(() => `throttled: ${what()}`);
-          retry(there + back + random.between(0, 50 * 2 ** number));
-        } else if (isTransaction && conflicts < maxConflicts && faults.occurs('conflict')) {
+          retry(there + back + random.between(0, 50 * 2 ** number), 'ThrottlingException');
+        } else if (isWrite(command) && faults.occurs('conflict')) {
           this.note(() => `conflict: ${what()}`);
-          this.after(there + back + random.between(0, 20 * 2 ** conflicts), () =>
-            attempt(number, conflicts + 1),
-          );
+          this.after(there + back, () => settle({ error: conflictOf(command) }));
         } else if (faults.occurs('lost call')) {
           this.note(() => `lost call: ${what()}`);
-          retry(requestTimeoutMs);
+          retry(requestTimeoutMs, 'TimeoutError');
         } else if (faults.occurs('lost response')) {
           scheduler.after(there, () => {
             execute();
             this.note(() => `lost response: ${what()}`);
           });
-          retry(requestTimeoutMs);
+          retry(requestTimeoutMs, 'TimeoutError');
         } else if (faults.occurs('late write')) {
           scheduler.after(requestTimeoutMs + random.latency(10, 10_000), () => {
             execute();
             this.note(() => `late: ${what()}`);
           });
-          retry(requestTimeoutMs);
+          retry(requestTimeoutMs, 'TimeoutError');
         } else {
           scheduler.after(there, () => {
             const outcome = execute();
@@ -186,11 +192,39 @@ export class FunctionRun {
           });
         }
       };
-      if (signal?.aborted) return giveUp();
-      signal?.addEventListener('abort', giveUp);
-      attempt(1, 0);
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      attempt(1);
     });
   }
+}
+
+function withInput(command: DatabaseCommand, input: object): DatabaseCommand {
+  return input === command.input ? command : Object.assign(Object.create(command), { input });
+}
+
+/** The SDK creates a token for each call whose input has none. */
+function withToken(command: DatabaseCommand, newToken: () => string): DatabaseCommand {
+  if (!(command instanceof TransactWriteCommand)) return command;
+  return withInput(command, { ClientRequestToken: newToken(), ...command.input });
+}
+
+function isWrite(command: DatabaseCommand): boolean {
+  return command instanceof TransactWriteCommand || command instanceof UpdateCommand;
+}
+
+/** What the SDK throws for a write of an item that another transaction is writing. */
+function conflictOf(command: DatabaseCommand): Error {
+  if (!(command instanceof TransactWriteCommand)) return errorNamed('TransactionConflictException');
+  const { TransactItems } = command.input as TransactWriteCommandInput;
+  const CancellationReasons = TransactItems!.map((_, index) => ({
+    Code: index === 0 ? 'TransactionConflict' : 'None',
+  }));
+  return Object.assign(errorNamed('TransactionCanceledException'), { CancellationReasons });
+}
+
+function errorNamed(name: string): Error {
+  return Object.assign(new Error('Simulated.'), { name });
 }
 
 type CallOutcome = { readonly value: object } | { readonly error: unknown };

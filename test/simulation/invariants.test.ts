@@ -1,6 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { ChunkReport, Deliver } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type {
+  DeliveryOptions,
+  DeliveryReport,
+  StartDelivery,
+} from '../../lambdas/push/delivery/delivery.ts';
 import type { ShareParts } from '../../lambdas/shares/deliver-share.ts';
 import { noCounts } from '../../lambdas/shares/results.ts';
 import type { TallyStore } from '../../lambdas/store/tallies.ts';
@@ -18,16 +22,16 @@ beforeAll(useSmallLimits);
 const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]>> = {
   pushedOnce: [
     'every invocation gets the share',
-    tallies(({ startChunk }) => ({
-      startChunk: async (...call) => {
-        await startChunk(...call);
-        return 'started';
+    tallies(({ save }) => ({
+      save: async (...call) => {
+        await save(...call);
+        return undefined;
       },
     })),
   ],
   noPushAfterItsTime: [
     'pushes start 5 s longer',
-    deliver((original) => (chunk) => original({ ...chunk, lastPushAt: chunk.lastPushAt + 5000 })),
+    deliver((original) => (options) => original(longer(options, 5000, 0))),
   ],
   asyncReachesEveryone: [
     'the end of a share is not stored',
@@ -39,14 +43,18 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   everyoneIsCounted: ['one recipient of a chunk is not read', { parts: withoutOneRecipient }],
   attemptedMeansPushed: [
     'one recipient counts as delivered without a push',
-    deliver((original) => (chunk) => {
-      const recipients = chunk.recipients.slice(1);
-      const left = chunk.recipients.length - recipients.length;
-      return reporting(original({ ...chunk, recipients }), (report) => ({
+    deliver((original) => (options) => {
+      let left = 0;
+      const delivery = reporting(original(options), (report) => ({
         ...report,
         attempted: report.attempted + left,
         delivered: report.delivered + left,
       }));
+      const add: typeof delivery.add = (recipients, vapid) => {
+        left += Math.min(1, recipients.length);
+        delivery.add(recipients.slice(1), vapid);
+      };
+      return Object.assign(Object.create(delivery), { add });
     }),
   ],
   countsAddUp: [
@@ -62,11 +70,11 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   monthCounterIsExact: [
     'a cancelled send does not return its unit',
-    { database: (world) => dropUpdates(world, 'ADD used :minusOne') },
+    { database: (world) => dropUpdates(world, 'ADD used :givenBack') },
   ],
   subscriberCountersAreExact: [
     'a removal does not change the counter',
-    { database: (world) => dropUpdates(world, 'SET used = used - :removed') },
+    { database: (world) => dropUpdates(world, 'ADD used :givenBack') },
   ],
   acceptedIsStored: [
     'a send begins without being stored',
@@ -107,18 +115,23 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   respondsInTime: [
     'a delivery may take 10 s longer',
-    deliver((original) => (chunk) => {
-      const [lastPushAt, endAt] = [chunk.lastPushAt + 10_000, chunk.endAt + 10_000];
-      return original({ ...chunk, lastPushAt, endAt });
-    }),
+    deliver((original) => (options) => original(longer(options, 10_000, 10_000))),
   ],
   everyNotificationEnds: [
     'a claim lasts for days',
-    tallies(({ startChunk }) => ({
-      startChunk: (key, chunk, signal) =>
-        startChunk(key, { ...chunk, until: chunk.until + 1e9 }, signal),
+    tallies(({ save }) => ({
+      save: (key, writer, progress, signal) =>
+        save(key, writer, { ...progress, until: progress.until + 1e9 }, signal),
     })),
   ],
+  statusIsFinal: [
+    'a claim is stored as shorter than it is',
+    tallies(({ save }) => ({
+      save: (key, writer, progress, signal) =>
+        save(key, writer, { ...progress, until: progress.until - 30_000 }, signal),
+    })),
+  ],
+  deletedProjectIsSilent: ['functions never notice a deletion', { database: rememberProject }],
 };
 
 test('each invariant has a breakage', () => {
@@ -144,19 +157,44 @@ function tallies(change: (store: TallyStore) => Partial<TallyStore>): Breakage {
   };
 }
 
-function deliver(change: (original: Deliver) => Deliver): Breakage {
-  return { parts: (parts) => ({ ...parts, deliver: change(parts.deliver) }) };
+function deliver(change: (original: StartDelivery) => StartDelivery): Breakage {
+  return { parts: (parts) => ({ ...parts, startDelivery: change(parts.startDelivery) }) };
 }
 
-function reports(change: (report: ChunkReport) => ChunkReport): Breakage {
-  return deliver((original) => (chunk) => reporting(original(chunk), change));
+function reports(change: (report: DeliveryReport) => DeliveryReport): Breakage {
+  return deliver((original) => (options) => reporting(original(options), change));
 }
 
+/** A delivery with other counts. */
 function reporting(
-  delivery: ReturnType<Deliver>,
-  change: (report: ChunkReport) => ChunkReport,
-): ReturnType<Deliver> {
-  return { ...delivery, done: delivery.done.then(change) };
+  delivery: ReturnType<StartDelivery>,
+  change: (report: DeliveryReport) => DeliveryReport,
+): ReturnType<StartDelivery> {
+  return {
+    add: (...call) => delivery.add(...call),
+    wantsMore: () => delivery.wantsMore(),
+    stop: () => delivery.stop(),
+    soFar: () => change(delivery.soFar()),
+    end: async () => change(await delivery.end()),
+  };
+}
+
+function longer(options: DeliveryOptions, lastPushMs: number, endMs: number): DeliveryOptions {
+  const { times } = options;
+  return {
+    ...options,
+    times: {
+      get lastPushAt() {
+        return times.lastPushAt + lastPushMs;
+      },
+      get lastRetryAt() {
+        return times.lastRetryAt + lastPushMs;
+      },
+      get endAt() {
+        return times.endAt + endMs;
+      },
+    },
+  };
 }
 
 function withoutOneRecipient<Parts extends ShareParts>(parts: Parts): Parts {
@@ -168,6 +206,17 @@ function withoutOneRecipient<Parts extends ShareParts>(parts: Parts): Parts {
   return { ...parts, audiences: { ...audiences, everyone } };
 }
 
+/** Returns the project as it was read first. */
+function rememberProject({ database }: World): void {
+  const execute = database.execute.bind(database);
+  let first: object | undefined;
+  database.execute = (command) => {
+    if (!(command instanceof TransactGetCommand)) return execute(command);
+    first ??= execute(command);
+    return first;
+  };
+}
+
 /** Leaves out an update of transactions. */
 function dropUpdates({ database }: World, expression: string): void {
   const execute = database.execute.bind(database);
@@ -177,6 +226,8 @@ function dropUpdates({ database }: World, expression: string): void {
     };
     if (TransactItems === undefined || command instanceof UpdateCommand) return execute(command);
     const kept = TransactItems.filter(({ Update }) => Update?.UpdateExpression !== expression);
-    return execute(Object.assign(Object.create(command), { input: { TransactItems: kept } }));
+    return execute(
+      Object.assign(Object.create(command), { input: { ...command.input, TransactItems: kept } }),
+    );
   };
 }

@@ -1,20 +1,23 @@
 import { limits } from '../../contract/limits.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { partOf, subscriberPeriod } from '../../lambdas/store/subscription-keys.ts';
+import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { tables } from './database/memory-database.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report } from './simulation.ts';
-import type { PushAttempt } from './world.ts';
+import type { PushAttempt, World } from './world.ts';
 
 /** Says what is wrong, or undefined. */
 export type Invariant = (report: Report) => string | undefined;
+
+/** Ms within which pushes end after the deletion of their project: two looks at it, and a slow call. */
+const silentAfterMs = 10_000;
 
 /** Three, and one more with the other key pair. */
 const maxAttempts = 4;
 
 /**
- * A recipient is pushed to by one invocation in one chunk, and again only after an attempt whose outcome
+ * A recipient is pushed to by one invocation in one delivery, and again only after an attempt whose outcome
  * was transient.
  */
 function pushedOnce({ world }: Report): string | undefined {
@@ -23,8 +26,8 @@ function pushedOnce({ world }: Report): string | undefined {
   const byRecipient = grouped(inOrder, (at) => `${at.path} of ${at.notificationId}`);
   for (const [recipient, attempts] of byRecipient) {
     const [first] = attempts;
-    for (const [index, { run, chunk }] of attempts.entries()) {
-      if (run !== first!.run || chunk !== first!.chunk) {
+    for (const [index, { run, delivery }] of attempts.entries()) {
+      if (run !== first!.run || delivery !== first!.delivery) {
         return `${recipient} is pushed to by ${first!.run} and by ${run}`;
       }
       if (index > 0 && !attempts[index - 1]!.isTransient) {
@@ -138,35 +141,49 @@ function talliesAddUpToResponse(report: Report): string | undefined {
 
 function monthCounterIsExact({ world, scenario }: Report): string | undefined {
   if (scenario.projectDeletedAt !== undefined) return undefined;
-  const stored = new Map<string, number>();
-  for (const { content, sentAt } of world.database.items(tables.notifications)) {
-    if (content === undefined) continue;
-    const month = utcMonth(new Date(sentAt as string));
-    stored.set(month, (stored.get(month) ?? 0) + 1);
-  }
-  for (const { period, used } of world.database.items(tables.usage)) {
-    if (String(period).startsWith('subscribers')) continue;
-    const expected = stored.get(String(period)) ?? 0;
-    if (used !== expected) return `${period}: counted ${used}, stored ${expected} notifications`;
-    if (scenario.monthlyCap !== null && expected > scenario.monthlyCap) {
-      return `${period}: ${expected} notifications, above the cap of ${scenario.monthlyCap}`;
-    }
+  const sent = world.database
+    .items(tables.notifications)
+    .filter(({ content }) => content !== undefined)
+    .map(({ sentAt }) => utcMonth(new Date(sentAt as string)));
+  const counted = world.database.items(tables.usage).map(({ period }) => monthIn(period));
+  for (const month of new Set([...sent, ...counted])) {
+    if (month === undefined) continue;
+    const stored = sent.filter((other) => other === month).length;
+    const wrong = wrongCounter(world, month, stored, scenario.monthlyCap);
+    if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
 function subscriberCountersAreExact({ world, scenario }: Report): string | undefined {
-  const counted = new Map<string, number>();
-  for (const { endpointHash: hash } of world.database.items(tables.subscriptions)) {
-    const period = subscriberPeriod(scenario.subscriberCounter, partOf(hash as Uint8Array));
-    counted.set(period, (counted.get(period) ?? 0) + 1);
+  const { database } = world;
+  const isClosed = !database.items(tables.usage).some(isCounting);
+  const stored = database.items(tables.subscriptions).length;
+  return isClosed ? undefined : wrongCounter(world, 'subscribers', stored, scenario.subscriberCap);
+
+  function isCounting({ period, used }: Record<string, unknown>): boolean {
+    return monthIn(period) === undefined && used !== undefined;
   }
-  for (const { period, used } of world.database.items(tables.usage)) {
-    if (!String(period).startsWith('subscribers') || used === undefined) continue;
-    const expected = counted.get(String(period)) ?? 0;
-    if (used !== expected) return `${period}: counted ${used}, stored ${expected}`;
-  }
-  return undefined;
+}
+
+/** The month that a part counts; undefined if it counts subscribers. */
+function monthIn(period: unknown): string | undefined {
+  const [name] = String(period).split('#');
+  return name === 'subscribers' ? undefined : name;
+}
+
+/** What is wrong with the parts of a counter. The caps of a run never change. */
+function wrongCounter({ database }: World, name: string, stored: number, cap: number | null) {
+  const items = database.items(tables.usage);
+  const parts = partPeriods(name).map(
+    (one) => items.find(({ period }) => period === one)?.used as number | undefined,
+  );
+  const counted = sumOf(parts);
+  if (counted !== stored) return `${name}: counted ${counted}, stored ${stored}`;
+  if (cap === null) return undefined;
+  if (stored > cap) return `${name}: ${stored}, above the cap of ${cap}`;
+  const above = parts.findIndex((used = 0, part) => used > shareOf(cap, part));
+  return above === -1 ? undefined : `${name}#${above}: ${parts[above]}, above its share of ${cap}`;
 }
 
 /** 201 and 202 have a stored notification. */
@@ -269,6 +286,30 @@ function everyNotificationEnds({ notifications }: Report): string | undefined {
   return open && `${open.id} is ${open.status} for ever`;
 }
 
+/** What a notification has become it stays. Only while functions work on it may its status change. */
+function statusIsFinal({ history, notifications }: Report): string | undefined {
+  for (const { id, status } of notifications) {
+    const earlier = history.get(id)?.find((then) => then.status !== 'sending');
+    // A repeated request may deliver what the first one has not begun to.
+    const isBegun = earlier !== undefined && earlier.attempted > 0;
+    if (isBegun && earlier.status !== status) {
+      return `${id} was ${earlier.status}, and is ${status} now`;
+    }
+  }
+  return undefined;
+}
+
+/** Pushes of a deleted project end soon, and none reaches the subscribers of a later project of its id. */
+function deletedProjectIsSilent({ world, deletedAt }: Report): string | undefined {
+  if (deletedAt === undefined) return undefined;
+  for (const { path, startedAt } of world.attempts) {
+    if (path.startsWith('/successor')) return `${path} gets a push of the project before its own`;
+    const after = startedAt - deletedAt;
+    if (after > silentAfterMs) return `push ${path} starts ${after} ms after the deletion`;
+  }
+  return undefined;
+}
+
 export const invariants = {
   pushedOnce,
   noPushAfterItsTime,
@@ -285,6 +326,8 @@ export const invariants = {
   repeatedIsSentOnce,
   respondsInTime,
   everyNotificationEnds,
+  statusIsFinal,
+  deletedProjectIsSilent,
 } as const satisfies Record<string, Invariant>;
 
 export type InvariantName = keyof typeof invariants;

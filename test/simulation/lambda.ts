@@ -1,6 +1,7 @@
 import { limits } from '../../contract/limits.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import { deliverResponseSchema, shareSchema } from '../../contract/share.ts';
+import { outcomeOfRepetition } from '../../lambdas/send/invoker.ts';
 import type { InvocationOutcome, ShareInvoker } from '../../lambdas/send/run-shares.ts';
 import { FunctionRun, type RunOutcome } from './function-run.ts';
 import type { World } from './world.ts';
@@ -8,8 +9,19 @@ import type { World } from './world.ts';
 /** The code of deliver's handler. */
 export type DeliverBody = (run: FunctionRun, share: Share) => Promise<{ result?: ShareResult }>;
 
-/** Lambda repeats a failed asynchronous invocation twice, after these ms. */
+/** Lambda repeats an asynchronous invocation whose function failed twice, after these ms. */
 const retriesMs = [60_000, 120_000];
+
+/** Ms between a claim and its end: a duplicate that comes then meets the end of the claim. */
+const claimMs = { least: 30_000, most: 130_000 };
+
+/** An asynchronous invocation in Lambda's queue. */
+interface QueuedEvent {
+  readonly payload: string;
+  readonly requestId: string;
+  /** Epoch ms after which Lambda drops it: the age counts from its first arrival. */
+  readonly expiresAt: number;
+}
 
 /** Lambda, as far as it invokes deliver. */
 export class SimulatedLambda {
@@ -37,34 +49,53 @@ export class SimulatedLambda {
           };
           if (signal.aborted) return settle({ kind: 'unknown' });
           signal.addEventListener('abort', () => settle({ kind: 'unknown' }), { once: true });
-          if (run.crashes('crash before a call', what)) return;
-          const back = () => random.latency(2, 500);
-          if (faults.occurs('refused invocation')) {
-            this.#world.notInvoked.add(run.requestId);
-            run.after(back(), () => settle({ kind: 'refused' }));
-            return;
-          }
           const payload = JSON.stringify(shareSchema.parse(share));
-          if (faults.occurs('lost invocation')) {
-            this.#world.notInvoked.add(run.requestId);
-            run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
-            return;
-          }
-          const isLost = faults.occurs('lost invocation response');
-          if (isLost) this.#world.notInvoked.add(run.requestId);
-          if (isLost) run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
-          scheduler.after(random.latency(5, 500), () => {
-            if (type === 'async') {
-              this.#enqueue(payload, run.requestId);
-              if (!isLost) scheduler.after(back(), () => settle({ kind: 'accepted' }));
-            } else {
-              void this.#invoke(payload, run.requestId).then((outcome) => {
-                const response = responseOf(outcome);
-                if (!isLost) scheduler.after(back(), () => settle(response));
-              });
+          const back = () => random.latency(2, 500);
+          const loseResponse = () => this.#world.notInvoked.add(run.requestId);
+          /** As the functions' own invoker: a connection that breaks is replaced once. */
+          const post = (isRepetition: boolean): void => {
+            if (signal.aborted || run.crashes('crash before a call', what)) return;
+            if (faults.occurs('refused invocation')) {
+              loseResponse();
+              const kind = isRepetition ? 'unknown' : 'refused';
+              run.after(back(), () => settle({ kind }));
+              return;
             }
-            if (run.isAlive) run.crashes('crash after a call', what);
-          });
+            if (faults.occurs('lost invocation')) {
+              loseResponse();
+              run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
+              return;
+            }
+            const breakConnection = (ms: number) => {
+              run.note(() => `connection broken: ${what()}`);
+              if (isRepetition) loseResponse();
+              run.after(ms, () => (isRepetition ? settle({ kind: 'unknown' }) : post(true)));
+            };
+            if (faults.occurs('connection broken before the invocation')) {
+              breakConnection(random.latency(1, 500));
+              return;
+            }
+            const isBroken = faults.occurs('connection broken after the invocation');
+            const isLost = isBroken || faults.occurs('lost invocation response');
+            if (isLost) loseResponse();
+            if (isBroken) breakConnection(random.between(10, 5000));
+            else if (isLost)
+              run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
+            scheduler.after(random.latency(5, 500), () => {
+              if (type === 'async') {
+                this.#enqueue(payload, run.requestId);
+                if (!isLost) scheduler.after(back(), () => settle({ kind: 'accepted' }));
+              } else {
+                void this.#invoke(payload, run.requestId).then((outcome) => {
+                  const received = responseOf(outcome);
+                  const response = isRepetition ? outcomeOfRepetition(received) : received;
+                  if (!isLost) scheduler.after(back(), () => settle(response));
+                });
+              }
+              if (run.isAlive) run.crashes('crash after a call', what);
+            });
+          };
+          post(false);
         }),
     };
   }
@@ -72,30 +103,45 @@ export class SimulatedLambda {
   /** Lambda delivers an asynchronous invocation at least once. */
   #enqueue(payload: string, requestId: string): void {
     const { faults, random, scheduler } = this.#world;
-    const copies = faults.occurs('duplicated invocation') ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) {
-      const wait = faults.occurs('late invocation')
-        ? random.latency(60_000, limits.share.startWithinMs)
-        : random.latency(10, 10_000);
-      scheduler.after(wait, () => void this.#runAsync(payload, requestId, 0));
+    const event = { payload, requestId, expiresAt: scheduler.now + limits.share.startWithinMs };
+    const wait = faults.occurs('late invocation')
+      ? random.latency(60_000, limits.share.startWithinMs)
+      : random.latency(10, 10_000);
+    scheduler.after(wait, () => void this.#runAsync(event, 0));
+    if (faults.occurs('duplicated invocation')) {
+      scheduler.after(random.latency(10, 10_000), () => void this.#runAsync(event, 0));
+    }
+    if (faults.occurs('duplicate at the end of a claim')) {
+      const after = wait + random.between(claimMs.least, claimMs.most);
+      scheduler.after(after, () => void this.#runAsync(event, 0));
     }
   }
 
-  async #runAsync(payload: string, requestId: string, retries: number): Promise<void> {
-    const outcome = await this.#invoke(payload, requestId);
+  /** @param failures of the function so far. */
+  async #runAsync(event: QueuedEvent, failures: number): Promise<void> {
+    const { faults, random, scheduler } = this.#world;
+    if (scheduler.now > event.expiresAt) return this.#giveUp('too old');
+    // The end of a host is not a failure of the function: Lambda repeats it from 1 s on.
+    const diesAfterMs = faults.occurs('host died') ? random.latency(20, 60_000) : undefined;
+    const outcome = await this.#invoke(event.payload, event.requestId, diesAfterMs);
     if (outcome.kind === 'returned') return;
-    const wait = retriesMs[retries];
-    if (wait === undefined) {
-      this.givenUp += 1;
-      this.#world.note('Lambda', () => 'gave up an asynchronous invocation');
-      return;
-    }
-    this.#world.scheduler.after(wait, () => void this.#runAsync(payload, requestId, retries + 1));
+    const isHost = outcome.kind === 'died' && diesAfterMs !== undefined;
+    const wait = isHost ? random.latency(1000, 300_000) : retriesMs[failures];
+    if (wait === undefined) return this.#giveUp('failed');
+    const late = faults.occurs('late repetition') ? random.latency(60_000, 3_600_000) : 0;
+    const next = isHost ? failures : failures + 1;
+    scheduler.after(wait + late, () => void this.#runAsync(event, next));
+  }
+
+  #giveUp(why: string): void {
+    this.givenUp += 1;
+    this.#world.note('Lambda', () => `gave up an asynchronous invocation: ${why}`);
   }
 
   async #invoke(
     payload: string,
     requestId: string,
+    hostDiesAfterMs?: number,
   ): Promise<RunOutcome<{ result?: ShareResult | undefined }>> {
     const { faults, random, scheduler } = this.#world;
     if (faults.occurs('cold start')) {
@@ -104,6 +150,7 @@ export class SimulatedLambda {
     const share = shareSchema.parse(JSON.parse(payload));
     const run = new FunctionRun(this.#world, 'deliver', requestId);
     run.note(() => `started: share ${share.firstTally} of ${share.notificationId}`);
+    if (hostDiesAfterMs !== undefined) run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
     const outcome = await run.start(() => this.#deliver(run, share), limits.share.timeoutMs);
     run.note(() => `ended: ${described(outcome)}`);
     return outcome;

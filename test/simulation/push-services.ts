@@ -1,3 +1,4 @@
+import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
 import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
 import type { FunctionRun } from './function-run.ts';
@@ -21,28 +22,28 @@ export interface KnownSubscription {
   readonly pair: number;
 }
 
-/** The push services, as one chunk of a function sees them. */
+/** The push services, as one delivery of a function sees them. */
 export function simulatedTransport(
   world: World,
   run: FunctionRun,
   subscriptions: ReadonlyMap<string, KnownSubscription>,
-  { notificationId, chunk }: { readonly notificationId: string; readonly chunk: number },
+  { notificationId, delivery }: { readonly notificationId: string; readonly delivery: number },
 ): Transport {
   const { random, faults, scheduler } = world;
   return ({ path, timeoutMs, headers }: PushRequest) =>
     new Promise((resolve, reject) => {
-      run.after(timeoutMs, () => reject(new Error('time-out')));
+      run.after(timeoutMs, () => reject(new NoResponseError('time-out', { isTimeout: true })));
       if (run.crashes('crash before a call', () => `push ${path}`)) return;
       if (faults.occurs('push not sent')) {
         run.note(() => `no connection: ${path}`);
-        run.after(random.between(1, 3000), () => reject(new Error('connection refused')));
+        run.after(random.between(1, 3000), () => reject(new NoResponseError('connection refused')));
         return;
       }
       const startedAt = scheduler.now;
       const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
       scheduler.after(took / 2, () => {
         const attempt: PushAttempt = {
-          ...{ notificationId, path, run: run.name, chunk, requestId: run.requestId },
+          ...{ notificationId, path, run: run.name, delivery, requestId: run.requestId },
           ...{ startedAt, isAccepted: false, isTransient: false },
         };
         world.attempts.push(attempt);

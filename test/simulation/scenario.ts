@@ -1,5 +1,4 @@
 import { createECDH } from 'node:crypto';
-import type { SubscriberCounter } from '../../contract/project.ts';
 import type { SendRequest } from '../../contract/schemas/notification.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
@@ -33,7 +32,8 @@ export interface Call {
 export interface Scenario {
   readonly browsers: readonly Browser[];
   readonly calls: readonly Call[];
-  readonly subscriberCounter: SubscriberCounter;
+  /** At least its first subscribers. */
+  readonly subscriberCap: number | null;
   readonly monthlyCap: number | null;
   readonly pushesPerSecond: number;
   readonly fewConnections: boolean;
@@ -80,7 +80,7 @@ export function randomScenario(world: World): Scenario {
   return {
     browsers,
     calls: randomCalls(world, someTime),
-    subscriberCounter: random.pick(['single', 'parts']),
+    subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
     pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
     fewConnections: random.chance(0.3),
@@ -115,7 +115,10 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
       const isSame = random.chance(0.9);
       add({
         ...first,
-        at: first.at + random.latency(1000, 600_000),
+        // Also while the first request ends or is cancelled.
+        at:
+          first.at +
+          (random.chance(0.5) ? random.latency(1000, 600_000) : random.between(15_000, 32_000)),
         respondAsync: random.chance(0.5),
         request: isSame ? request : { ...request, body: 'Another body' },
       });

@@ -1,33 +1,30 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../admin/project-removal.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
+import { deliver } from '../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver-chunk.ts';
+import { delivery } from '../../lambdas/push/delivery/deliver.ts';
 import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
 import { type SendOutcome, type SendParts, send } from '../../lambdas/send/send.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
-import { deliverShare, type ShareParts } from '../../lambdas/shares/deliver-share.ts';
+import type { ShareParts } from '../../lambdas/shares/deliver-share.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
+import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { signingProjectStore } from '../../lambdas/store/projects.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
-import {
-  endpointHash,
-  partOf,
-  subscriberPeriod,
-  subscriberPeriods,
-  subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../lambdas/store/usage.ts';
-import { tables } from './database/memory-database.ts';
+import { type DatabaseCommand, tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
-import { publicKeyOf, simulatedTransport } from './push-services.ts';
+import { origins, publicKeyOf, simulatedTransport } from './push-services.ts';
 import { type Browser, browserKeys, type Call, randomScenario, type Scenario } from './scenario.ts';
 import { World } from './world.ts';
 
@@ -64,6 +61,10 @@ export interface Report {
   readonly requestOf: ReadonlyMap<string, string>;
   /** Each notification when everything has ended. */
   readonly notifications: readonly NotificationResult[];
+  /** What `GET` of each notification returned in the course of time, by its id. */
+  readonly history: ReadonlyMap<string, readonly NotificationResult[]>;
+  /** Epoch ms at which the operator's command to delete the project returned. */
+  readonly deletedAt: number | undefined;
 }
 
 /** Breaks the code, to show that an invariant finds it. */
@@ -77,6 +78,16 @@ export interface Breakage {
 
 /** Seconds after which an API Gateway gives up a request. */
 const gatewayTimeoutMs = 30_000;
+/** The time-out of the functions for browsers, as in lib/service-function.ts. */
+const functionTimeoutMs = 10_000;
+
+/** Subscribers of a later project of the same id. */
+const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
+  (userId, index) => ({
+    ...{ origin: origins[0], path: `/successor/${index}`, userId, isGone: false },
+    ...{ subscribesAt: 0, unsubscribesAt: undefined, pair: 1, storedPair: 1 },
+  }),
+);
 
 const pair = (number: number) => ({ number, publicKey: publicKeyOf(number), privateKey: '' });
 
@@ -89,31 +100,38 @@ export async function simulate(
   breakage.database?.(world);
   const { random, scheduler, faults, database } = world;
   const scenario = randomScenario(world);
-  const subscribed = new Map(scenario.browsers.map((browser) => [browser.path, browser]));
+  const subscribed = new Map<string, Browser>(
+    scenario.browsers.map((browser) => [browser.path, browser]),
+  );
   const project: SigningProject = {
     projectId,
+    createdAt: new Date(world.startsAt).toISOString(),
     apiKeyHash: '',
     plan: { monthlySendCap: scenario.monthlyCap },
-    subscriberCounter: scenario.subscriberCounter,
     vapid: { current: pair(1), previous: pair(0) },
   };
-  createProject();
+  createProject(
+    scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
+    project.createdAt,
+  );
   const responses: Response[] = [];
   const notCancelled = new Set<string>();
   const notRecorded = new Set<string>();
   const requestOf = new Map<string, string>();
+  const history = new Map<string, NotificationResult[]>();
+  let deletedAt: number | undefined;
   const lambda = new SimulatedLambda(world, async (run, share: Share) => {
-    const found = await findProject(run);
-    if (found === undefined) return {};
     const endsAt = scheduler.now + limits.share.timeoutMs - limits.share.lastWritesMs;
-    const outcome = await deliverShare(shareParts(run), found, share, { id: run.name, endsAt });
-    return outcome === undefined ? {} : { result: outcome.result };
+    return deliver(shareParts(run), share, { id: run.name, endsAt });
   });
 
   for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
   for (const browser of scenario.browsers) comeAndGo(browser);
   if (scenario.projectDeletedAt !== undefined) {
     scheduler.after(scenario.projectDeletedAt, () => void operator());
+  }
+  for (const seconds of [5, 10, 20, 30, 60, 120, 300, 900, 1800, 3600, 5400, 7200]) {
+    scheduler.after(seconds * 1000, watchNotifications);
   }
   await scheduler.run();
 
@@ -122,31 +140,38 @@ export async function simulate(
   const notifications = await readNotifications();
   return {
     ...{ seed, world, scenario, responses, notCancelled, notRecorded, notifications, requestOf },
-    asyncGivenUp: lambda.givenUp,
+    ...{ history, deletedAt, asyncGivenUp: lambda.givenUp },
   };
 
   /** The items as the operator's command creates them, and those of its first subscribers. */
-  function createProject(): void {
+  function createProject(browsers: readonly Browser[], createdAt: string): void {
     const { vapid, ...stored } = project;
-    const createdAt = new Date(world.startsAt).toISOString();
     database.put(tables.projects, {
-      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.current.publicKey, createdAt },
+      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.current.publicKey },
       ...{ vapidPair: 1, previousVapidPublicKey: vapid.previous!.publicKey },
+      createdAt,
     });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
-    const counters = new Map(subscriberPeriods.map((period) => [period, 0]));
-    for (const { origin, path, userId, subscribesAt, storedPair } of scenario.browsers) {
-      if (subscribesAt > 0) continue;
+    let subscribers = 0;
+    for (const { origin, path, userId, storedPair } of browsers) {
       const hash = endpointHash(origin + path);
-      const period = subscriberPeriod(project.subscriberCounter, partOf(hash));
-      counters.set(period, counters.get(period)! + 1);
+      subscribers += 1;
       database.put(tables.subscriptions, {
         ...subscriptionKey(projectId, hash),
         ...{ origin, path, ...browserKeys, createdAt: 0, updatedAt: 0, pair: storedPair },
         ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
       });
     }
-    for (const [period, used] of counters) database.put(tables.usage, { projectId, period, used });
+    const parts = newSubscriberParts({ projectId, createdAt }, subscribers);
+    for (const part of parts) database.put(tables.usage, { ...part });
+  }
+
+  /** Another project of the same id, with other subscribers. */
+  function createSuccessor(): void {
+    world.note('operator', () => 'creates a project of the same id');
+    const subscribers = successors.slice(0, scenario.subscriberCap ?? successors.length);
+    for (const browser of subscribers) subscribed.set(browser.path, browser);
+    createProject(subscribers, scheduler.clock().toISOString());
   }
 
   /** API Gateway: passes a request to send and responds within 30 s. */
@@ -174,7 +199,8 @@ export async function simulate(
     const run = new FunctionRun(world, 'send', call.requestId);
     run.note(() => `started: ${call.requestId}`);
     const outcome = await run.start(async () => {
-      const found = await findProject(run);
+      const msLeft = startedAt.getTime() + limits.send.endMs - scheduler.now;
+      const found = await findProject(run, run.abortAfter(msLeft));
       if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
       const { request, idempotencyKey, respondAsync, requestId } = call;
       return send(sendParts(run), found, {
@@ -191,39 +217,49 @@ export async function simulate(
   }
 
   /** A function that is warm knows the project as it was up to 30 s ago. */
-  async function findProject(run: FunctionRun): Promise<SigningProject | undefined> {
+  async function findProject(
+    run: FunctionRun,
+    signal: AbortSignal,
+  ): Promise<SigningProject | undefined> {
     const { projectDeletedAt = Number.POSITIVE_INFINITY } = scenario;
     const isRemembered = scheduler.now < world.startsAt + projectDeletedAt + 30_000;
     if (isRemembered && faults.occurs('pair unknown to the function')) {
       return { ...project, vapid: { current: pair(0) } };
     }
     if (isRemembered && random.chance(0.7)) return project;
-    return signingProjectStore(run.dynamo(), tables, run.clock).find(projectId);
+    const found = await signingProjectStore(run.dynamo(), tables, run.clock).find(
+      projectId,
+      signal,
+    );
+    // The secret key of the deleted project is not that of its successor.
+    return found?.createdAt === project.createdAt ? found : undefined;
   }
 
   function shareParts(run: FunctionRun): ShareParts {
     const dynamo = run.dynamo();
-    let chunks = 0;
+    let deliveries = 0;
     const parts: ShareParts = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
       projects: signingProjectStore(dynamo, tables, run.clock),
       tallies: tallyStore(dynamo, tables.tallies),
-      deliver: (chunk) => {
-        chunks += 1;
-        const message = JSON.parse(chunk.messages[0]!.toString());
+      startDelivery: (options) => {
+        deliveries += 1;
+        const number = deliveries;
+        const message = JSON.parse(options.messages[0]!.toString());
         const notificationId = message.notification.data.id as string;
-        run.note(() => `chunk ${chunks}: ${chunk.recipients.length} recipients`);
+        run.note(() => `delivery ${number} of ${notificationId}`);
         const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
+        const about = { notificationId, delivery: number };
         return delivery({
-          transport: simulatedTransport(world, run, subscribed, { notificationId, chunk: chunks }),
+          transport: simulatedTransport(world, run, subscribed, about),
           sign: ({ publicKey }) => publicKey,
           clock: run.clock,
           sleep: run.sleep,
           random: () => random.next(),
           extraOrigins: [],
           inFlight: scenario.fewConnections ? few : inFlight,
-        })(chunk);
+        })(options);
       },
       clock: run.clock,
       sleep: run.sleep,
@@ -287,13 +323,20 @@ export async function simulate(
           userId,
           pair: storedPair,
         };
-        void run.start(() => subscriptions.save(project, subscription, null), 10_000);
+        const { subscriberCap } = scenario;
+        void run.start(() => {
+          const signal = run.abortAfter(functionTimeoutMs - 1000);
+          return subscriptions.save(projectId, subscription, subscriberCap, signal);
+        }, functionTimeoutMs);
       });
     }
     if (unsubscribesAt !== undefined) {
       scheduler.after(unsubscribesAt, () => {
         const { run, subscriptions } = store('unsubscribe');
-        void run.start(() => subscriptions.remove(project, href), 10_000);
+        void run.start(
+          () => subscriptions.remove(projectId, href, run.abortAfter(functionTimeoutMs - 1000)),
+          functionTimeoutMs,
+        );
       });
     }
   }
@@ -309,8 +352,33 @@ export async function simulate(
         3_600_000,
       );
       run.note(() => `ended: ${described(outcome)}`);
-      if (outcome.kind === 'returned') return;
+      if (outcome.kind === 'returned') {
+        deletedAt = scheduler.now;
+        if (faults.occurs('project created again')) {
+          // The operator's next command takes a second to start.
+          scheduler.after(random.between(1000, 20_000), createSuccessor);
+        }
+        return;
+      }
       await new Promise<void>((resolve) => scheduler.after(10_000, resolve));
+    }
+  }
+
+  /** Reads every notification at once, without faults. */
+  function watchNotifications(): void {
+    const dynamo = {
+      send: async (command: DatabaseCommand) => database.execute(command),
+    } as unknown as DynamoDBDocumentClient;
+    const parts = {
+      notifications: notificationStore(dynamo, tables.notifications),
+      tallies: tallyStore(dynamo, tables.tallies),
+      clock: scheduler.clock,
+    };
+    for (const { content, notificationId: id } of database.items(tables.notifications)) {
+      if (content === undefined) continue;
+      void getNotification(parts, project, id as string).then((result) => {
+        history.set(result.id, [...(history.get(result.id) ?? []), result]);
+      });
     }
   }
 

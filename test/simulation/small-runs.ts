@@ -17,12 +17,16 @@ export interface SmallRunsReport {
   readonly runsWith: Readonly<Record<Fault, number>>;
 }
 
-const [firstSeed, runs, step] = process.argv.slice(2).map(Number) as [number, number, number];
+/** `until`: epoch ms after which no run starts. */
+const [firstSeed, runs, step, until] = process.argv.slice(2).map(Number) as [
+  ...[firstSeed: number, runs: number, step: number, until: number],
+];
 useSmallLimits();
 
 const runsWith = Object.fromEntries(faultNames.map((fault) => [fault, 0])) as Record<Fault, number>;
 let pushes = 0;
-for (let run = 0; run < runs; run += 1) {
+let run = 0;
+for (; run < runs && Date.now() < until; run += 1) {
   const seed = firstSeed + run * step;
   const report = await simulate(seed);
   if (violations(report).length > 0) {
@@ -34,4 +38,4 @@ for (let run = 0; run < runs; run += 1) {
   pushes += report.world.attempts.length;
   for (const fault of report.world.faults.counts.keys()) runsWith[fault] += 1;
 }
-process.stdout.write(JSON.stringify({ runs, pushes, runsWith } satisfies SmallRunsReport));
+process.stdout.write(JSON.stringify({ runs: run, pushes, runsWith } satisfies SmallRunsReport));

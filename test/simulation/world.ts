@@ -14,9 +14,9 @@ export interface TraceLine {
 export interface PushAttempt {
   readonly notificationId: string;
   readonly path: string;
-  /** The invocation, and its chunk. */
+  /** The invocation, and its delivery: one for each share. */
   readonly run: string;
-  readonly chunk: number;
+  readonly delivery: number;
   readonly requestId: string;
   /** Epoch ms at which the function started it. */
   readonly startedAt: number;
@@ -42,6 +42,7 @@ export class World {
   outage = { from: 0, to: 0 };
   readonly #isTraced: boolean;
   #runs = 0;
+  #tokens = 0;
 
   constructor(seed: number, isTraced: boolean) {
     this.random = new Random(seed);
@@ -67,6 +68,12 @@ export class World {
   nextRun(name: string): string {
     this.#runs += 1;
     return `${name} ${this.#runs}`;
+  }
+
+  /** A token of a transaction. */
+  nextToken(): string {
+    this.#tokens += 1;
+    return `token ${this.#tokens}`;
   }
 
   isInOutage(): boolean {

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../../admin/project-removal.ts';
-import type { SubscriberCounter } from '../../../contract/project.ts';
 import { noCounts } from '../../../lambdas/shares/results.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import {
-  endpointHash,
-  positionCount,
-  subscriberPeriods,
-} from '../../../lambdas/store/subscription-keys.ts';
+import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { type Database, projectCreatedAt, startDatabase } from '../../fixtures/database.ts';
 import { Random } from '../time/random.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from './memory-database.ts';
 
@@ -46,7 +42,6 @@ test('the stores do the same on the database in memory and on the real engine', 
   };
   for (let sequence = seed; sequence < seed + sequences; sequence += 1) {
     const random = new Random(sequence);
-    const counter = random.pick(['single', 'parts'] as const);
     const projectId = await real.createProject();
     const database = new MemoryDatabase({ now: () => 0, pageSizeItems: 3 });
     const memory = { send: async (command: DatabaseCommand) => database.execute(command) };
@@ -57,7 +52,7 @@ test('the stores do the same on the database in memory and on the real engine', 
     ];
     const done: string[] = [];
     for (let number = 0; number < operationsPerSequence; number += 1) {
-      const [name, operation] = randomOperation(random, projectId, counter);
+      const [name, operation] = randomOperation(random, projectId);
       done.push(name);
       const results = [];
       for (const stores of both) results.push(await resultOf(() => operation(stores)));
@@ -72,12 +67,7 @@ test('the stores do the same on the database in memory and on the real engine', 
 
 type Operation = readonly [name: string, (stores: Stores) => Promise<unknown>];
 
-function randomOperation(
-  random: Random,
-  projectId: string,
-  subscriberCounter: SubscriberCounter,
-): Operation {
-  const project = { projectId, subscriberCounter };
+function randomOperation(random: Random, projectId: string): Operation {
   const href = () => `https://push.example/${random.integer(1, 12)}`;
   const hrefs = [...new Set([href(), href(), href()])];
   const [first] = hrefs as [string];
@@ -90,8 +80,12 @@ function randomOperation(
     firstTally: random.integer(0, 1),
     expiresAt: 5_000_000_000,
   };
-  const writer = { by, previous: random.pick([undefined, 'a', 'b']), step: random.integer(1, 4) };
+  const previousBy = random.pick([undefined, 'a', 'b']);
+  const previous =
+    previousBy === undefined ? undefined : { by: previousBy, step: random.integer(1, 4) };
+  const writer = { by, previous, step: random.integer(1, 4) };
   const progress = {
+    until: 5,
     position: random.integer(0, 3),
     pending: random.integer(0, 3),
     counts: { ...noCounts, attempted: 2, failed: 2, failures: { throttled: 2 } },
@@ -108,13 +102,13 @@ function randomOperation(
       (stores) => {
         const endpoint = { href: first, origin: 'https://push.example', path: first.slice(20) };
         const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
-        return subscriptions(stores).save(project, { endpoint, keys, userId }, cap);
+        return subscriptions(stores).save(projectId, { endpoint, keys, userId }, cap);
       },
     ],
-    [`remove ${first}`, (stores) => subscriptions(stores).remove(project, first)],
+    [`remove ${first}`, (stores) => subscriptions(stores).remove(projectId, first)],
     [
       `removeBatch ${hrefs}`,
-      (stores) => subscriptions(stores).removeBatch(project, hrefs.map(endpointHash)),
+      (stores) => subscriptions(stores).removeBatch(projectId, hrefs.map(endpointHash)),
     ],
     ['count', ({ dynamo, names }) => subscriberCount(dynamo, names.usage)(projectId)],
     [
@@ -149,11 +143,6 @@ function randomOperation(
       `find ${send.id}`,
       ({ dynamo, names }) =>
         notificationStore(dynamo, names.notifications).find(projectId, send.id),
-    ],
-    [
-      `startChunk ${JSON.stringify([key, writer])}`,
-      ({ dynamo, names }) =>
-        tallyStore(dynamo, names.tallies).startChunk(key, { ...writer, ...progress, until: 5 }),
     ],
     [
       `save ${JSON.stringify([key, writer])}`,
@@ -191,7 +180,7 @@ function newNotification(random: Random, projectId: string): NewNotification {
   const id = `notification-${random.integer(1, 4)}-of-${projectId}`;
   const keyHash = random.pick(['key', 'other']);
   return {
-    ...{ projectId, id, content: { title: 'T', body: undefined } },
+    ...{ projectId, projectCreatedAt, id, content: { title: 'T', body: undefined } },
     plan: { subscribers: 3, shares: 2, talliesPerShare: 1, respondedAsync: false },
     sentAt: new Date('2099-11-20T12:00:00Z'),
     idempotency: random.pick([undefined, { keyHash, requestHash: 'hash' }]),
@@ -233,9 +222,11 @@ async function copyProject(
   database: MemoryDatabase,
   names: Stores['names'],
 ): Promise<void> {
-  database.put(tables.projects, { projectId, name: names.projects });
+  database.put(tables.projects, {
+    ...{ projectId, name: names.projects },
+    createdAt: projectCreatedAt,
+  });
   database.put(tables.vapidKeys, { projectId, privateKey: '' });
-  for (const period of subscriberPeriods) {
-    database.put(tables.usage, { projectId, period, used: 0 });
-  }
+  const parts = newSubscriberParts({ projectId, createdAt: projectCreatedAt });
+  for (const part of parts) database.put(tables.usage, { ...part });
 }

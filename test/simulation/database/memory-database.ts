@@ -81,6 +81,8 @@ export class MemoryDatabase {
   readonly #settings: MemoryDatabaseSettings;
   /** The versions of each item by table, partition and key, oldest version first. */
   readonly #tables = new Map<string, Map<string, Map<string, Version[]>>>();
+  /** Tokens of the transactions that succeeded. DynamoDB knows them for ten minutes. */
+  readonly #tokens = new Set<string>();
 
   constructor(settings: MemoryDatabaseSettings) {
     this.#settings = settings;
@@ -182,7 +184,8 @@ export class MemoryDatabase {
     return {};
   }
 
-  #transactWrite({ TransactItems }: Transaction): object {
+  #transactWrite({ TransactItems, ClientRequestToken: token }: Transaction): object {
+    if (token !== undefined && this.#tokens.has(token)) return {};
     const writes = TransactItems.map((entry) => Object.entries(entry)[0]!);
     const keys = writes.map(([, write]) => this.#locate(write.TableName, write.Key ?? write.Item!));
     const distinct = new Set(
@@ -208,6 +211,7 @@ export class MemoryDatabase {
       if (kind === 'Delete') this.#store(write.TableName, write.Key!, undefined);
       else if (kind !== 'ConditionCheck') this.#apply(write);
     }
+    if (token !== undefined) this.#tokens.add(token);
     return {};
   }
 
@@ -278,6 +282,7 @@ interface Query extends Omit<Write, 'Key' | 'Item'> {
 
 interface Transaction {
   readonly TransactItems: Record<string, Write>[];
+  readonly ClientRequestToken?: string;
 }
 
 function namesOf({ ExpressionAttributeNames, ExpressionAttributeValues }: Partial<Write>): Names {

@@ -1,80 +1,120 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { Chunk, ChunkReport, Deliver } from '../../../lambdas/push/delivery/deliver-chunk.ts';
+import type {
+  Delivery,
+  DeliveryOptions,
+  DeliveryReport,
+  StartDelivery,
+} from '../../../lambdas/push/delivery/delivery.ts';
 import type { Random } from '../time/random.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { model } from './model.ts';
 
-/** Time between two steps of a chunk. */
+/** Time between two steps of a delivery. */
 const stepMs = 100;
 
 /**
- * Delivers a chunk in aggregate: as many pushes per step as the processor, the pace and the pushes in
- * flight allow. Those that are gone are removed with real calls.
+ * Delivers in aggregate: as many pushes per step as the processor, the pace and the pushes in flight
+ * allow. Those that are gone are removed with real calls.
  */
-export function aggregateDelivery(scheduler: Scheduler, random: Random): Deliver {
-  return (chunk) => {
-    let started = 0;
-    let delivered = 0;
-    let removed = 0;
-    let notRemoved = 0;
-    const removals: Promise<void>[] = [];
-    const { length } = chunk.recipients;
-    const perStep = (perSecond: number) => (perSecond * stepMs) / 1000;
-    const rate = Math.min(
-      perStep(1e6 / model.cpuPerPush.value),
-      perStep(chunk.pushesPerSecond),
-      perStep((model.inFlight.value * 1000) / model.pushLatency.value),
-    );
-    const report = (unreached: number): ChunkReport => ({
-      attempted: delivered + removed + notRemoved,
-      delivered,
-      removed,
-      failed: notRemoved,
-      failures: notRemoved > 0 ? { not_removed: notRemoved } : {},
-      unreached,
-    });
-    const end = new AbortController();
-    scheduler.at(chunk.endAt, () => end.abort());
-    const done = new Promise<ChunkReport>((resolve) => {
-      let carried = 0;
-      const step = () => {
-        carried += scheduler.now >= chunk.lastPushAt ? 0 : rate;
-        const now = Math.min(Math.floor(carried), length - started);
-        carried -= now;
-        const gone = goneAmong(chunk.recipients.slice(started, started + now), random);
-        started += now;
-        delivered += now - gone.length;
-        for (const batch of batchesOf(gone, chunk)) removals.push(remove(batch));
-        if (started < length && scheduler.now < chunk.lastPushAt) scheduler.after(stepMs, step);
-        else scheduler.after(model.pushLatency.value, finish);
-      };
-      const finish = () => {
-        void Promise.all(removals).then(() => resolve(report(length - started)));
-      };
-      step();
-    });
-    return { done, soFar: () => report(0) };
-
-    async function remove(batch: readonly Recipient[]): Promise<void> {
-      try {
-        await chunk.remove(batch, end.signal);
-        removed += batch.length;
-      } catch {
-        notRemoved += batch.length;
-      }
-    }
-  };
+export function aggregateDelivery(scheduler: Scheduler, random: Random): StartDelivery {
+  return (options) => new AggregateDelivery(scheduler, random, options);
 }
 
-function goneAmong(recipients: readonly Recipient[], random: Random): Recipient[] {
-  return recipients.filter(() => random.chance(model.goneShare.value));
+class AggregateDelivery implements Delivery {
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #options: DeliveryOptions;
+  readonly #pushesPerStep: number;
+  readonly #removals: Promise<void>[] = [];
+  readonly #counts = { delivered: 0, removed: 0, notRemoved: 0, unreached: 0 };
+  #queue: readonly Recipient[] = [];
+  #isRunning = false;
+  #onEmpty: () => void = () => {};
+
+  constructor(scheduler: Scheduler, random: Random, options: DeliveryOptions) {
+    this.#scheduler = scheduler;
+    this.#random = random;
+    this.#options = options;
+    const perSecond = Math.min(
+      1e6 / model.cpuPerPush.value,
+      options.pushesPerSecond,
+      (model.inFlight.value * 1000) / model.pushLatency.value,
+    );
+    this.#pushesPerStep = (perSecond * stepMs) / 1000;
+  }
+
+  add(recipients: readonly Recipient[]): void {
+    this.#queue = recipients;
+    if (!this.#isRunning) this.#step(0);
+  }
+
+  async wantsMore(): Promise<boolean> {
+    await this.#empty();
+    return this.#scheduler.now < this.#options.times.lastPushAt;
+  }
+
+  async end(): Promise<DeliveryReport> {
+    await this.#empty();
+    await new Promise<void>((resolve) => this.#scheduler.after(model.pushLatency.value, resolve));
+    await Promise.all(this.#removals);
+    return this.soFar();
+  }
+
+  stop(): void {
+    this.#counts.unreached += this.#queue.length;
+    this.#queue = [];
+  }
+
+  soFar(): DeliveryReport {
+    const { delivered, removed, notRemoved, unreached } = this.#counts;
+    return {
+      attempted: delivered + removed + notRemoved,
+      ...{ delivered, removed, failed: notRemoved, unreached },
+      failures: notRemoved > 0 ? { not_removed: notRemoved } : {},
+    };
+  }
+
+  async #empty(): Promise<void> {
+    if (!this.#isRunning) return;
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  /** @param carried part of a push that the steps before had room for. */
+  #step(carried: number): void {
+    if (this.#scheduler.now >= this.#options.times.lastPushAt) this.stop();
+    const room = carried + this.#pushesPerStep;
+    const number = Math.min(Math.floor(room), this.#queue.length);
+    const gone = this.#queue
+      .slice(0, number)
+      .filter(() => this.#random.chance(model.goneShare.value));
+    this.#queue = this.#queue.slice(number);
+    this.#counts.delivered += number - gone.length;
+    for (const batch of batchesOf(gone, this.#options)) this.#removals.push(this.#remove(batch));
+    this.#isRunning = this.#queue.length > 0;
+    if (this.#isRunning) this.#scheduler.after(stepMs, () => this.#step(room - number));
+    else this.#onEmpty();
+  }
+
+  async #remove(batch: readonly Recipient[]): Promise<void> {
+    const { times, remove } = this.#options;
+    const end = new AbortController();
+    this.#scheduler.at(times.endAt, () => end.abort());
+    try {
+      await remove(batch, end.signal);
+      this.#counts.removed += batch.length;
+    } catch {
+      this.#counts.notRemoved += batch.length;
+    }
+  }
 }
 
 /** By groups, as the real delivery removes them; a batch per step and group, which is more calls. */
-function batchesOf(gone: readonly Recipient[], chunk: Chunk): Recipient[][] {
+function batchesOf(gone: readonly Recipient[], { removalGroup }: DeliveryOptions): Recipient[][] {
   const groups = new Map<number, Recipient[]>();
   for (const recipient of gone) {
-    const group = chunk.removalGroup(recipient);
+    const group = removalGroup(recipient);
     groups.set(group, [...(groups.get(group) ?? []), recipient]);
   }
   return [...groups.values()];

@@ -2,12 +2,15 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../../contract/audience.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { SigningProject } from '../../../contract/project.ts';
+import type { Share } from '../../../contract/share.ts';
+import { deliver } from '../../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import { send } from '../../../lambdas/send/send.ts';
 import { uuidV7 } from '../../../lambdas/send/uuid-v7.ts';
-import { deliverShare, type ShareParts } from '../../../lambdas/shares/deliver-share.ts';
+import type { ShareParts } from '../../../lambdas/shares/deliver-share.ts';
 import type { AudienceStore } from '../../../lambdas/store/audience.ts';
+import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import {
@@ -49,9 +52,9 @@ export interface LargeReport {
 const projectId = 'shop';
 const project: SigningProject = {
   projectId,
+  createdAt: '2026-11-01T00:00:00.000Z',
   apiKeyHash: '',
   plan: { monthlySendCap: null },
-  subscriberCounter: 'parts',
   vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
 };
 
@@ -77,9 +80,9 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       wait = Math.max(wait, load.use(key, scheduler.now, readUnits, writeUnits));
     },
   });
-  database.put(tables.projects, { projectId });
-  const period = 'subscribers#0';
-  database.put(tables.usage, { projectId, period, used: subscribers });
+  database.put(tables.projects, { projectId, createdAt: project.createdAt });
+  const parts = newSubscriberParts(project, subscribers);
+  for (const part of parts) database.put(tables.usage, { ...part });
 
   let running = 1;
   let started = 0;
@@ -88,6 +91,15 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   let endedAt = startsAt;
 
   const passed = (ms: number) => new Promise<void>((resolve) => scheduler.after(ms, resolve));
+  const sleep: ShareParts['sleep'] = (ms, signal) =>
+    new Promise<void>((resolve, reject) => {
+      const abort = () => reject(signal!.reason);
+      signal?.addEventListener('abort', abort);
+      scheduler.after(ms, () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
+    });
   const abortAfter = (ms: number) => {
     const controller = new AbortController();
     scheduler.after(ms, () => controller.abort());
@@ -108,9 +120,9 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     subscriptions: { removeBatch, correctPair: async () => {} },
     projects: { refresh: async () => project },
     tallies: tallyStore(dynamo, tables.tallies),
-    deliver: aggregateDelivery(scheduler, random),
+    startDelivery: aggregateDelivery(scheduler, random),
     clock: scheduler.clock,
-    sleep: passed,
+    sleep,
     abortAfter,
     observe: { delivered() {}, failed() {}, refused() {}, recordFailed() {} },
   });
@@ -119,12 +131,12 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     async invoke(share, type) {
       await passed(random.latency(model.invokeLatency.value / 1.6, 300));
       if (type === 'sync' && running >= concurrency) return { kind: 'refused' };
-      const outcome = run(async (endsAt, id) =>
-        deliverShare(shareParts(), project, share, { id, endsAt }),
-      );
-      if (type === 'async') return { kind: 'accepted' };
-      const { result } = (await outcome)!;
-      return { kind: 'result', result };
+      if (type === 'async') {
+        void runQueued(share);
+        return { kind: 'accepted' };
+      }
+      const { result } = await runDeliver(share);
+      return { kind: 'result', result: result! };
     },
   };
 
@@ -181,6 +193,23 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     dollars:
       computing + load.readUnits * model.readUnit.value + load.writeUnits * model.writeUnit.value,
   };
+
+  function runDeliver(share: Share) {
+    return run((endsAt, id) => deliver(shareParts(), share, { id, endsAt }));
+  }
+
+  /** All attempts that Lambda makes of an asynchronous invocation: two more after the first. */
+  async function runQueued(share: Share): Promise<void> {
+    for (const retryAfterMs of [60_000, 120_000, undefined]) {
+      try {
+        await runDeliver(share);
+        return;
+      } catch (error) {
+        if (retryAfterMs === undefined) throw error;
+        await passed(retryAfterMs);
+      }
+    }
+  }
 
   /** Runs a function, once Lambda has an environment for it. */
   async function run<Result>(
