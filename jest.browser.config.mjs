@@ -8,5 +8,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/'],
   // Two browsers at a time: each waits for half of its time.
   maxWorkers: 2,
+  // esbuild's process may outlive the worker that started it, and holds its output open.
+  forceExit: true,
   testTimeout: 60_000,
 };

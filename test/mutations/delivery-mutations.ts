@@ -1,0 +1,148 @@
+import type { Mutation } from './mutation.ts';
+
+const attempt = 'lambdas/push/delivery/attempt.ts';
+const corrections = 'lambdas/push/delivery/corrections.ts';
+const limiter = 'lambdas/push/delivery/limiter.ts';
+const outcome = 'lambdas/push/delivery/outcome.ts';
+const pace = 'lambdas/push/delivery/pace.ts';
+const pushService = 'lambdas/push/delivery/push-service.ts';
+const queue = 'lambdas/push/delivery/queue.ts';
+
+const testOf = (name: string) => [`test/lambdas/push/delivery/${name}.test.ts`];
+
+export const deliveryMutations: readonly Mutation[] = [
+  {
+    file: outcome,
+    description: 'a subscription that is gone with 410 is kept',
+    from: '    case 410:\n',
+    to: '',
+  },
+  {
+    file: outcome,
+    description: 'Retry-After is taken as milliseconds',
+    from: 'Number(after) * 1000',
+    to: 'Number(after)',
+  },
+  {
+    file: outcome,
+    description: 'a message that WNS dropped because of its rate counts as delivered',
+    from: "['dropped', 'channelthrottled']",
+    to: "['dropped']",
+  },
+  {
+    file: limiter,
+    description: 'one push more than the limit is in flight',
+    from: 'return this.#inFlight < this.#limit;',
+    to: 'return this.#inFlight <= this.#limit;',
+  },
+  {
+    file: limiter,
+    description: 'a slow push service counts as healthy',
+    from: 'succeeded && tookMs < promptMs',
+    to: 'succeeded',
+  },
+  {
+    file: limiter,
+    description: 'a slow push service gets as little as a failing one',
+    from: 'succeeded ? initial : minimum',
+    to: 'minimum',
+  },
+  {
+    file: limiter,
+    description: 'free connections are not used for a slow push service',
+    from: 'isHealthy || inFlightOverall < overall / 2',
+    to: 'isHealthy',
+  },
+  {
+    file: pace,
+    description: 'a pause is made up for without a limit',
+    from: 'Math.max(this.#nextAt, now - catchUpMs)',
+    to: 'this.#nextAt',
+  },
+  {
+    file: pace,
+    description: 'a late timer lowers the rate',
+    from: 'now - catchUpMs',
+    to: 'now',
+  },
+  {
+    file: attempt,
+    description: 'a push is attempted four times',
+    from: 'attempts >= maxAttempts',
+    to: 'attempts > maxAttempts',
+    tests: testOf('deliver'),
+  },
+  {
+    file: attempt,
+    description: 'Retry-After is ignored',
+    from: 'Math.max(retryAfter, jittered)',
+    to: 'jittered',
+    tests: testOf('deliver'),
+  },
+  {
+    file: attempt,
+    description: 'a push waits for a retry that comes too late',
+    from: 'delay < msLeft ? delay : undefined',
+    to: 'delay',
+    tests: testOf('deliver'),
+  },
+  {
+    file: attempt,
+    description: 'a push may last longer than its delivery',
+    from: 'Math.min(pushTimeoutMs, endAt - clock().getTime())',
+    to: 'pushTimeoutMs',
+    tests: testOf('deadlines'),
+  },
+  {
+    file: attempt,
+    description: 'a push that cannot be sent counts as an internal error',
+    from: "if (error instanceof UnsendableError) return { kind: 'failed', reason: 'unsendable' };",
+    to: '',
+  },
+  {
+    file: queue,
+    description: 'all pushes are encrypted before the first one',
+    from: 'Math.min(this.#head + preparedInARow, this.#items.length)',
+    to: 'this.#items.length',
+  },
+  {
+    file: queue,
+    description: 'a push that is queued after a drain is not encrypted',
+    from: '    this.#unprepared = this.#head;\n',
+    to: '',
+  },
+  {
+    file: pushService,
+    description: 'a push service is suspended one response late',
+    from: '>= suspendAfter',
+    to: '> suspendAfter',
+    tests: testOf('suspension'),
+  },
+  {
+    file: pushService,
+    description: 'a success among throttled pushes does not count for the suspension',
+    from: 'this.#throttledInARow + 1 : 0',
+    to: 'this.#throttledInARow + 1 : this.#throttledInARow',
+    tests: testOf('suspension'),
+  },
+  {
+    file: pushService,
+    description: 'the push service with the most pushes in flight comes first',
+    from: 'service.inFlight < next.inFlight',
+    to: 'service.inFlight > next.inFlight',
+  },
+  {
+    file: corrections,
+    description: 'more key pairs are stored at once than intended',
+    from: 'if (this.#inFlight < concurrency)',
+    to: 'if (this.#inFlight < 1000)',
+    tests: testOf('key-pairs'),
+  },
+  {
+    file: corrections,
+    description: 'key pairs are stored after the end',
+    from: '        this.#end.throwIfAborted();\n',
+    to: '',
+    tests: testOf('key-pairs'),
+  },
+];

@@ -1,0 +1,527 @@
+import type { Mutation } from './mutation.ts';
+
+const deliverFunction = 'lambdas/deliver/deliver.ts';
+const delivery = 'lambdas/push/delivery/deliver.ts';
+const deliverShare = 'lambdas/shares/deliver-share.ts';
+const divide = 'lambdas/send/divide.ts';
+const progress = 'lambdas/shares/share-progress.ts';
+const pushService = 'lambdas/push/delivery/push-service.ts';
+const removals = 'lambdas/push/delivery/removals.ts';
+const results = 'lambdas/shares/results.ts';
+const runShares = 'lambdas/send/run-shares.ts';
+const send = 'lambdas/send/send.ts';
+const sendWrites = 'lambdas/store/send-writes.ts';
+const status = 'lambdas/shares/status.ts';
+const tallies = 'lambdas/store/tallies.ts';
+
+/** The simulation takes longest, and is only asked about what nothing else notices. */
+const simulation = 'test/simulation/small.test.ts';
+const folders = ['test/lambdas/send', 'test/lambdas/shares', 'test/lambdas/deliver', simulation];
+const sendTests = (name: string) => [`test/lambdas/send/${name}.test.ts`, ...folders];
+const shareTests = (name: string) => [`test/lambdas/shares/${name}.test.ts`, ...folders];
+const pushTests = (name: string) => [
+  `test/lambdas/push/delivery/${name}.test.ts`,
+  'test/lambdas/push/delivery',
+  simulation,
+];
+
+const ofSend: readonly Mutation[] = [
+  {
+    file: send,
+    description: 'a send is cancelled although another function may have delivered',
+    from: ' && !outcome.isUnknown',
+    to: '',
+  },
+  {
+    file: send,
+    description: 'a send that has pushed is cancelled',
+    from: 'total.attempted === 0 && total.unreached > 0',
+    to: 'total.unreached > 0',
+  },
+  {
+    file: send,
+    description: 'a send whose begin had no response is not cancelled',
+    from: '      await cancel(notification);\n',
+    to: '',
+  },
+  {
+    file: send,
+    description: 'an asynchronous send that no function has is not cancelled',
+    from: '        await cancel(begun);\n        throw outOfTime();',
+    to: '        throw outOfTime();',
+  },
+  {
+    file: send,
+    description: 'a repetition gets counts that are about to be cancelled',
+    from: '    if (mayBeCancelled(found, sentAt)) throw inProgress(1);\n',
+    to: '',
+  },
+  {
+    file: send,
+    description: 'a repetition gets counts that are cancelled in the last moment',
+    from: 'now.getTime() < tally!.claim!.until + cancelMs',
+    to: 'now.getTime() < tally!.claim!.until',
+  },
+  {
+    file: send,
+    description: 'a repetition gets the counts of a send that was cancelled',
+    from: "    if (found[0]?.ended === 'cancelled') throw inProgress(1);\n",
+    to: '',
+  },
+  {
+    file: send,
+    description: 'a repetition delivers what waits in the queue of Lambda',
+    from: 'first.plan.respondedAsync && found[0] !== undefined',
+    to: 'false',
+  },
+  {
+    file: send,
+    description: 'a repetition delivers while the first request may still cancel',
+    from: 'limits.send.timeoutMs < sentAt',
+    to: 'limits.send.endMs < sentAt',
+  },
+  {
+    file: send,
+    description: 'a repetition with a different body is answered as the first',
+    from: 'earlier.requestHash !== ownHash',
+    to: 'false',
+  },
+  {
+    file: send,
+    description: 'a repetition may come again when the first of several shares is over',
+    from: 'Math.max(...found',
+    to: 'Math.min(...found',
+  },
+  {
+    file: send,
+    description: 'a repetition is not told that a send is queued',
+    from: '      await markQueued(shares[0]!);\n',
+    to: '',
+  },
+].map((mutation) => ({ ...mutation, tests: sendTests('send') }));
+
+const ofRunShares: readonly Mutation[] = [
+  {
+    file: runShares,
+    description: '"maybe queued" is taken as refused',
+    from: "return mayBeQueued ? { kind: 'unknown' } : outcome;",
+    to: 'return outcome;',
+  },
+  {
+    file: runShares,
+    description: 'a refused invocation is not repeated',
+    from: "outcome.kind === 'refused' || (type",
+    to: 'false || (type',
+  },
+  {
+    file: runShares,
+    description: 'a lost response of an awaited function is waited for twice',
+    from: "(type === 'async' && outcome.kind === 'unknown')",
+    to: "outcome.kind === 'unknown'",
+  },
+  {
+    file: runShares,
+    description: 'the share before the failed one is recovered',
+    from: 'recover(parts, project, others[index]!',
+    to: 'recover(parts, project, shares[index]!',
+  },
+  {
+    file: runShares,
+    description: 'no time is left to read what other functions have stored',
+    from: 'invocation.endsAt - lastReadsMs',
+    to: 'invocation.endsAt',
+  },
+  {
+    file: runShares,
+    description: 'the end of a function is not awaited whose response was lost',
+    from: "(tally?.ended !== undefined || kind !== 'unknown')",
+    to: 'true',
+  },
+  {
+    file: runShares,
+    description: 'counts that could not be read count as known',
+    from: 'isUnknown: !isRead',
+    to: 'isUnknown: false',
+  },
+  {
+    file: runShares,
+    description: 'a refused asynchronous share is delivered here without a deadline',
+    from: '{ ...shares[index]!, deadline }',
+    to: 'shares[index]!',
+  },
+  {
+    file: runShares,
+    description: 'an asynchronous send counts as started although nothing was pushed',
+    from: 'if (outcome === undefined || outcome.result.isComplete || outcome.result.attempted > 0)',
+    to: 'if (true)',
+  },
+  {
+    file: runShares,
+    description: 'an asynchronous send with an accepted share does not count as started',
+    from: "    if (kind !== 'refused') isStarted = true;\n",
+    to: '',
+  },
+].map((mutation) => ({ ...mutation, tests: sendTests('run-shares') }));
+
+const ofDivide: readonly Mutation[] = [
+  {
+    file: divide,
+    description: 'the pace is not raised',
+    from: 'return Math.max(setting, audience.subscribers / bounds.longestSeconds);',
+    to: 'return setting;',
+  },
+  {
+    file: divide,
+    description: 'each share has the pace of all',
+    from: 'pushesPerSecond / shares;',
+    to: 'pushesPerSecond;',
+  },
+  {
+    file: divide,
+    description: 'two shares have a position in common',
+    from: 'bound(index + 1)]',
+    to: 'bound(index + 1) + 1]',
+  },
+  {
+    file: divide,
+    description: 'two shares have a tally in common',
+    from: 'firstTally: index * talliesPerShare',
+    to: 'firstTally: index',
+  },
+  {
+    file: divide,
+    description: 'a share of user ids is larger than its limit',
+    from: 'Math.ceil(users / bounds.users)',
+    to: 'Math.floor(users / bounds.users)',
+  },
+].map((mutation) => ({ ...mutation, tests: sendTests('divide') }));
+
+const ofShares: readonly Mutation[] = [
+  {
+    file: deliverShare,
+    description: 'the last write of a share is not repeated',
+    from: 'if (this.#now() + saveAgainMs >= this.#invocation.endsAt)',
+    to: 'if (true)',
+  },
+  {
+    file: deliverShare,
+    description: 'a failed last write of an asynchronous share is not retried by Lambda',
+    from: '          if (this.#isAsync) throw failure;\n',
+    to: '',
+  },
+  {
+    file: deliverShare,
+    description: 'saving goes on after the end of a share',
+    from: '    this.#pushed.abort();\n',
+    to: '',
+  },
+  {
+    file: deliverShare,
+    description: 'the claim of a share is taken over while it is alive',
+    from: 'now.claim?.by === by && now.claim.step === step',
+    to: 'now.claim?.by === by',
+  },
+  {
+    file: deliverShare,
+    description: 'the claim of a share is taken over before it runs out',
+    from: '      await this.#parts.sleep(Math.max(0, over - this.#now()));\n',
+    to: '',
+  },
+  {
+    file: deliverShare,
+    description: 'an asynchronous share that another invocation has returns success',
+    from: "throw new Error('Another invocation has the share. Lambda repeats this one.');",
+    to: 'return undefined;',
+  },
+  {
+    file: deliverShare,
+    description: 'a project is not looked for while pushes continue',
+    from: 'await Promise.all([saving, this.#findProject().catch(() => {})]);',
+    to: 'await saving;',
+  },
+  {
+    file: deliverShare,
+    description: 'pushes continue for a later project of the same id',
+    from: 'found?.createdAt !== this.#share.projectCreatedAt',
+    to: 'found === undefined',
+  },
+  {
+    file: deliverShare,
+    description: 'recipients are added before the claim is stored',
+    from:
+      '    const other = await progress.claim(chunk, signal);\n' +
+      '    if (other !== undefined) return other;\n' +
+      '    this.#delivery ??= this.#start();\n' +
+      '    this.#delivery.add(chunk.recipients, this.#project.vapid);\n' +
+      '    return undefined;\n',
+    to:
+      '    this.#delivery ??= this.#start();\n' +
+      '    this.#delivery.add(chunk.recipients, this.#project.vapid);\n' +
+      '    return progress.claim(chunk, signal);\n',
+  },
+  {
+    file: deliverShare,
+    description: 'pushes continue after a claim that found the share lost',
+    from: '      if (this.#progress.isLost) this.#delivery?.stop();\n',
+    to: '',
+  },
+  {
+    file: deliverShare,
+    description: 'pushes continue after a save that found the share lost',
+    from: 'if (this.#progress.isLost || this.#isProjectGone) delivery.stop();',
+    to: 'if (this.#isProjectGone) delivery.stop();',
+  },
+  {
+    file: deliverShare,
+    description: 'Lambda repeats a share whose project is gone',
+    from: 'isComplete || !this.#isAsync || this.#isProjectGone',
+    to: 'isComplete || !this.#isAsync',
+  },
+  {
+    file: deliverShare,
+    description: 'a share whose claim had no response is not ended',
+    from: '    if (mayHaveClaimed) {',
+    to: '    if (this.#progress.hasClaim) {',
+  },
+  {
+    file: deliverShare,
+    description: 'the first tally of a share is its only one',
+    from: 'progress.hasClaim ? undefined : this.#openTallies(signal)',
+    to: 'undefined',
+  },
+  {
+    file: progress,
+    description: 'pending leaves out the chunk that is claimed',
+    from: 'this.#recipients + recipients - attempted - unreached',
+    to: 'this.#recipients - attempted - unreached',
+  },
+  {
+    file: progress,
+    description: 'a recipient that is unreached is also pending',
+    from: 'recipients - attempted - unreached',
+    to: 'recipients - attempted',
+  },
+  {
+    file: progress,
+    description: 'a share is written twice at once',
+    from: 'this.#writing.then(() => this.#writeNow(change, signal))',
+    to: 'this.#writeNow(change, signal)',
+  },
+  {
+    file: progress,
+    description: 'no write follows one that has failed',
+    from: 'writing.catch(() => {})',
+    to: 'writing',
+  },
+  {
+    file: progress,
+    description: 'writes are not numbered',
+    from: '    this.#step += 1;\n',
+    to: '',
+  },
+  {
+    file: progress,
+    description: 'a repetition waits a minute for an invocation that has left its share',
+    from: 'return isLast ? now : now + limits.share.claimMs',
+    to: 'return now + limits.share.claimMs',
+  },
+  {
+    file: progress,
+    description: 'a share that is taken over begins at its start',
+    from: '    this.position = tally.position;\n',
+    to: '',
+  },
+  {
+    file: progress,
+    description: 'the pending pushes of a share that is taken over are forgotten',
+    from: 'this.#before = interruptedCounts(tally);',
+    to: 'this.#before = tally.counts;',
+  },
+].map((mutation) => ({ ...mutation, tests: shareTests('deliver-share') }));
+
+const ofResults: readonly Mutation[] = [
+  {
+    file: results,
+    description: 'unreached is 0 although a share is incomplete',
+    from: 'Math.max(unreached, missing, 1)',
+    to: 'Math.max(unreached, missing)',
+    tests: shareTests('results'),
+  },
+  {
+    file: results,
+    description: 'a total is complete if one of its shares is',
+    from: 'results.every(',
+    to: 'results.some(',
+    tests: shareTests('results'),
+  },
+  {
+    file: results,
+    description: 'the pushes of a function that died are left out',
+    from: 'if (pending === 0) return counts;',
+    to: 'return counts;',
+    tests: shareTests('results'),
+  },
+  {
+    file: results,
+    description: 'a share that has ended is complete',
+    from: "tally.ended === 'complete'",
+    to: 'tally.ended !== undefined',
+    tests: shareTests('results'),
+  },
+  {
+    file: status,
+    description: 'a notification is interrupted while one of its shares is delivered',
+    from: 'open.every(',
+    to: 'open.some(',
+    tests: shareTests('status'),
+  },
+  {
+    file: status,
+    description: 'a share is interrupted in the last millisecond of its claim',
+    from: '< now.getTime()',
+    to: '<= now.getTime()',
+    tests: shareTests('status'),
+  },
+  {
+    file: status,
+    description: 'an asynchronous share is interrupted while its claim lasts',
+    from: 'Math.max(claimedUntil ?? 0, sent + startWithinMs + timeoutMs)',
+    to: 'sent + startWithinMs + timeoutMs',
+    tests: shareTests('status'),
+  },
+  {
+    file: status,
+    description: 'the tallies of all shares but the first are not found',
+    from: 'share * plan.talliesPerShare',
+    to: 'share',
+    tests: shareTests('status'),
+  },
+  {
+    file: deliverFunction,
+    description: 'deliver pushes for a later project of the same id',
+    from: 'project?.createdAt !== share.projectCreatedAt',
+    to: 'project === undefined',
+    tests: ['test/lambdas/deliver', ...folders],
+  },
+];
+
+const ofPushes: readonly Mutation[] = [
+  {
+    file: delivery,
+    description: 'a push that has failed before the end counts as unreached',
+    from: 'lastFailure === undefined ? unreached : failed(lastFailure)',
+    to: 'unreached',
+    tests: pushTests('deadlines'),
+  },
+  {
+    file: delivery,
+    description: 'a push that was given up is sent again',
+    from: 'if (outcome.isTimeout && !this.#timedOut.delete(push)) return;',
+    to: 'if (outcome.isTimeout) this.#timedOut.delete(push);',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: delivery,
+    description: 'pushes start after a stop',
+    from: 'return this.#isStopped ? 0 : this.#options.times.lastPushAt',
+    to: 'return this.#options.times.lastPushAt',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: delivery,
+    description: 'more recipients are wanted than fit in memory',
+    from: '    if (this.#unsettled > limits.share.pending) return false;\n',
+    to: '',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: delivery,
+    description: 'a suspended push service is pushed to',
+    from: 'if (service.isSuspended)',
+    to: 'if (false)',
+    tests: pushTests('suspension'),
+  },
+  {
+    file: delivery,
+    description: 'a delivery ends before its removals',
+    from: 'Promise.all([this.#removals.finish(), this.#corrections.finish()])',
+    to: 'this.#corrections.finish()',
+    tests: pushTests('removals'),
+  },
+  {
+    file: delivery,
+    description: 'a delivery ends when its first claim does',
+    from: 'this.#after(msLeft, () => this.#endInTime())',
+    to: 'this.#after(msLeft, () => this.#end.abort())',
+    tests: pushTests('deadlines'),
+  },
+  {
+    file: removals,
+    description: 'gone subscriptions wait for the last push',
+    from: '        if (group.batch === batch) this.#remove(group);\n',
+    to: '',
+    tests: pushTests('removals'),
+  },
+  {
+    file: removals,
+    description: 'more subscriptions are removed at once than fit in a transaction',
+    from: 'batch.length === limits.removalBatch',
+    to: 'batch.length > limits.removalBatch',
+    tests: pushTests('removals'),
+  },
+  {
+    file: removals,
+    description: 'removals from one part of the counter conflict',
+    from: 'group.removed.then(async',
+    to: 'Promise.resolve().then(async',
+    tests: pushTests('removals'),
+  },
+  {
+    file: removals,
+    description: 'subscriptions are removed after the end',
+    from: '        this.#end.throwIfAborted();\n',
+    to: '',
+    tests: pushTests('deadlines'),
+  },
+  {
+    file: pushService,
+    description: 'recipients wait for a push service that responds late',
+    from: 'this.#promptShare > 0.5 && ',
+    to: '',
+    tests: pushTests('deliver'),
+  },
+  {
+    file: pushService,
+    description: 'pushes to an origin that is no longer accepted are counted once for all',
+    from: 'notAccepted += pushes.length',
+    to: 'notAccepted += 1',
+    tests: pushTests('origins'),
+  },
+];
+
+const ofStores: readonly Mutation[] = [
+  {
+    file: tallies,
+    description: 'an invocation that lost its share takes it back',
+    from: 'hasClaim ? isOwn',
+    to: "hasClaim ? 'step <= :step'",
+  },
+  {
+    file: sendWrites,
+    description: 'cancel closes only the first share',
+    from: '{ length: plan.shares }',
+    to: '{ length: 1 }',
+    tests: ['test/lambdas/store/sends.test.ts'],
+  },
+];
+
+/** The mutations of what a send does between its request and its response. */
+export const sendMutations: readonly Mutation[] = [
+  ...ofSend,
+  ...ofRunShares,
+  ...ofDivide,
+  ...ofShares,
+  ...ofResults,
+  ...ofPushes,
+  ...ofStores,
+];

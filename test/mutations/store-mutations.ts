@@ -1,0 +1,342 @@
+import type { Mutation } from './mutation.ts';
+
+const audience = 'lambdas/store/audience.ts';
+const counters = 'lambdas/store/counters.ts';
+const dynamo = 'lambdas/store/dynamo.ts';
+const notifications = 'lambdas/store/notifications.ts';
+const projects = 'lambdas/store/projects.ts';
+const rateLimits = 'lambdas/store/rate-limits.ts';
+const removals = 'lambdas/store/remove-subscriptions.ts';
+const sendWrites = 'lambdas/store/send-writes.ts';
+const sends = 'lambdas/store/sends.ts';
+const subscriptions = 'lambdas/store/subscriptions.ts';
+const tallies = 'lambdas/store/tallies.ts';
+
+const testOf = (name: string) => [`test/lambdas/store/${name}.test.ts`];
+const consistentReads = testOf('consistent-reads');
+
+export const storeMutations: readonly Mutation[] = [
+  {
+    file: tallies,
+    description: 'tallies are read eventually consistent',
+    from: 'Keys, ConsistentRead: true',
+    to: 'Keys, ConsistentRead: false',
+  },
+  {
+    file: tallies,
+    description: 'UnprocessedKeys of BatchGet are ignored',
+    from: 'Keys = UnprocessedKeys?.[table]?.Keys;',
+    to: 'Keys = undefined;',
+  },
+  {
+    file: tallies,
+    description: 'a write that arrives late is applied',
+    from: "'claimedBy = :claimedBy AND step <= :step'",
+    to: "'claimedBy = :claimedBy'",
+  },
+  {
+    file: tallies,
+    description: 'a share is claimed that another invocation has',
+    from: "'attribute_not_exists(claimedBy)'",
+    to: "'attribute_not_exists(nothing)'",
+  },
+  {
+    file: tallies,
+    description: 'a share is claimed whoever has it',
+    from: 'if (await write(key, writer, values, signal)) return undefined;',
+    to: 'if ((await write(key, writer, values, signal)) !== undefined) return undefined;',
+  },
+  {
+    file: tallies,
+    description: 'the end of a share is not stored',
+    from: 'isRead, ...counts, ended };',
+    to: 'isRead, ...counts };',
+  },
+  {
+    file: tallies,
+    description: 'an event of another project is counted',
+    from: "ConditionExpression: 'projectId = :projectId',",
+    to: "ConditionExpression: 'attribute_exists(projectId) OR projectId = :projectId',",
+  },
+  {
+    file: counters,
+    description: 'the shares of a cap are more than the cap',
+    from: 'cap + partCount - 1 - part',
+    to: 'cap + partCount - part',
+  },
+  {
+    file: counters,
+    description: 'a part without a share of the cap takes a unit',
+    from: "room < 0 ? 'used <= :room' : ",
+    to: '',
+  },
+  {
+    file: counters,
+    description: 'a project is at its cap when one part is full',
+    from: 'fromPart(preferredPart).find((one) => room[one]! > 0)',
+    to: 'undefined',
+  },
+  {
+    file: counters,
+    description: 'a project is at its cap when it was read so, although a unit is returned',
+    from: 'isFull = found === undefined;',
+    to: "if (found === undefined) return 'cap_reached';",
+    tests: [...testOf('send-idempotency'), ...testOf('counters')],
+  },
+  {
+    file: counters,
+    description: 'the parts of a counter are read eventually consistent',
+    from: '      ConsistentRead: true,\n',
+    to: '',
+    tests: consistentReads,
+  },
+  {
+    file: counters,
+    description: 'a subscription of a deleted project is stored if it has no cap',
+    from: "room === undefined ? 'attribute_exists(used)' : 'used <= :room'",
+    to: "room === undefined ? undefined : 'used <= :room'",
+    tests: testOf('subscriptions'),
+  },
+  {
+    file: counters,
+    description: 'a removal creates the counter of a deleted project',
+    from: "counter.existsWithProject ? 'attribute_exists(used)' : undefined",
+    to: 'undefined',
+    tests: testOf('subscriptions'),
+  },
+  {
+    file: sends,
+    description: 'the send of an idempotency key is read eventually consistent',
+    from: 'Key: idempotencyItemKey(projectId, keyHash),\n          ConsistentRead: true,',
+    to: 'Key: idempotencyItemKey(projectId, keyHash),',
+    tests: consistentReads,
+  },
+  {
+    file: sends,
+    description: 'a repetition at the cap is refused as above the cap',
+    from: "          if (conditionFailed(repetition)) return 'repeated';\n          if (conditionFailed(unit)) return 'part_full';",
+    to: "          if (conditionFailed(unit)) return 'part_full';\n          if (conditionFailed(repetition)) return 'repeated';",
+  },
+  {
+    file: sends,
+    description: 'cancel does not prevent a begin that arrives later',
+    from: 'if (await preventBegin(notification, signal)) return;',
+    to: 'return;',
+  },
+  {
+    file: sends,
+    description: 'a cancelled send keeps its unit',
+    from: '{ Update: returnUnit(tables, notification) },',
+    to: '{ ConditionCheck: projectExists(tables, notification) },',
+  },
+  {
+    file: sends,
+    description: 'a cancelled send keeps its idempotency key',
+    from: '? [{ Delete: { TableName, Key: idempotencyItemKey(projectId, idempotency.keyHash) } }]',
+    to: '? []',
+  },
+  {
+    file: sends,
+    description: 'a cancelled send can still be claimed',
+    from: '...closeShares(tables, notification, by).map((Update) => ({ Update })),',
+    to: '',
+  },
+  {
+    file: counters,
+    description: 'the monthly cap is one too high',
+    from: 'shareOf(cap, part) - units',
+    to: 'shareOf(cap, part) - (counter.existsWithProject ? units : 0)',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'a send is cancelled whose share has pushed',
+    from: '(attribute_exists(ended) AND attempted = :zero)',
+    to: '(attribute_exists(ended) AND attempted >= :zero)',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'events of a cancelled send are counted',
+    from: ' REMOVE projectId',
+    to: '',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'a notification replaces another one',
+    from: "ConditionExpression: 'attribute_not_exists(notificationId)',",
+    to: '',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'an expired idempotency key is refused',
+    from: 'attribute_not_exists(notificationId) OR expiresAt <= :now',
+    to: 'attribute_not_exists(notificationId) AND :now = :now',
+    tests: testOf('send-idempotency'),
+  },
+  {
+    file: audience,
+    description: 'an endpoint read twice is pushed twice',
+    from: 'recipients: unique(recipients), isCut',
+    to: 'recipients, isCut',
+  },
+  {
+    file: audience,
+    description: 'only the first page of a query is read',
+    from: 'while (ExclusiveStartKey !== undefined)',
+    to: 'while (false)',
+  },
+  {
+    file: audience,
+    description: 'an audience of exactly the limit is cut',
+    from: 'const isCut = recipients.length > limit;',
+    to: 'const isCut = recipients.length >= limit;',
+  },
+  {
+    file: audience,
+    description: 'everyone is read eventually consistent',
+    from: 'ConsistentRead: options.consistent,',
+    to: '',
+    tests: consistentReads,
+  },
+  {
+    file: dynamo,
+    description: 'conflicts of transactions are not retried',
+    from: 'return reasons.length > 0 && reasons.every',
+    to: 'return false && reasons.every',
+  },
+  {
+    file: dynamo,
+    description: 'conflicts of single writes are not retried',
+    from: "if (error instanceof Error && error.name === 'TransactionConflictException') return true;",
+    to: '',
+  },
+  {
+    file: dynamo,
+    description: 'a failed condition is retried as a conflict',
+    from: "  'None',\n",
+    to: "  'None',\n  'ConditionalCheckFailed',\n",
+  },
+  {
+    file: dynamo,
+    description: 'a lost connection is an internal error',
+    from: ' || isWithoutResponse || ',
+    to: ' || ',
+  },
+  {
+    file: notifications,
+    description: 'a notification is read eventually consistent',
+    from: 'Key: { projectId, notificationId },\n          ConsistentRead: true,',
+    to: 'Key: { projectId, notificationId },',
+    tests: consistentReads,
+  },
+  {
+    file: notifications,
+    description: 'a cancelled notification is found',
+    from: "Item === undefined || 'cancelled' in (Item as CancelledItem)",
+    to: 'Item === undefined',
+  },
+  {
+    file: notifications,
+    description: 'a page of the list ends early after cancelled notifications',
+    from: 'while (items.length < limit && ExclusiveStartKey !== undefined)',
+    to: 'while (false)',
+  },
+  {
+    file: notifications,
+    description: 'the first notification of a page is left out',
+    from: 'notificationId <= :from',
+    to: 'notificationId < :from',
+  },
+  {
+    file: projects,
+    description: 'a project is read eventually consistent',
+    from: 'Key: { projectId }, ConsistentRead: true }',
+    to: 'Key: { projectId } }',
+    tests: consistentReads,
+  },
+  {
+    file: projects,
+    description: 'a missing project is remembered as long as a found one',
+    from: 'now + negativeCacheTtlMs',
+    to: 'now + projectCacheMs',
+  },
+  {
+    file: projects,
+    description: 'a project is read from memory when it should be read again',
+    from: 'refresh: (projectId, signal) => readAndRemember(projectId, clock().getTime(), signal),',
+    to: 'refresh: async (projectId) => present.get(projectId, clock().getTime()),',
+  },
+  {
+    file: projects,
+    description: 'the previous key pair has the number of the current one',
+    from: 'number: number - 1',
+    to: 'number',
+  },
+  {
+    file: projects,
+    description: 'a used project is dropped before unused ones',
+    from: '    this.#entries.delete(key);\n    this.#entries.set(key, entry);\n',
+    to: '',
+  },
+  {
+    file: rateLimits,
+    description: 'one request above the rate limit is accepted',
+    from: 'hits < :limit',
+    to: 'hits <= :limit',
+  },
+  {
+    file: rateLimits,
+    description: 'buckets of earlier minutes are remembered',
+    from: 'exhausted.clear();',
+    to: '',
+    survives: 'The minute is part of a bucket: only memory grows.',
+  },
+  {
+    file: rateLimits,
+    description: 'every refused request costs a call',
+    from: 'exhausted.add(bucket);',
+    to: '',
+  },
+  {
+    file: removals,
+    description: 'the others of a batch are kept if one is missing',
+    from: 'return removeSubscriptions(dynamo, tables, condition, projectId, remaining, abortSignal);',
+    to: 'return remaining.length;',
+    tests: testOf('subscriptions'),
+  },
+  {
+    file: removals,
+    description: 'two removals from one part are counted once',
+    from: '(removed.get(part) ?? 0) + 1',
+    to: '1',
+    tests: testOf('subscriptions'),
+  },
+  {
+    file: subscriptions,
+    description: 'a subscribe that met a concurrent create is not stored',
+    from: "if (outcome !== 'exists') return outcome;",
+    to: "return outcome === 'exists' ? 'updated' : outcome;",
+  },
+  {
+    file: counters,
+    description: 'the subscriber cap is one too high',
+    from: 'shareOf(cap, part) - units',
+    to: 'shareOf(cap, part) - (counter.existsWithProject ? 0 : units)',
+    tests: testOf('subscriptions'),
+  },
+  {
+    file: subscriptions,
+    description: 'a subscription that passed to another user is removed',
+    from: "ConditionExpression: 'projectUser = :user',",
+    to: "ConditionExpression: 'attribute_exists(endpointHash) OR projectUser = :user',",
+  },
+  {
+    file: subscriptions,
+    description: 'an update without a key forgets the key pair',
+    from: '...(pair === undefined ? {} : { pair: storedPair(pair) }),',
+    to: 'pair: pair === undefined ? undefined : storedPair(pair),',
+  },
+];
