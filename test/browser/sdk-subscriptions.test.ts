@@ -1,3 +1,4 @@
+import { deployedCaps } from '../fixtures/database.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import {
@@ -105,7 +106,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
   test('a visit after a rotation of the key pair replaces the subscription, also at the cap', async () => {
     const { project, site } = await session.newSite();
     const { projectId } = project;
-    await stack.registry.setPlan(projectId, { subscriberCap: 1 });
+    await stack.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
     const endpoint = await (await session.open(`${site.origin}/`)).subscribe('ada');
     const { vapidPublicKey } = await stack.registry.rotateVapid(projectId);
     const before = await stack.send(project, { title: 'Before the visit' });
