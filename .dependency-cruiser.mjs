@@ -43,20 +43,22 @@ export default {
     ),
     may('lambdas/push', contract),
     may('lambdas/store', contract, ...aPackage('@aws-sdk')),
-    // The functions, and what two of them share: everything under lambdas/ but the three above.
+    may('lambdas/results', contract, store),
+    // The functions: every other folder under lambdas/.
     {
-      from: { path: '^lambdas/(?!http/|push/|store/)' },
+      from: { path: '^lambdas/(?!http/|push/|results/|store/)' },
       to: {
         path: [
           contract,
-          '^lambdas/(http|push|shares|store)/',
+          '^lambdas/(http|results|store)/',
           ...aPackage('@middy', '@aws-lambda-powertools'),
           ...lambdaTypes,
         ],
       },
     },
-    // Its type of the database client, and the library that this client signs with.
-    may('lambdas/send', ...aPackage('@aws-sdk', '@smithy')),
+    may('lambdas/deliver', '^lambdas/push/'),
+    // Besides deliver: its type of the database client, and the library that this client signs with.
+    may('lambdas/send', '^lambdas/deliver/', ...aPackage('@aws-sdk', '@smithy')),
     mayUseNode('lambdas'),
 
     // The stack refers to handlers by their path.
@@ -70,7 +72,7 @@ export default {
 
     may('admin', contract, store, packages, '^package\\.json$'),
     // The counts of a notification, as the route returns them.
-    may('admin', '^lambdas/(get-notification/get-notification|shares/notification-result)\\.ts$'),
+    may('admin', '^lambdas/(get-notification/get-notification|results/notification-result)\\.ts$'),
     may('admin', '^sdk/server/carillon-server\\.ts$'),
     mayUseNode('admin'),
     may(

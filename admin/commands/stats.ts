@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { notificationIdSchema } from '../../contract/schemas/ids.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
-import { isKept, notificationResult } from '../../lambdas/shares/notification-result.ts';
+import { isKept, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { tallyNumbers } from '../../lambdas/store/items.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';

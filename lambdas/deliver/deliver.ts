@@ -1,6 +1,6 @@
 import type { DeliverResponse, Share } from '../../contract/share.ts';
-import { deliverShare, type ShareParts } from '../shares/deliver-share.ts';
-import type { Invocation } from '../shares/share-progress.ts';
+import { deliverShare, type ShareParts } from './deliver-share.ts';
+import type { Invocation } from './share-progress.ts';
 
 /**
  * Delivers one share, unless its project was deleted meanwhile.

@@ -6,11 +6,11 @@ import { limits } from '../../contract/limits.ts';
 import { metricNamespace } from '../../contract/metrics.ts';
 import { type DeliverResponse, shareSchema } from '../../contract/share.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
-import { faultLogger, metricPublisher, shareObserver } from '../shares/observation.ts';
-import { shareParts, shareVariables } from '../shares/share-parts.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { deliver } from './deliver.ts';
+import { faultLogger, metricPublisher, shareObserver } from './observation.ts';
+import { shareParts, shareVariables } from './share-parts.ts';
 
 const environment = readEnvironment(shareVariables, process.env);
 

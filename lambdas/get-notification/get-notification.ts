@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { isKept, notificationResult } from '../shares/notification-result.ts';
+import { isKept, notificationResult } from '../results/notification-result.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';

@@ -4,7 +4,7 @@ import type {
   NotificationList,
   NotificationListQuery,
 } from '../../contract/schemas/notification-list.ts';
-import { isKept, notificationResult } from '../shares/notification-result.ts';
+import { isKept, notificationResult } from '../results/notification-result.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { logged, notDelivered, type Publish } from '../shares/observation.ts';
+import { logged, notDelivered, type Publish } from '../deliver/observation.ts';
 import type { SendObserver } from './send.ts';
 
 /** Logs what becomes of sends, and reports it as metrics. */

@@ -1,8 +1,8 @@
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
-import { deliverShare, type ShareOutcome, type ShareParts } from '../shares/deliver-share.ts';
-import { storedResult } from '../shares/results.ts';
-import type { Invocation } from '../shares/share-progress.ts';
+import { deliverShare, type ShareOutcome, type ShareParts } from '../deliver/deliver-share.ts';
+import type { Invocation } from '../deliver/share-progress.ts';
+import { storedResult } from '../results/results.ts';
 import type { Tally } from '../store/tallies.ts';
 
 /** How an invocation of deliver ended. */

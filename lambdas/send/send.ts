@@ -9,8 +9,8 @@ import type {
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
-import { storedResult, totalOf } from '../shares/results.ts';
-import { firstTallies, overAt, statusOf } from '../shares/status.ts';
+import { storedResult, totalOf } from '../results/results.ts';
+import { firstTallies, overAt, statusOf } from '../results/status.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';

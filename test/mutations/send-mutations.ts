@@ -2,23 +2,23 @@ import type { Mutation } from './mutation.ts';
 
 const deliverFunction = 'lambdas/deliver/deliver.ts';
 const delivery = 'lambdas/push/delivery/deliver.ts';
-const deliverShare = 'lambdas/shares/deliver-share.ts';
+const deliverShare = 'lambdas/deliver/deliver-share.ts';
 const divide = 'lambdas/send/divide.ts';
-const progress = 'lambdas/shares/share-progress.ts';
+const progress = 'lambdas/deliver/share-progress.ts';
 const pushService = 'lambdas/push/delivery/push-service.ts';
 const removals = 'lambdas/push/delivery/removals.ts';
-const results = 'lambdas/shares/results.ts';
+const results = 'lambdas/results/results.ts';
 const runShares = 'lambdas/send/run-shares.ts';
 const send = 'lambdas/send/send.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
-const status = 'lambdas/shares/status.ts';
+const status = 'lambdas/results/status.ts';
 const tallies = 'lambdas/store/tallies.ts';
 
 /** The simulation takes longest, and is only asked about what nothing else notices. */
 const simulation = 'test/simulation/small.test.ts';
-const folders = ['test/lambdas/send', 'test/lambdas/shares', 'test/lambdas/deliver', simulation];
+const folders = ['test/lambdas/send', 'test/lambdas/deliver', 'test/lambdas/results', simulation];
 const sendTests = (name: string) => [`test/lambdas/send/${name}.test.ts`, ...folders];
-const shareTests = (name: string) => [`test/lambdas/shares/${name}.test.ts`, ...folders];
+const shareTests = (name: string) => [`test/lambdas/${name}.test.ts`, ...folders];
 const pushTests = (name: string) => [
   `test/lambdas/push/delivery/${name}.test.ts`,
   'test/lambdas/push/delivery',
@@ -337,7 +337,7 @@ const ofShares: readonly Mutation[] = [
     from: 'this.#before = interruptedCounts(tally);',
     to: 'this.#before = tally.counts;',
   },
-].map((mutation) => ({ ...mutation, tests: shareTests('deliver-share') }));
+].map((mutation) => ({ ...mutation, tests: shareTests('deliver/deliver-share') }));
 
 const ofResults: readonly Mutation[] = [
   {
@@ -345,56 +345,56 @@ const ofResults: readonly Mutation[] = [
     description: 'unreached is 0 although a share is incomplete',
     from: 'Math.max(unreached, missing, 1)',
     to: 'Math.max(unreached, missing)',
-    tests: shareTests('results'),
+    tests: shareTests('results/results'),
   },
   {
     file: results,
     description: 'a total is complete if one of its shares is',
     from: 'results.every(',
     to: 'results.some(',
-    tests: shareTests('results'),
+    tests: shareTests('results/results'),
   },
   {
     file: results,
     description: 'the pushes of a function that died are left out',
     from: 'if (pending === 0) return counts;',
     to: 'return counts;',
-    tests: shareTests('results'),
+    tests: shareTests('results/results'),
   },
   {
     file: results,
     description: 'a share that has ended is complete',
     from: "tally.ended === 'complete'",
     to: 'tally.ended !== undefined',
-    tests: shareTests('results'),
+    tests: shareTests('results/results'),
   },
   {
     file: status,
     description: 'a notification is interrupted while one of its shares is delivered',
     from: 'open.every(',
     to: 'open.some(',
-    tests: shareTests('status'),
+    tests: shareTests('results/status'),
   },
   {
     file: status,
     description: 'a share is interrupted in the last millisecond of its claim',
     from: '< now.getTime()',
     to: '<= now.getTime()',
-    tests: shareTests('status'),
+    tests: shareTests('results/status'),
   },
   {
     file: status,
     description: 'an asynchronous share is interrupted while its claim lasts',
     from: 'Math.max(claimedUntil ?? 0, sent + startWithinMs + timeoutMs)',
     to: 'sent + startWithinMs + timeoutMs',
-    tests: shareTests('status'),
+    tests: shareTests('results/status'),
   },
   {
     file: status,
     description: 'the tallies of all shares but the first are not found',
     from: 'share * plan.talliesPerShare',
     to: 'share',
-    tests: shareTests('status'),
+    tests: shareTests('results/status'),
   },
   {
     file: deliverFunction,

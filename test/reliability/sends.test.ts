@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { noCounts } from '../../lambdas/shares/results.ts';
+import { noCounts } from '../../lambdas/results/results.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { tallyKey } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';

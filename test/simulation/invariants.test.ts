@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
 import type {
   DeliveryOptions,
   DeliveryReport,
   StartDelivery,
 } from '../../lambdas/push/delivery/delivery.ts';
-import type { ShareParts } from '../../lambdas/shares/deliver-share.ts';
-import { noCounts } from '../../lambdas/shares/results.ts';
+import { noCounts } from '../../lambdas/results/results.ts';
 import type { TallyStore } from '../../lambdas/store/tallies.ts';
 import { type InvariantName, invariants, violations } from './invariants.ts';
 import { type Breakage, simulate } from './simulation.ts';

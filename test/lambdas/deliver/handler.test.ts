@@ -4,8 +4,8 @@ import { environment } from '../../../contract/environment.ts';
 import { type Share, shareSchema } from '../../../contract/share.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { share } from '../shares/recorded-share-parts.ts';
 import { talliesOf } from '../store/stored-notifications.ts';
+import { share } from './recorded-share-parts.ts';
 
 let database: Database;
 let handler: typeof import('../../../lambdas/deliver/handler.ts').handler;

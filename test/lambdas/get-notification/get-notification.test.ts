@@ -3,7 +3,7 @@ import { getNotification } from '../../../lambdas/get-notification/get-notificat
 import type { StoredNotification } from '../../../lambdas/store/notifications.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { project } from '../shares/recorded-share-parts.ts';
+import { project } from '../deliver/recorded-share-parts.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const sentAt = new Date('2026-11-20T12:00:00Z');

@@ -11,7 +11,7 @@ import { shareInvoker } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { share } from '../shares/recorded-share-parts.ts';
+import { share } from '../deliver/recorded-share-parts.ts';
 
 interface Received {
   readonly method: string | undefined;

@@ -1,15 +1,15 @@
 import type { SigningProject } from '../../../contract/project.ts';
+import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
 import { type SendCall, type SendParts, send } from '../../../lambdas/send/send.ts';
-import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { fakeDelivery } from '../shares/fake-delivery.ts';
+import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import {
   project,
   recipients,
   recordedShareParts,
   startMs,
-} from '../shares/recorded-share-parts.ts';
+} from '../deliver/recorded-share-parts.ts';
 
 export { project };
 

@@ -1,14 +1,14 @@
 import type { Share } from '../../../contract/share.ts';
+import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import {
   type InvocationOutcome,
   type RunParts,
   runShares,
   startShares,
 } from '../../../lambdas/send/run-shares.ts';
-import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { fakeDelivery } from '../shares/fake-delivery.ts';
+import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import {
   allDelivered,
   dying,
@@ -18,7 +18,7 @@ import {
   recordedShareParts,
   share,
   startMs,
-} from '../shares/recorded-share-parts.ts';
+} from '../deliver/recorded-share-parts.ts';
 
 const audience = recipients(9);
 const everyone = audience.map(({ path }) => path);

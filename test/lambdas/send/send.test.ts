@@ -1,7 +1,7 @@
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
-import { fakeDelivery } from '../shares/fake-delivery.ts';
+import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
 
 /** All chunks end so. */

@@ -11,7 +11,7 @@ import {
   type Writer,
 } from '../../../lambdas/store/tallies.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { memoryTallies } from '../shares/memory-tallies.ts';
+import { memoryTallies } from '../deliver/memory-tallies.ts';
 
 let database: Database;
 let made = 0;

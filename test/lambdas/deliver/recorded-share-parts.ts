@@ -1,9 +1,9 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
+import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
+import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
 import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
-import type { ShareParts } from '../../../lambdas/shares/deliver-share.ts';
-import type { Invocation } from '../../../lambdas/shares/share-progress.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';

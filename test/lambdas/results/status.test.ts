@@ -1,4 +1,4 @@
-import { firstTallies, overAt, statusOf } from '../../../lambdas/shares/status.ts';
+import { firstTallies, overAt, statusOf } from '../../../lambdas/results/status.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 

@@ -1,4 +1,4 @@
-import { interruptedCounts, storedResult, totalOf } from '../../../lambdas/shares/results.ts';
+import { interruptedCounts, storedResult, totalOf } from '../../../lambdas/results/results.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 

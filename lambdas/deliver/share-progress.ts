@@ -1,9 +1,9 @@
 import { limits } from '../../contract/limits.ts';
 import type { Share } from '../../contract/share.ts';
 import type { DeliveryTimes } from '../push/delivery/delivery.ts';
+import { addCounts, interruptedCounts, noCounts } from '../results/results.ts';
 import type { Claim, ShareCounts, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
 import type { ReadChunk } from './chunk.ts';
-import { addCounts, interruptedCounts, noCounts } from './results.ts';
 
 export interface Invocation {
   /** Unique, also among the retries of one request. */

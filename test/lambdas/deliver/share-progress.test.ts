@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ShareProgress } from '../../../lambdas/shares/share-progress.ts';
+import { ShareProgress } from '../../../lambdas/deliver/share-progress.ts';
 import type { TallyStore } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { invocation, share, startMs } from './recorded-share-parts.ts';

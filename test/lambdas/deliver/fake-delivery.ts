@@ -6,7 +6,7 @@ import type {
   DeliveryReport,
   StartDelivery,
 } from '../../../lambdas/push/delivery/delivery.ts';
-import { addCounts } from '../../../lambdas/shares/results.ts';
+import { addCounts } from '../../../lambdas/results/results.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 

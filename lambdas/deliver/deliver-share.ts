@@ -4,13 +4,13 @@ import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import type { Delivery, StartDelivery } from '../push/delivery/delivery.ts';
+import { noCounts, storedResult } from '../results/results.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 import type { Tally, TallyStore } from '../store/tallies.ts';
 import { messagesOf, readChunk } from './chunk.ts';
-import { noCounts, storedResult } from './results.ts';
 import { type Invocation, ShareProgress } from './share-progress.ts';
 
 export interface ShareParts {

@@ -1,4 +1,4 @@
-import { deliverShare } from '../../../lambdas/shares/deliver-share.ts';
+import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from './fake-delivery.ts';

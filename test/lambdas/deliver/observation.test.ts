@@ -1,5 +1,5 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { faultLogger } from '../../../lambdas/shares/observation.ts';
+import { faultLogger } from '../../../lambdas/deliver/observation.ts';
 
 test('a fault of every push is logged once per second', () => {
   const lines: unknown[] = [];
