@@ -114,20 +114,17 @@ class ShareDelivery {
   }
 
   async #wantsMore(): Promise<boolean> {
-    const { deadline } = this.#share;
-    const lastChunkAt =
-      deadline?.lastPushAt ?? this.#invocation.endsAt - limits.share.lastChunkBeforeEndMs;
     // The time is read after the wait.
     const wantsMore = (await this.#delivery?.wantsMore()) ?? true;
-    return wantsMore && this.#now() < lastChunkAt;
+    return wantsMore && this.#now() < this.#progress.times.lastChunkAt;
   }
 
   /** @returns the share's tally if another invocation has the share. Then nothing was pushed. */
   async #pushNextChunk(): Promise<Tally | undefined> {
     const { audiences, abortAfter } = this.#parts;
     const progress = this.#progress;
-    const endAt = this.#share.deadline?.endAt ?? this.#now() + limits.share.claimMs;
-    const signal = abortAfter(endAt - this.#now());
+    const now = this.#now();
+    const signal = abortAfter(progress.times.chunkEndAt(now) - now);
     const [chunk] = await Promise.all([
       readChunk(audiences, this.#share, progress.position, signal).then(async (read) => {
         if (this.#needsProject(read.recipients)) await this.#findProject();
@@ -169,7 +166,7 @@ class ShareDelivery {
     const delivery = startDelivery({
       messages: messagesOf(this.#share),
       options,
-      times: this.#progress,
+      times: this.#progress.times,
       isAwaited: !this.#isAsync,
       pushesPerSecond,
       // Transactions on the same part of the counter conflict.
@@ -190,7 +187,7 @@ class ShareDelivery {
   async #saveRegularly(delivery: Delivery): Promise<void> {
     for (;;) {
       await this.#parts.sleep(limits.share.saveEveryMs, this.#pushed.signal);
-      const signal = this.#parts.abortAfter(this.#progress.endAt - this.#now());
+      const signal = this.#parts.abortAfter(this.#progress.times.endAt - this.#now());
       // The next write replaces one that failed.
       const saving = this.#progress.save(signal).catch(() => {});
       await Promise.all([saving, this.#findProject().catch(() => {})]);

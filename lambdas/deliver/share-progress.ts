@@ -1,9 +1,8 @@
-import { limits } from '../../contract/limits.ts';
 import type { Share } from '../../contract/share.ts';
-import type { DeliveryTimes } from '../push/delivery/delivery.ts';
 import { addCounts, interruptedCounts, noCounts } from '../results/results.ts';
 import type { Claim, ShareCounts, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
 import type { ReadChunk } from './chunk.ts';
+import { type ShareTimes, shareTimes } from './share-times.ts';
 
 export interface Invocation {
   /** Unique, also among the retries of one request. */
@@ -19,18 +18,9 @@ export interface ProgressParts {
   readonly soFar: () => ShareCounts;
 }
 
-/**
- * How far an invocation has come with a share, and until when the share is its own. A claim lasts for a
- * minute, and each write extends it:
- *
- *     write                            write fails …                  claim ends
- *     ├── saveEveryMs ──┤              ├────────────── claimMs ───────────┤
- *       pushes start                     pushes start        ┊ the last ones end
- *                                              lastPushBeforeEndMs ───────┤
- *
- * If a caller waits for the share, its claim lasts until its deadline instead.
- */
-export class ShareProgress implements DeliveryTimes {
+/** How far an invocation has come with a share, and until when the share is its own. */
+export class ShareProgress {
+  readonly times: ShareTimes;
   /** Where the next chunk starts. */
   position: number;
   /** Whether the share is another invocation's now, although it was this one's. */
@@ -47,36 +37,17 @@ export class ShareProgress implements DeliveryTimes {
   #claim: Pick<Claim, 'by' | 'step'> | undefined;
   #hasWritten = false;
   #step = 0;
-  /** Epoch ms until which the share is this invocation's. */
-  #until = 0;
   /** Ends with the last write. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ProgressParts, share: Share, invocation: Invocation) {
     const { projectId, notificationId, firstTally, expiresAt } = share;
+    this.times = shareTimes(share, invocation.endsAt);
     this.#parts = parts;
     this.#share = share;
     this.#invocation = invocation;
     this.#key = { projectId, notificationId, firstTally, expiresAt };
     this.position = share.from;
-  }
-
-  get lastPushAt(): number {
-    return this.#share.deadline?.lastPushAt ?? this.#lastsUntil - limits.share.lastPushBeforeEndMs;
-  }
-
-  get lastRetryAt(): number {
-    return (
-      this.#share.deadline?.lastPushAt ?? this.#invocation.endsAt - limits.share.lastPushBeforeEndMs
-    );
-  }
-
-  get endAt(): number {
-    return this.#share.deadline?.endAt ?? this.#lastsUntil - limits.share.lastWritesMs;
-  }
-
-  get #lastsUntil(): number {
-    return Math.min(this.#until, this.#invocation.endsAt);
   }
 
   get hasClaim(): boolean {
@@ -139,7 +110,7 @@ export class ShareProgress implements DeliveryTimes {
     const now = clock().getTime();
     const { attempted, unreached } = soFar();
     const pending = this.#recipients + recipients - attempted - unreached;
-    const until = this.#claimUntil(now, isLast);
+    const until = this.times.claimUntil(now, isLast);
     this.#step += 1;
     this.#hasWritten = true;
     const other = await tallies.save(
@@ -153,18 +124,12 @@ export class ShareProgress implements DeliveryTimes {
     );
     if (other === undefined) {
       this.#claim = { by: this.#invocation.id, step: this.#step };
-      this.#until = until;
+      this.times.claimed(until);
       this.position = position;
       this.#recipients += recipients;
       this.#before = addCounts(this.#before, { ...noCounts, unreached: unread });
     } else if (this.hasClaim) this.isLost = true;
     return other;
-  }
-
-  #claimUntil(now: number, isLast: boolean): number {
-    const { deadline } = this.#share;
-    if (deadline !== undefined) return deadline.endAt + limits.share.lastWritesMs;
-    return isLast ? now : now + limits.share.claimMs;
   }
 }
 

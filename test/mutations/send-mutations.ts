@@ -320,7 +320,7 @@ const ofShares: readonly Mutation[] = [
     to: '',
   },
   {
-    file: progress,
+    file: 'lambdas/deliver/share-times.ts',
     description: 'a repetition waits a minute for an invocation that has left its share',
     from: 'return isLast ? now : now + limits.share.claimMs',
     to: 'return now + limits.share.claimMs',
