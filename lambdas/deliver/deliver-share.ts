@@ -30,7 +30,7 @@ export interface ShareParts {
 /** What operators see of shares. */
 export interface ShareObserver {
   /** A share has ended. */
-  delivered(share: Share, outcome: ShareOutcome): void;
+  delivered(share: Share, outcome: EndedShare): void;
   /** Pushes of a share to one push service failed. */
   failed(share: Share, pushService: string, failures: Failures): void;
   /** Lambda refused to invoke deliver for this share, also after repetitions. */
@@ -39,7 +39,16 @@ export interface ShareObserver {
   recordFailed(share: Share, error: unknown): void;
 }
 
-export interface ShareOutcome {
+/** How an invocation left a share. */
+export type ShareOutcome =
+  | EndedShare
+  /** Another invocation has it, and a caller waits for it. */
+  | { readonly kind: 'elsewhere' }
+  /** It has not ended, and Lambda's next attempt continues it. */
+  | { readonly kind: 'open'; readonly error: unknown };
+
+export interface EndedShare {
+  readonly kind: 'ended';
   readonly result: ShareResult;
   /** Why the share ended before all its recipients were read, if a call failed. */
   readonly error?: unknown;
@@ -49,15 +58,13 @@ export interface ShareOutcome {
  * Pushes a notification to one share of its audience. Before the recipients of a chunk are pushed to, it
  * records in the share's first tally that they are about to be. If the function dies, its share can
  * therefore be resumed after that chunk, and no subscriber is pushed to twice.
- * @returns undefined if the share is another invocation's, and a caller waits for it.
- * @throws for an asynchronous share that has not ended: Lambda then repeats the invocation.
  */
 export async function deliverShare(
   parts: ShareParts,
   project: SigningProject,
   share: Share,
   invocation: Invocation,
-): Promise<ShareOutcome | undefined> {
+): Promise<ShareOutcome> {
   return new ShareDelivery(parts, project, share, invocation).run();
 }
 
@@ -88,7 +95,7 @@ class ShareDelivery {
     this.#isAsync = share.deadline === undefined;
   }
 
-  async run(): Promise<ShareOutcome | undefined> {
+  async run(): Promise<ShareOutcome> {
     let other: Tally | undefined;
     let error: unknown;
     try {
@@ -230,45 +237,50 @@ class ShareDelivery {
   }
 
   /** The outcome of a share that is another invocation's. */
-  #left(tally: Tally): ShareOutcome | undefined {
-    if (tally.ended === 'cancelled') return undefined;
-    if (tally.ended !== undefined) return { result: storedResult(tally) };
-    if (!this.#isAsync) return undefined;
+  #left(tally: Tally): ShareOutcome {
+    if (tally.ended === 'cancelled') return { kind: 'elsewhere' };
+    if (tally.ended !== undefined) return { kind: 'ended', result: storedResult(tally) };
+    if (!this.#isAsync) return { kind: 'elsewhere' };
     // Success would consume the event. If the other invocation dies, this one is needed.
-    throw new Error('Another invocation has the share. Lambda repeats this one.');
+    return {
+      kind: 'open',
+      error: new Error('Another invocation has the share. Lambda repeats this one.'),
+    };
   }
 
-  async #end(error: unknown): Promise<ShareOutcome | undefined> {
+  async #end(error: unknown): Promise<ShareOutcome> {
     const { isComplete, mayHaveClaimed, counts } = this.#progress;
     const isOver = isComplete || !this.#isAsync || this.#isProjectGone;
     if (mayHaveClaimed) {
       const ended = isComplete ? 'complete' : 'incomplete';
-      const other = await this.#saveEnd(isOver ? ended : undefined);
-      if (other !== undefined) return this.#left(other);
+      const failure = await this.#saveEnd(isOver ? ended : undefined);
+      if (failure !== undefined) return failure;
     }
-    if (!isOver)
-      throw error ?? new Error('The time is over; the next attempt continues the share.');
-    const outcome = { result: { ...counts, isComplete }, error };
+    if (!isOver) {
+      const timeIsOver = new Error('The time is over; the next attempt continues the share.');
+      return { kind: 'open', error: error ?? timeIsOver };
+    }
+    const outcome: EndedShare = { kind: 'ended', result: { ...counts, isComplete }, error };
     this.#parts.observe.delivered(this.#share, outcome);
     return outcome;
   }
 
   /**
    * Repeats the last write as long as there is time: without it the share counts as interrupted.
-   * @returns the share's tally if the share is another invocation's.
-   * @throws for an asynchronous share: Lambda's repetition records the end.
+   * @returns undefined if the end is stored, or nobody can store it any more.
    */
-  async #saveEnd(ended: Tally['ended']): Promise<Tally | undefined> {
+  async #saveEnd(ended: Tally['ended']): Promise<ShareOutcome | undefined> {
     const { abortAfter, sleep, observe } = this.#parts;
     for (;;) {
       const msLeft = this.#invocation.endsAt - this.#now();
       try {
-        return await this.#progress.end(ended, abortAfter(Math.max(0, msLeft)));
-      } catch (failure) {
+        const other = await this.#progress.end(ended, abortAfter(Math.max(0, msLeft)));
+        return other && this.#left(other);
+      } catch (error) {
         if (this.#now() + saveAgainMs >= this.#invocation.endsAt) {
-          observe.recordFailed(this.#share, failure);
-          if (this.#isAsync) throw failure;
-          return undefined;
+          observe.recordFailed(this.#share, error);
+          // Lambda's next attempt stores the end.
+          return this.#isAsync ? { kind: 'open', error } : undefined;
         }
       }
       await sleep(saveAgainMs);

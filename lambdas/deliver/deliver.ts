@@ -15,5 +15,6 @@ export async function deliver(
   const project = await parts.projects.refresh(share.projectId);
   if (project?.createdAt !== share.projectCreatedAt) return {};
   const outcome = await deliverShare(parts, project, share, invocation);
-  return { result: outcome?.result };
+  if (outcome.kind === 'open') throw outcome.error;
+  return outcome.kind === 'ended' ? { result: outcome.result } : {};
 }

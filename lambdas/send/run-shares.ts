@@ -1,6 +1,6 @@
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
-import { deliverShare, type ShareOutcome, type ShareParts } from '../deliver/deliver-share.ts';
+import { deliverShare, type EndedShare, type ShareParts } from '../deliver/deliver-share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
 import { storedResult } from '../results/results.ts';
 import type { Tally } from '../store/tallies.ts';
@@ -49,7 +49,7 @@ export interface StartedShares {
   readonly results: readonly ShareResult[];
 }
 
-interface RecoveredOutcome extends ShareOutcome {
+interface RecoveredShare extends Omit<EndedShare, 'kind'> {
   readonly isUnknown?: boolean;
 }
 
@@ -68,8 +68,8 @@ export async function runShares(
   const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
   const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', delivering));
   const first = await deliverShare(parts, project, firstShare!, delivering);
-  if (first === undefined) return undefined;
-  const outcomes: RecoveredOutcome[] = [first];
+  if (first.kind !== 'ended') return undefined;
+  const outcomes: RecoveredShare[] = [first];
   for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
     if (outcome.kind === 'result') outcomes.push(outcome);
     else outcomes.push(await recover(parts, project, others[index]!, delivering, outcome.kind));
@@ -100,11 +100,8 @@ export async function startShares(
     if (kind === 'accepted') continue;
     const share = { ...shares[index]!, deadline };
     const outcome = await deliverShare(parts, project, share, invocation);
-    if (outcome !== undefined) results.push(outcome.result);
-    // Without an outcome another invocation has the share.
-    if (outcome === undefined || outcome.result.isComplete || outcome.result.attempted > 0) {
-      isStarted = true;
-    }
+    if (outcome.kind === 'ended') results.push(outcome.result);
+    if (outcome.kind !== 'ended' || hasBegun(outcome)) isStarted = true;
   }
   return { isStarted, results };
 }
@@ -116,13 +113,12 @@ async function recover(
   share: Share,
   delivering: Invocation,
   kind: InvocationOutcome['kind'],
-): Promise<RecoveredOutcome> {
+): Promise<RecoveredShare> {
   const { tallies, clock, sleep, abortAfter, observe } = parts;
   // The share's claim prevents that a subscriber is pushed to twice.
   const outcome = await deliverShare(parts, project, share, delivering);
-  if (outcome !== undefined && (outcome.result.isComplete || outcome.result.attempted > 0)) {
-    return outcome;
-  }
+  if (outcome.kind === 'ended' && hasBegun(outcome)) return outcome;
+  const error = outcome.kind === 'ended' ? outcome.error : undefined;
   // Another invocation may have the share.
   const msLeft = () => delivering.endsAt + lastReadsMs - clock().getTime();
   let tally: Tally | undefined;
@@ -132,16 +128,20 @@ async function recover(
     try {
       [tally] = await tallies.find(share.notificationId, [share.firstTally], signal);
       isRead = true;
-    } catch (error) {
+    } catch (failure) {
       // The counts are those that were read before.
-      if (msLeft() < 2 * pollMs) observe.recordFailed(share, error);
+      if (msLeft() < 2 * pollMs) observe.recordFailed(share, failure);
     }
     const isOver = isRead && (tally?.ended !== undefined || kind !== 'unknown');
     if (isOver || msLeft() < 2 * pollMs) {
-      return { result: storedResult(tally), error: outcome?.error, isUnknown: !isRead };
+      return { result: storedResult(tally), error, isUnknown: !isRead };
     }
     await sleep(pollMs);
   }
+}
+
+function hasBegun({ result }: EndedShare): boolean {
+  return result.isComplete || result.attempted > 0;
 }
 
 async function invokeUntilAccepted(

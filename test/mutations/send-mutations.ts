@@ -152,8 +152,8 @@ const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
     description: 'an asynchronous send counts as started although nothing was pushed',
-    from: 'if (outcome === undefined || outcome.result.isComplete || outcome.result.attempted > 0)',
-    to: 'if (true)',
+    from: "if (outcome.kind !== 'ended' || hasBegun(outcome)) isStarted",
+    to: 'isStarted',
   },
   {
     file: runShares,
@@ -206,8 +206,8 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'a failed last write of an asynchronous share is not retried by Lambda',
-    from: '          if (this.#isAsync) throw failure;\n',
-    to: '',
+    from: "this.#isAsync ? { kind: 'open', error } : undefined",
+    to: 'undefined',
   },
   {
     file: deliverShare,
@@ -230,8 +230,8 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'an asynchronous share that another invocation has returns success',
-    from: "throw new Error('Another invocation has the share. Lambda repeats this one.');",
-    to: 'return undefined;',
+    from: "if (!this.#isAsync) return { kind: 'elsewhere' };",
+    to: "return { kind: 'elsewhere' };",
   },
   {
     file: deliverShare,

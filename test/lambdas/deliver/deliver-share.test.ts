@@ -1,4 +1,8 @@
-import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
+import {
+  deliverShare,
+  type EndedShare,
+  type ShareOutcome,
+} from '../../../lambdas/deliver/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from './fake-delivery.ts';
@@ -19,8 +23,19 @@ type Setup = ReturnType<typeof recordedShareParts>;
 const unlimited = { deadline: undefined };
 const quarters = { step: positionCount / 4 };
 
-function run({ parts, time }: Setup, change: Parameters<typeof share>[0] = {}, by = invocation) {
-  return time.until(deliverShare(parts, project, share(change), by));
+async function run(
+  { parts, time }: Setup,
+  change: Parameters<typeof share>[0] = {},
+  by = invocation,
+): Promise<EndedShare> {
+  return ended(await time.until(deliverShare(parts, project, share(change), by)));
+}
+
+/** @throws what leaves the share to the next attempt. */
+function ended(outcome: ShareOutcome): EndedShare {
+  if (outcome.kind === 'open') throw outcome.error;
+  if (outcome.kind === 'elsewhere') throw new Error('Another invocation has the share.');
+  return outcome;
 }
 
 /** Tallies that store the claim of a share, and nothing later. */
@@ -66,7 +81,11 @@ describe('a share of one chunk', () => {
     const setup = recordedShareParts(recipients(3));
     const outcome = await run(setup);
     const counts = { ...noCounts, attempted: 3, delivered: 3 };
-    expect(outcome).toEqual({ result: { ...counts, isComplete: true }, error: undefined });
+    expect(outcome).toEqual({
+      kind: 'ended',
+      result: { ...counts, isComplete: true },
+      error: undefined,
+    });
     expect(setup.calls).toEqual([
       `everyone 0-${positionCount}`,
       `claim 0 to ${positionCount}, 3 pending`,
@@ -175,9 +194,7 @@ describe('tallies', () => {
     const open = () => Promise.reject(new Error('throttled'));
     const failing = { ...setup.parts, tallies: { ...setup.parts.tallies, open } };
     await expect(
-      setup.time.until(
-        deliverShare(failing, project, share({ tallies: 2, ...unlimited }), longInvocation),
-      ),
+      run({ ...setup, parts: failing }, { tallies: 2, ...unlimited }, longInvocation),
     ).rejects.toThrow('throttled');
     expect(await tallyOf(setup)).toBeUndefined();
     expect(await run(setup, { tallies: 2, ...unlimited }, longInvocation)).toMatchObject({
@@ -192,7 +209,7 @@ describe('a share of several chunks', () => {
     const outcome = await run(setup, quarters);
     expect(setup.chunks.map((chunk) => chunk.recipients.length)).toEqual([2, 3, 2, 3]);
     expect(setup.pushed()).toEqual(recipients(10).map(({ path }) => path));
-    expect(outcome?.result).toMatchObject({ attempted: 10, delivered: 10, isComplete: true });
+    expect(outcome.result).toMatchObject({ attempted: 10, delivered: 10, isComplete: true });
   });
 
   test('records the counts of earlier chunks with each start', async () => {
@@ -218,6 +235,7 @@ describe('a share of several chunks', () => {
     const outcome = await run(setup, { ...quarters, deadline });
     expect(setup.pushed()).toHaveLength(4);
     expect(outcome).toEqual({
+      kind: 'ended',
       result: { ...noCounts, attempted: 4, delivered: 4, isComplete: false },
       error: undefined,
     });
@@ -236,7 +254,7 @@ describe('a share of several chunks', () => {
     const claim = { until: startMs + setup.time.now() };
     expect(await tallyOf(setup)).toMatchObject({ claim, pending: 0, ended: undefined });
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
-    expect(outcome?.result).toEqual({
+    expect(outcome.result).toEqual({
       ...allDelivered({ recipients: recipients(8) }),
       isComplete: true,
     });
@@ -249,7 +267,7 @@ describe('a chunk with more recipients than fit in memory', () => {
     const setup = recordedShareParts(recipients(10), {}, 4);
     const outcome = await run(setup);
     expect(setup.chunks.map((chunk) => chunk.recipients.length)).toEqual([2, 3, 2, 3]);
-    expect(outcome?.result).toMatchObject({ attempted: 10, unreached: 0, isComplete: true });
+    expect(outcome.result).toMatchObject({ attempted: 10, unreached: 0, isComplete: true });
   });
 
   test('and a single position is cut: at least one more is unreached', async () => {
@@ -257,7 +275,7 @@ describe('a chunk with more recipients than fit in memory', () => {
     const from = positionCount / 2;
     const setup = recordedShareParts(Array(6).fill(one), {}, 4);
     const outcome = await run(setup, { from, to: from + 1, step: 1 });
-    expect(outcome?.result).toMatchObject({ attempted: 4, unreached: 1, isComplete: true });
+    expect(outcome.result).toMatchObject({ attempted: 4, unreached: 1, isComplete: true });
   });
 });
 
@@ -273,7 +291,10 @@ describe('a share that another invocation has', () => {
     const before = await tallyOf(setup);
     // Its deadline has not passed.
     const deadline = { lastPushAt: startMs + 200_000, endAt: startMs + 210_000 };
-    expect(await run(setup, { deadline }, mine)).toBeUndefined();
+    const outcome = await setup.time.until(
+      deliverShare(setup.parts, project, share({ deadline }), mine),
+    );
+    expect(outcome).toEqual({ kind: 'elsewhere' });
     expect(await tallyOf(setup)).toEqual(before);
   });
 
@@ -286,7 +307,7 @@ describe('a share that another invocation has', () => {
     void deliverShare({ ...setup.parts, startDelivery }, project, share(unlimited), other);
     await setup.time.until(setup.time.sleep(1000));
     const outcome = await run(setup, unlimited, mine);
-    expect(outcome?.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
+    expect(outcome.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
     expect(setup.time.now()).toBeGreaterThan(300_000);
     expect(setup.pushed()).toHaveLength(3);
     expect(setup.calls.filter((call) => call === 'observe')).toHaveLength(1);
@@ -305,7 +326,10 @@ describe('a share that another invocation has', () => {
     const setup = recordedShareParts(recipients(3));
     const first = await run(setup);
     setup.calls.length = 0;
-    expect(await run(setup, {}, { ...invocation, id: 'other' })).toEqual({ result: first?.result });
+    expect(await run(setup, {}, { ...invocation, id: 'other' })).toEqual({
+      kind: 'ended',
+      result: first.result,
+    });
     expect(setup.calls).toEqual([`everyone 0-${positionCount}`, 'not 0']);
   });
 });
@@ -330,7 +354,7 @@ describe('a share whose function has died', () => {
     const { setup, change } = await died();
     await setup.time.until(setup.time.sleep(60_000));
     const outcome = await run(setup, change, longInvocation);
-    expect(outcome?.result).toEqual({
+    expect(outcome.result).toEqual({
       ...noCounts,
       ...{ attempted: 8, delivered: 7, failed: 1, failures: { interrupted: 1 } },
       isComplete: true,
@@ -345,7 +369,7 @@ describe('a share whose function has died', () => {
     // The last write was after 2 s, and the chunk took 1 s before it.
     const claimEndsAt = 3000 + 60_000;
     expect(setup.time.now()).toBeGreaterThan(claimEndsAt);
-    expect(outcome?.result).toMatchObject({ attempted: 8, delivered: 7, isComplete: true });
+    expect(outcome.result).toMatchObject({ attempted: 8, delivered: 7, isComplete: true });
   });
 
   test('is continued by one of two invocations', async () => {
@@ -358,7 +382,7 @@ describe('a share whose function has died', () => {
         ),
       ),
     );
-    expect(one?.result).toEqual(other?.result);
+    expect(ended(one!).result).toEqual(ended(other!).result);
     expect(setup.calls.filter((call) => call === 'observe')).toHaveLength(1);
     expect(setup.pushed()).toEqual(recipients(8).map(({ path }) => path));
   });
@@ -369,7 +393,7 @@ describe('a share whose function has died', () => {
     void deliverShare(dead, project, share(unlimited), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(60_000));
     const outcome = await run(setup, unlimited, longInvocation);
-    expect(outcome?.result).toMatchObject({
+    expect(outcome.result).toMatchObject({
       ...{ attempted: 3, failed: 3, failures: { interrupted: 3 } },
       isComplete: true,
     });
@@ -409,8 +433,8 @@ describe('an invocation whose claim has run out', () => {
     await setup.time.until(setup.time.sleep(50_000));
     const outcome = await run(setup, halves, { ...longInvocation, id: 'other' });
     // The first chunk was pushed, and its counts could not be stored.
-    expect(outcome?.result).toMatchObject({ attempted: 4, failures: { interrupted: 2 } });
-    expect((await setup.time.until(slow))?.result).toEqual(outcome?.result);
+    expect(outcome.result).toMatchObject({ attempted: 4, failures: { interrupted: 2 } });
+    expect(ended(await setup.time.until(slow)).result).toEqual(outcome.result);
     expect(setup.pushed()).toEqual(recipients(4).map(({ path }) => path));
   });
 
@@ -422,8 +446,8 @@ describe('an invocation whose claim has run out', () => {
     });
     await setup.time.until(setup.time.sleep(50_000));
     const outcome = await run(setup, halves, { ...longInvocation, id: 'other' });
-    expect(outcome?.result).toMatchObject({ attempted: 4, delivered: 4, failed: 0 });
-    expect((await setup.time.until(slow))?.result).toEqual(outcome?.result);
+    expect(outcome.result).toMatchObject({ attempted: 4, delivered: 4, failed: 0 });
+    expect(ended(await setup.time.until(slow)).result).toEqual(outcome.result);
     expect(setup.pushed()).toEqual(recipients(4).map(({ path }) => path));
   });
 });
@@ -476,7 +500,7 @@ describe('a project that is deleted meanwhile', () => {
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
     // The project is looked for every 2 s, and a chunk takes 1 s.
     expect(setup.pushed().length).toBeLessThan(8);
-    expect(outcome?.result).toMatchObject({ isComplete: false });
+    expect(outcome.result).toMatchObject({ isComplete: false });
     expect(await tallyOf(setup)).toMatchObject({ ended: 'incomplete' });
   });
 
@@ -585,7 +609,11 @@ describe('a fault', () => {
   test('before the first chunk leaves no tally, and is returned', async () => {
     const setup = failing(1);
     const outcome = await run(setup);
-    expect(outcome).toEqual({ result: { ...noCounts, isComplete: false }, error: fault });
+    expect(outcome).toEqual({
+      kind: 'ended',
+      result: { ...noCounts, isComplete: false },
+      error: fault,
+    });
     expect(await tallyOf(setup)).toBeUndefined();
   });
 

@@ -54,7 +54,9 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
         if (type === 'async') return { kind: 'accepted' };
         const invocation = { id: `function ${share.firstTally}`, endsAt: startMs + 29_000 };
         const outcome = await deliverShare(recorded.parts, project, share, invocation);
-        return outcome ? { kind: 'result', result: outcome.result } : { kind: 'unknown' };
+        return outcome.kind === 'ended'
+          ? { kind: 'result', result: outcome.result }
+          : { kind: 'unknown' };
       },
     },
     random: () => 0.5,

@@ -42,7 +42,9 @@ function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunParts>
     if (type === 'async') return { kind: 'accepted' };
     const by = { id: `function ${one.firstTally}`, endsAt: startMs + 29_000 };
     const outcome = await deliverShare(recorded.parts, project, one, by);
-    return outcome ? { kind: 'result', result: outcome.result } : { kind: 'unknown' };
+    return outcome.kind === 'ended'
+      ? { kind: 'result', result: outcome.result }
+      : { kind: 'unknown' };
   };
   const parts: RunParts = {
     ...recorded.parts,
