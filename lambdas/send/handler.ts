@@ -18,7 +18,8 @@ import { sendStore } from '../store/sends.ts';
 import { subscriberCount } from '../store/usage.ts';
 import { shareInvoker } from './invoker.ts';
 import { sendObserver } from './observation.ts';
-import { type SendParts, send } from './send.ts';
+import { send } from './send.ts';
+import type { SendParts } from './sending.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
 const environment = readEnvironment(

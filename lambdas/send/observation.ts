@@ -1,6 +1,6 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { logged, notDelivered, type Publish } from '../deliver/observation.ts';
-import type { SendObserver } from './send.ts';
+import type { SendObserver } from './sending.ts';
 
 /** Logs what becomes of sends, and reports it as metrics. */
 export function sendObserver(logger: Logger, publish: Publish): SendObserver {

@@ -10,6 +10,8 @@ const removals = 'lambdas/push/delivery/removals.ts';
 const results = 'lambdas/results/results.ts';
 const runShares = 'lambdas/send/run-shares.ts';
 const send = 'lambdas/send/send.ts';
+const repeat = 'lambdas/send/repeat.ts';
+const deliverNotification = 'lambdas/send/deliver-notification.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
 const status = 'lambdas/results/status.ts';
 const tallies = 'lambdas/store/tallies.ts';
@@ -27,13 +29,13 @@ const pushTests = (name: string) => [
 
 const ofSend: readonly Mutation[] = [
   {
-    file: send,
+    file: deliverNotification,
     description: 'a send is cancelled although another function may have delivered',
     from: ' && !outcome.isUnknown',
     to: '',
   },
   {
-    file: send,
+    file: deliverNotification,
     description: 'a send that has pushed is cancelled',
     from: 'total.attempted === 0 && total.unreached > 0',
     to: 'total.unreached > 0',
@@ -41,61 +43,61 @@ const ofSend: readonly Mutation[] = [
   {
     file: send,
     description: 'a send whose begin had no response is not cancelled',
-    from: '      await cancel(notification);\n',
+    from: '    await cancel(parts, sending, notification);\n',
     to: '',
   },
   {
-    file: send,
+    file: deliverNotification,
     description: 'an asynchronous send that no function has is not cancelled',
-    from: '        await cancel(begun);\n        throw outOfTime();',
-    to: '        throw outOfTime();',
+    from: '    await cancel(parts, sending, begun);\n    throw outOfTime();',
+    to: '    throw outOfTime();',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition gets counts that are about to be cancelled',
-    from: '    if (mayBeCancelled(found, sentAt)) throw inProgress(1);\n',
+    from: '  if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);\n',
     to: '',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition gets counts that are cancelled in the last moment',
     from: 'now.getTime() < tally!.claim!.until + cancelMs',
     to: 'now.getTime() < tally!.claim!.until',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition gets the counts of a send that was cancelled',
-    from: "    if (found[0]?.ended === 'cancelled') throw inProgress(1);\n",
+    from: "  if (found[0]?.ended === 'cancelled') throw requestInProgress(1);\n",
     to: '',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition delivers what waits in the queue of Lambda',
     from: 'first.plan.respondedAsync && found[0] !== undefined',
     to: 'false',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition delivers while the first request may still cancel',
     from: 'limits.send.timeoutMs < sentAt',
     to: 'limits.send.endMs < sentAt',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition with a different body is answered as the first',
-    from: 'earlier.requestHash !== ownHash',
+    from: 'earlier.requestHash !== requestHash',
     to: 'false',
   },
   {
-    file: send,
+    file: repeat,
     description: 'a repetition may come again when the first of several shares is over',
     from: 'Math.max(...found',
     to: 'Math.min(...found',
   },
   {
-    file: send,
+    file: deliverNotification,
     description: 'a repetition is not told that a send is queued',
-    from: '      await markQueued(shares[0]!);\n',
+    from: '  await markQueued(parts, sending, shares[0]!);\n',
     to: '',
   },
 ].map((mutation) => ({ ...mutation, tests: sendTests('send') }));

@@ -1,5 +1,5 @@
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import type { SendOutcome } from '../../../lambdas/send/send.ts';
+import type { SendOutcome } from '../../../lambdas/send/sending.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';

@@ -1,7 +1,8 @@
 import type { SigningProject } from '../../../contract/project.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
-import { type SendCall, type SendParts, send } from '../../../lambdas/send/send.ts';
+import { send } from '../../../lambdas/send/send.ts';
+import type { SendCall, SendParts } from '../../../lambdas/send/sending.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import {

@@ -1,0 +1,63 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { storedResult, totalOf } from '../results/results.ts';
+import { firstTallies, overAt, statusOf } from '../results/status.ts';
+import type { NewNotification } from '../store/send-writes.ts';
+import type { Tally } from '../store/tallies.ts';
+import { deliverNotification } from './deliver-notification.ts';
+import { requestInProgress } from './request-in-progress.ts';
+import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
+
+/**
+ * The response of the first request with the same Idempotency-Key. Its notification is only delivered
+ * here if that request is over and has not delivered it.
+ * @param notification as this request would have sent it.
+ */
+export async function repeat(
+  parts: SendParts,
+  sending: Sending,
+  notification: NewNotification,
+): Promise<SendOutcome> {
+  const { project, sentAt, signal } = sending;
+  const { keyHash, requestHash } = notification.idempotency!;
+  const earlier = await parts.sends.earlier(project.projectId, keyHash, signal);
+  // The first request has just returned its unit.
+  if (earlier === undefined) throw requestInProgress(1);
+  if (earlier.requestHash !== requestHash) {
+    throw new ServiceError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
+    );
+  }
+  const first = { ...notification, ...earlier.notification };
+  const found = await parts.tallies.find(first.id, firstTallies(first), signal);
+  if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
+  const isQueued = first.plan.respondedAsync && found[0] !== undefined;
+  if (!isQueued && found.every((tally) => tally?.claim === undefined)) {
+    // Until its function is over, the first request may deliver its notification or cancel it.
+    const isOver = first.sentAt.getTime() + limits.send.timeoutMs < sentAt.getTime();
+    if (!isOver) throw requestInProgress(1);
+    return deliverNotification(parts, sending, first);
+  }
+  if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
+  const status = statusOf(first, found, sentAt);
+  if (first.plan.respondedAsync) return { kind: 'accepted', id: first.id, status };
+  if (status === 'sending') {
+    const over = Math.max(...found.map((tally) => overAt(first, tally)));
+    // Until this time, inclusive.
+    throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
+  }
+  return sentOutcome(first.id, totalOf(found.map(storedResult), first.plan.subscribers));
+}
+
+/**
+ * Whether the request that delivers a notification may still cancel it: nothing was attempted, so it
+ * returns the unit.
+ */
+function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boolean {
+  const { attempted } = totalOf(found.map(storedResult), undefined);
+  const claimed = found.filter((tally) => tally?.claim !== undefined);
+  if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;
+  const cancelMs = limits.send.timeoutMs - limits.send.endMs;
+  return claimed.some((tally) => now.getTime() < tally!.claim!.until + cancelMs);
+}

@@ -1,0 +1,74 @@
+import type { SigningProject } from '../../contract/project.ts';
+import { pathOf, routes } from '../../contract/routes.ts';
+import type {
+  NotificationStatus,
+  SendRequest,
+  SendResult,
+} from '../../contract/schemas/notification.ts';
+import type { SendStore } from '../store/sends.ts';
+import type { ShareCounts } from '../store/tallies.ts';
+import type { RunParts } from './run-shares.ts';
+
+export interface SendParts extends RunParts {
+  readonly sends: SendStore;
+  readonly countSubscribers: (projectId: string, signal: AbortSignal) => Promise<number>;
+  readonly newId: (time: Date) => string;
+  /** Most notifications per month where the project's plan sets no cap. */
+  readonly monthlyCap: number;
+  /** Pushes per second over all functions that deliver a notification. */
+  readonly pushesPerSecond: number;
+  readonly observeSend: SendObserver;
+}
+
+/** What operators see of a send, besides its shares. */
+export interface SendObserver {
+  /** The send has its response. The total is that of the shares that it waited for. */
+  sent(project: SigningProject, id: string, total: ShareCounts): void;
+  /** A send could not be undone. */
+  cancelFailed(project: SigningProject, id: string, error: unknown): void;
+}
+
+export interface SendCall {
+  readonly request: SendRequest;
+  /** The header of that name, if given. */
+  readonly idempotencyKey?: string | undefined;
+  /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */
+  readonly respondAsync: boolean;
+  /** Address of the service, for the events URL in the message. */
+  readonly baseUrl: string;
+  /** Unique to this request. */
+  readonly requestId: string;
+  /** When the request reached the gateway. All time limits count from here. */
+  readonly startedAt: Date;
+}
+
+/** A call on its way through the steps of a send. */
+export interface Sending extends SendCall {
+  readonly project: SigningProject;
+  /** When the function began with it. */
+  readonly sentAt: Date;
+  /** Epoch ms by which the response leaves. */
+  readonly endsAt: number;
+  /** Aborts then. */
+  readonly signal: AbortSignal;
+}
+
+export type SendOutcome =
+  | { readonly kind: 'sent'; readonly result: SendResult }
+  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
+
+export function sentOutcome(id: string, total: ShareCounts): SendOutcome {
+  const { attempted, delivered, removed, failed, failures, unreached } = total;
+  return {
+    kind: 'sent',
+    result: {
+      ...{ id, attempted, delivered, removed, failed },
+      failures: failed > 0 ? failures : undefined,
+      unreached: unreached || undefined,
+    },
+  };
+}
+
+export function eventsUrl({ baseUrl, project }: Sending, notificationId: string): string {
+  return baseUrl + pathOf(routes.track, { projectId: project.projectId, notificationId });
+}
