@@ -1,12 +1,13 @@
 import type { Mutation } from './mutation.ts';
 
+const deliver = 'lambdas/push/delivery/deliver.ts';
 const attempt = 'lambdas/push/delivery/attempt.ts';
 const corrections = 'lambdas/push/delivery/corrections.ts';
 const limiter = 'lambdas/push/delivery/limiter.ts';
 const outcome = 'lambdas/push/delivery/outcome.ts';
 const pace = 'lambdas/push/delivery/pace.ts';
 const pushService = 'lambdas/push/delivery/push-service.ts';
-const queue = 'lambdas/push/delivery/queue.ts';
+const otherPair = 'lambdas/push/delivery/other-pair.ts';
 
 const testOf = (name: string) => [`test/lambdas/push/delivery/${name}.test.ts`];
 
@@ -100,16 +101,18 @@ export const deliveryMutations: readonly Mutation[] = [
     to: '',
   },
   {
-    file: queue,
+    file: deliver,
     description: 'all pushes are encrypted before the first one',
-    from: 'Math.min(this.#head + preparedInARow, this.#items.length)',
-    to: 'this.#items.length',
+    from: 'service.queue.first(encryptedInARow - 1)',
+    to: 'service.queue.first(service.queue.length)',
+    tests: testOf('origins'),
   },
   {
-    file: queue,
-    description: 'a push that is queued after a drain is not encrypted',
-    from: '    this.#unprepared = this.#head;\n',
+    file: otherPair,
+    description: 'a push is repeated with the signature that was refused',
+    from: '  push.headers = undefined;\n',
     to: '',
+    tests: testOf('key-pairs'),
   },
   {
     file: pushService,

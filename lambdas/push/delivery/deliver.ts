@@ -135,10 +135,19 @@ class RunningDelivery implements Delivery {
           this.#startPushesIn(wait);
           return;
         }
-        void this.#attempt(service, service.start(this.#now()));
+        void this.#attempt(service, this.#startNext(service));
       }
     }
     if (this.#onWantsMore !== undefined && this.#hasRoom()) this.#onWantsMore();
+  }
+
+  /** Takes a push from its queue, encrypted. */
+  #startNext(service: PushService): Push {
+    const push = service.start(this.#now());
+    if (push.headers === undefined) {
+      for (const next of [push, ...service.queue.first(encryptedInARow - 1)]) service.prepare(next);
+    }
+    return push;
   }
 
   #startPushesIn(ms: number): void {
@@ -234,6 +243,12 @@ class RunningDelivery implements Delivery {
     return this.#settings.clock().getTime();
   }
 }
+
+/**
+ * Encryption after encryption finds its tables in the processor's cache, which each system call of a
+ * push between them would empty: a tenth of a push's CPU time.
+ */
+const encryptedInARow = 32;
 
 type Settled = FinalOutcome | { readonly kind: 'unreached' };
 

@@ -10,6 +10,7 @@ export function useOtherPair(push: Push, { current, previous }: VapidPairs<Vapid
   const { name, vapid } = push.origin;
   // The signer remembers tokens, so that this signs once per origin and pair too.
   push.origin = { name, vapid: vapid === current ? previous : current };
+  push.headers = undefined;
   push.isOtherPair = true;
   return true;
 }

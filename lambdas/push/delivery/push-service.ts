@@ -20,7 +20,9 @@ const latestWeight = 0.1;
 /** One push service during a delivery. */
 export class PushService {
   readonly name: string;
-  readonly queue: Queue<Push>;
+  readonly queue = new Queue<Push>();
+  /** Encrypts a push and sets its headers, unless that has been done. */
+  readonly prepare: (push: Push) => void;
   readonly #limiter: Limiter;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   #throttledInARow = 0;
@@ -31,7 +33,7 @@ export class PushService {
 
   constructor(name: string, limits: InFlightLimits, prepare: (push: Push) => void) {
     this.name = name;
-    this.queue = new Queue(prepare);
+    this.prepare = prepare;
     this.#limiter = new Limiter(limits);
   }
 

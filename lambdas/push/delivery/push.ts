@@ -20,7 +20,7 @@ export interface Push {
   origin: Origin;
   readonly encrypt: Encrypt;
   /** Undefined until the push is prepared. Those of its origin, and its topic if it has one. */
-  headers?: PushRequest['headers'];
+  headers?: PushRequest['headers'] | undefined;
   /** Undefined until the push is prepared; it stays so if the keys are invalid. */
   body?: Buffer;
   /** Attempts so far. */
@@ -62,7 +62,7 @@ export type OriginPushes = readonly [Origin, Push[]];
 
 /**
  * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
- * unless an earlier attempt did.
+ * unless that has been done.
  * @param pushService of all pushes, as `pushServiceOf` names it.
  */
 export function preparer(
@@ -78,10 +78,10 @@ export function preparer(
   const topicOf = options.topic === undefined ? undefined : topicHeader(options.topic);
 
   return (push) => {
+    if (push.headers !== undefined) return;
     const { origin, recipient, encrypt } = push;
     try {
       origin.headers ??= { Authorization: sign(origin.vapid, origin.name), ...fixed };
-      // Another attempt may be signed with the other key pair.
       push.headers =
         topicOf === undefined
           ? origin.headers

@@ -1,45 +1,33 @@
 import { Queue } from '../../../../lambdas/push/delivery/queue.ts';
 
-function queue() {
-  const prepared: number[] = [];
-  return { queue: new Queue<number>((item) => prepared.push(item)), prepared };
+function queueOf(...items: number[]): Queue<number> {
+  const queue = new Queue<number>();
+  for (const item of items) queue.add(item);
+  return queue;
 }
 
-const upTo = (end: number) => Array.from({ length: end }, (_, index) => index);
-
 test('gives items in order, also those that are added meanwhile', () => {
-  const { queue: items } = queue();
-  for (const item of [1, 2, 3]) items.add(item);
-  expect([items.take(), items.take()]).toEqual([1, 2]);
-  items.add(4);
-  expect(items.length).toBe(2);
-  expect([items.take(), items.take()]).toEqual([3, 4]);
-  expect(items.length).toBe(0);
+  const queue = queueOf(1, 2, 3);
+  expect([queue.take(), queue.take()]).toEqual([1, 2]);
+  queue.add(4);
+  expect(queue.length).toBe(2);
+  expect([queue.take(), queue.take()]).toEqual([3, 4]);
+  expect(queue.length).toBe(0);
 });
 
-test('prepares 32 items in a row, each once and before it is taken', () => {
-  const { queue: items, prepared } = queue();
-  for (const item of upTo(50)) items.add(item);
-  expect(prepared).toEqual([]);
-  for (const item of upTo(32)) {
-    expect(items.take()).toBe(item);
-    expect(prepared).toEqual(upTo(32));
-  }
-  items.take();
-  expect(prepared).toEqual(upTo(50));
-  items.add(50);
-  for (let taken = 0; taken < 18; taken += 1) items.take();
-  expect(prepared).toEqual(upTo(51));
+test('shows the first items that have not been taken', () => {
+  const queue = queueOf(1, 2, 3, 4);
+  queue.take();
+  expect(queue.first(2)).toEqual([2, 3]);
+  expect(queue.first(9)).toEqual([2, 3, 4]);
+  expect(queue.length).toBe(3);
 });
 
-test('is drained without preparing the rest, and may be used again', () => {
-  const { queue: items, prepared } = queue();
-  for (const item of upTo(40)) items.add(item);
-  items.take();
-  expect(items.drain()).toEqual(upTo(40).slice(1));
-  expect(prepared).toEqual(upTo(32));
-  expect(items.length).toBe(0);
-  items.add(99);
-  expect(items.take()).toBe(99);
-  expect(prepared.at(-1)).toBe(99);
+test('is drained, and may be used again', () => {
+  const queue = queueOf(1, 2, 3);
+  queue.take();
+  expect(queue.drain()).toEqual([2, 3]);
+  expect(queue.length).toBe(0);
+  queue.add(4);
+  expect(queue.take()).toBe(4);
 });
