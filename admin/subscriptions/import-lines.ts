@@ -1,6 +1,7 @@
 import { type ImportParts, importSubscriptions } from './import.ts';
 import type { ImportCounts, ImportedSubscription } from './import-batch.ts';
 import type { ReadLine } from './line.ts';
+import type { TextLine } from './text-lines.ts';
 
 /** `created`, `updated`, `unchanged`, `overCap` and `invalid` add up to the lines that are not empty. */
 export interface ImportReport extends ImportCounts {
@@ -20,7 +21,7 @@ const namedMistakes = 100;
 
 /** Imports the lines of a file, without the invalid ones. See {@link importSubscriptions}. */
 export async function importLines(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<TextLine>,
   { readLine, onProgress, ...parts }: ImportLinesParts,
 ): Promise<ImportReport> {
   let invalid = 0;
@@ -30,11 +31,11 @@ export async function importLines(
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     let line = 0;
-    for await (const text of lines) {
+    for await (const textLine of lines) {
       line += 1;
       onProgress(line);
-      if (text.trim() === '') continue;
-      const read = readLine(text);
+      if ('text' in textLine && textLine.text.trim() === '') continue;
+      const read = 'text' in textLine ? readLine(textLine.text) : textLine;
       if ('mistake' in read) {
         invalid += 1;
         if (mistakes.length < namedMistakes) mistakes.push({ line, message: read.mistake });

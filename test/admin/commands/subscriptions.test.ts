@@ -69,7 +69,10 @@ describe('subscriptions import', () => {
         JSON.stringify(subscriptionJson({ endpoint: 'https://push.example/1' })),
         `[${JSON.stringify(subscriptionJson())}]`,
         JSON.stringify(subscriptionJson()),
+        JSON.stringify(subscriptionJson({ userId: 'Ren\xe9' })),
+        JSON.stringify(subscriptionJson({ userId: 'x'.repeat(16_384) })),
       ].join('\r\n'),
+      'latin1',
     );
     const result = await operator.runLocal(['subscriptions', 'import', projectId, file]);
     expect(result).toEqual({
@@ -78,8 +81,10 @@ describe('subscriptions import', () => {
         'line 2: is not JSON\n' +
         'line 4: endpoint must be on a known push service; "push.example" is not one\n' +
         'line 5: must be an object\n' +
+        'line 7: is not UTF-8\n' +
+        'line 8: is longer than 16384 bytes: write one subscription per line\n' +
         '2 added, 0 updated, 0 unchanged.\n',
-      messages: '3 invalid lines were skipped.\n',
+      messages: '5 invalid lines were skipped.\n',
     });
     expect(await subscribers()).toBe(2);
   });

@@ -30,9 +30,9 @@ beforeEach(async () => {
 
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
-function run(overrides: Partial<ImportLinesParts> = {}) {
+function run(overrides: Partial<ImportLinesParts> = {}, texts = lines) {
   async function* all() {
-    yield* lines;
+    for (const text of texts) yield { text };
   }
   const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused', ...overrides };
   return importLines(all(), {
@@ -134,7 +134,7 @@ it('does not bring back the user id of a browser that signs out between its look
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
   const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused' };
   async function* line() {
-    yield JSON.stringify({ ...json, updatedAt: at(1).toISOString() });
+    yield { text: JSON.stringify({ ...json, updatedAt: at(1).toISOString() }) };
   }
   const report = await importLines(line(), {
     projectId,
