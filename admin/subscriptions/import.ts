@@ -17,8 +17,8 @@ export interface ImportParts {
 const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
 
 /**
- * Imports subscriptions. Of two with the same endpoint, the last one counts. If the import fails or is killed, the
- * same import again completes it.
+ * Imports subscriptions in their order, as if each were imported alone: {@link ImportBatch} says what the second of
+ * two with the same endpoint changes. If the import fails or is killed, the same import again completes it.
  *
  * One batch per part is in progress at a time, so that batches do not conflict, and those with the same endpoint
  * are written in their order.
@@ -39,8 +39,8 @@ export async function importSubscriptions(
     const endpoint = item.origin + item.path;
     const part = partOf(item.endpointHash);
     const batch = batches[part]!;
-    // The one before is superseded before it was written.
-    if (batch.has(endpoint)) total.unchanged += 1;
+    // Not merged here: only the database knows what the first one changes.
+    if (batch.has(endpoint)) await start(part);
     batch.set(endpoint, item);
     if (batch.size === importBatchSize) await start(part);
     if (failure) throw failure.error;

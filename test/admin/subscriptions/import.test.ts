@@ -9,7 +9,7 @@ import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';
-import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
+import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subscription-lines.ts';
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
 let database: Database;
@@ -151,6 +151,69 @@ it('does not bring back the user id of a browser that signs out between its look
   expect(stored).toMatchObject({ updatedAt: at(2).getTime() });
   expect(stored).not.toHaveProperty('projectUser');
 });
+
+/** Imports these lines with further ones after each of them. @returns the counts and what is stored. */
+async function importRepeated(
+  endpointLines: readonly PushSubscriptionJson[],
+  linesBetween: number,
+) {
+  const other = await database.createProject({ subscriberCap: null });
+  const texts = endpointLines.flatMap((line) => [
+    JSON.stringify(line),
+    ...Array.from({ length: linesBetween }, () => JSON.stringify(subscriptionJson())),
+  ]);
+  const report = await run({ projectId: other }, texts);
+  const { href } = new URL(endpointLines[0]!.endpoint);
+  const items = await readTable(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
+  const [{ projectUser, auth, updatedAt, createdAt } = {}] = items.filter(
+    (item) =>
+      `${item.origin}${item.path}` === href && String(item.projectPart).startsWith(`${other}#`),
+  );
+  return {
+    created: report.created - linesBetween * endpointLines.length,
+    updated: report.updated,
+    unchanged: report.unchanged,
+    stored: {
+      userId: String(projectUser).slice(other.length + 1),
+      auth: Buffer.from(auth as Uint8Array).toString('base64url'),
+      ...{ updatedAt, createdAt },
+    },
+  };
+}
+
+it.each<[string, readonly Partial<PushSubscriptionJson & { updatedAt: string }>[], string, number]>(
+  [
+    ['keeps the user id that only the first one has', [{ userId: 'ada' }, {}], 'ada', 1],
+    ['takes the last user id', [{ userId: 'ada' }, { userId: 'bob' }], 'bob', 1],
+    [
+      'keeps what is newer than the last one',
+      [
+        { userId: 'ada', updatedAt: '2026-11-02T00:00:00Z' },
+        { userId: 'bob', updatedAt: '2026-11-01T00:00:00Z' },
+      ],
+      'ada',
+      0,
+    ],
+  ],
+)(
+  'of two lines with one endpoint, %s, however many lines are between them',
+  async (_, two, userId, last) => {
+    const { endpoint } = subscriptionJson();
+    const pair = two.map((fields) => ({
+      createdAt: '2026-10-01T00:00:00Z',
+      updatedAt: '2026-11-01T00:00:00Z',
+      ...subscriptionJson({ endpoint }),
+      ...fields,
+    }));
+    const near = await importRepeated(pair, 0);
+    expect(near).toMatchObject({
+      created: 1,
+      stored: { userId, auth: pair[last]!.keys.auth, updatedAt: Date.parse(pair[last]!.updatedAt) },
+    });
+    expect(near.updated + near.unchanged).toBe(1);
+    expect(await importRepeated(pair, 1000)).toEqual(near);
+  },
+);
 
 it('stops when the project is deleted', async () => {
   await expect(run({ projectId: 'missing' })).rejects.toThrow('Project "missing" does not exist.');
