@@ -1,18 +1,18 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { ProjectNotFound } from '../project-errors.ts';
+import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
 import { lineReader } from '../subscriptions/line.ts';
 import { textLines } from '../subscriptions/text-lines.ts';
 import { withExamples } from '../terminal/command-line.ts';
-import { printable } from '../terminal/printable.ts';
+import { printable, printableLines } from '../terminal/printable.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
@@ -128,15 +128,11 @@ function exportCommand(runOnStack: RunOnStack): Command {
   return withExamples(command, 'my-site subscriptions.ndjson', 'my-site | gzip > backup.ndjson.gz');
 }
 
-/** A file appears under its name when it is complete. Only its owner can read it. */
-async function write(
-  pages: AsyncGenerator<string>,
-  file: string,
-  { output }: Terminal,
-): Promise<void> {
-  if (file === '-') return pipeline(Readable.from(pages), output, { end: false });
-  const unfinished = `${file}.unfinished`;
-  await rm(unfinished, { force: true });
-  await pipeline(Readable.from(pages), createWriteStream(unfinished, { mode: 0o600 }));
-  await rename(unfinished, file);
+/** A file and a pipe get the text as it is. */
+function write(pages: AsyncIterable<string>, file: string, { output }: Terminal): Promise<void> {
+  if (file !== '-') return writeCompleteFile(file, pages);
+  const shown = Readable.from(pages).map((page: string) =>
+    output.isTTY ? printableLines(page) : page,
+  );
+  return pipeline(shown, output, { end: false });
 }

@@ -10,7 +10,12 @@ export function printable(text: string): string {
   );
 }
 
-/** JSON that is safe to print on a terminal and parses to the same value. */
+/** Escapes each line of a text; JSON in it parses to the same value. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** JSON that is safe to print on a terminal. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).split('\n').map(printable).join('\n');
+  return printableLines(JSON.stringify(value, null, 2));
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
@@ -206,6 +206,51 @@ describe('subscriptions export', () => {
     await importAll(values);
     expect(await exported()).toEqual(values);
     expect(await subscribers()).toBe(2);
+  });
+
+  const untrusted = 'a\u0085\u009b2J\u202eb\u2028c\u2029é';
+
+  it('escapes what could control a terminal, as JSON that has the same values', async () => {
+    await importAll([subscriptionJson({ userId: untrusted })]);
+    const printed = await operator.runLocal(['subscriptions', 'export', projectId], { typed: '' });
+    expect(printed.code).toBe(0);
+    expect(printed.output).not.toMatch(/[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+    expect(printed.output).toContain('é');
+    expect(printed.output.split('\n').map((line) => line && JSON.parse(line))).toEqual([
+      expect.objectContaining({ userId: untrusted }),
+      '',
+    ]);
+  });
+
+  it('keeps every character in a file and in a pipe', async () => {
+    await importAll([subscriptionJson({ userId: untrusted })]);
+    const piped = await operator.runLocal(['subscriptions', 'export', projectId]);
+    expect(piped.output).toContain(untrusted);
+    await operator.runLocal(['subscriptions', 'export', projectId, file], { typed: '' });
+    expect(readFileSync(file, 'utf8')).toBe(piped.output);
+  });
+
+  it.each([
+    ['a directory', (folder: string) => folder, 'it is not a regular file'],
+    ['a directory that does not exist', (folder: string) => `${folder}/none/file`, 'ENOENT'],
+    ['a directory that is a file', (folder: string) => `${folder}/file/under`, 'ENOTDIR'],
+  ])('fails for %s, and leaves no file', async (_, targetIn, reason) => {
+    await importAll([subscriptionJson()]);
+    const folder = join(operator.directory, `folder-${projectId}`);
+    await mkdir(folder);
+    await writeFile(join(folder, 'file'), '');
+    const target = targetIn(folder);
+    const before = await readdir(operator.directory, { recursive: true });
+    const { code, output, messages } = await operator.runLocal([
+      ...['subscriptions', 'export', projectId, target],
+      '--json',
+    ]);
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(JSON.parse(messages).error).toEqual({
+      code: 'unwritable_file',
+      message: expect.stringContaining(`Cannot write ${target}: ${reason}`),
+    });
+    expect(await readdir(operator.directory, { recursive: true })).toEqual(before);
   });
 
   it('fails for an unknown project', async () => {

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeCompleteFile } from '../../../admin/subscriptions/complete-file.ts';
+import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+async function* pages() {
+  yield 'new, ';
+  yield 'complete';
+}
+
+it('replaces a file, and what an earlier call left, by one that only its owner can read', async () => {
+  const file = folder.write('file', 'old');
+  folder.write('file.unfinished', 'left');
+  await writeCompleteFile(file, pages());
+  expect(readFileSync(file, 'utf8')).toBe('new, complete');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder.path)).toEqual(['file']);
+});
+
+it('keeps the old file and leaves no other one if the text fails', async () => {
+  const file = folder.write('file', 'old');
+  async function* failing() {
+    yield 'secret';
+    throw new Error('The database failed.');
+  }
+  await expect(writeCompleteFile(file, failing())).rejects.toThrow('The database failed.');
+  expect(readFileSync(file, 'utf8')).toBe('old');
+  expect(readdirSync(folder.path)).toEqual(['file']);
+});
+
+it('reads nothing if the file cannot be written', async () => {
+  let isRead = false;
+  async function* watched() {
+    isRead = true;
+    yield 'secret';
+  }
+  const file = join(folder.path, 'none', 'file');
+  await expect(writeCompleteFile(file, watched())).rejects.toMatchObject({
+    code: 'unwritable_file',
+    message: `Cannot write ${file}: ENOENT: no such file or directory, open '${file}.unfinished'`,
+  });
+  expect(isRead).toBe(false);
+});
