@@ -19,9 +19,10 @@ import { UsersView } from './views/users.tsx';
 export function Console({ settings }: { readonly settings: ConsoleSettings }) {
   const place = usePlace();
   const projectId = place.view === 'projects' ? undefined : place.projectId;
-  const [keys, setKeys] = useState<Readonly<Record<string, string>>>(() => knownKeys(settings));
-  const [drafts, setDrafts] = useState<Readonly<Record<string, SendForm>>>({});
-  const secretKey = projectId === undefined ? undefined : keys[projectId];
+  // Maps: a project may be called `constructor`.
+  const [keys, setKeys] = useState<ReadonlyMap<string, string>>(() => knownKeys(settings));
+  const [drafts, setDrafts] = useState<ReadonlyMap<string, SendForm>>(new Map());
+  const secretKey = projectId === undefined ? undefined : keys.get(projectId);
   // One client for a key: views load again when it changes.
   const client = useMemo(
     () =>
@@ -32,7 +33,7 @@ export function Console({ settings }: { readonly settings: ConsoleSettings }) {
   );
 
   function connect(id: string, key: string) {
-    setKeys({ ...keys, [id]: key });
+    setKeys(new Map(keys).set(id, key));
     // A reload keeps the view that the URL named.
     if (projectId !== id) location.hash = `#/projects/${id}`;
   }
@@ -44,16 +45,13 @@ export function Console({ settings }: { readonly settings: ConsoleSettings }) {
       </Frame>
     );
   }
-  const draft = drafts[client.projectId] ?? firstForm(settings);
+  const draftIn = (all: typeof drafts) => all.get(client.projectId) ?? firstForm(settings);
   const session: Session = {
     settings,
     client,
-    draft,
+    draft: draftIn(drafts),
     setDraft: (change) =>
-      setDrafts((all) => ({
-        ...all,
-        [client.projectId]: change(all[client.projectId] ?? firstForm(settings)),
-      })),
+      setDrafts((all) => new Map(all).set(client.projectId, change(draftIn(all)))),
   };
   return (
     <SessionContext.Provider value={session}>
@@ -76,8 +74,8 @@ function ViewOf({ place, local }: { readonly place: Place; readonly local: boole
 }
 
 /** The keys stay in memory: never in storage, cookies or the URL. */
-function knownKeys({ projects }: ConsoleSettings): Readonly<Record<string, string>> {
-  return Object.fromEntries(
+function knownKeys({ projects }: ConsoleSettings): ReadonlyMap<string, string> {
+  return new Map(
     projects.flatMap(({ projectId, secretKey }) =>
       secretKey === undefined ? [] : [[projectId, secretKey] as const],
     ),

@@ -132,6 +132,22 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('.project', projectId);
   });
 
+  test('a project whose id is a property of every object is opened, and keeps its draft', async () => {
+    const { secretApiKey } = await stack.newProject('constructor');
+    await tab.open('#/projects/constructor/send');
+    await tab.expectView('Open constructor');
+    await tab.type('Secret key', secretApiKey);
+    await tab.click('button', 'Open');
+    await tab.expectView('Send');
+    await tab.type('Title', 'A draft');
+    await tab.click('link', 'Overview');
+    await tab.expectText('.project', 'constructor');
+    await tab.click('link', 'Send');
+    expect(await tab.page.$eval('#send-title', (field) => (field as HTMLInputElement).value)).toBe(
+      'A draft',
+    );
+  });
+
   describe('of a deployed service', () => {
     let server: ConsoleServer;
 
