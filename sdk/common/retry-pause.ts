@@ -18,7 +18,8 @@ export function retryPauseMs(
   return (retryAfter ?? 0) * 1000 + pauseMs * (0.5 + random / 2);
 }
 
-/** @returns seconds. Undefined: the response does not say how long to wait. */
+/** @returns seconds, more than 0. Undefined: the response does not say how long to wait. */
 export function retryAfterOf({ headers }: Response): number | undefined {
-  return Number.parseInt(headers.get('retry-after') ?? '', 10) || undefined;
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  return seconds > 0 ? seconds : undefined;
 }

@@ -1,4 +1,4 @@
-import { retryPauseMs } from '../../sdk/common/retry-pause.ts';
+import { retryAfterOf, retryPauseMs } from '../../sdk/common/retry-pause.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -14,4 +14,16 @@ test('each pause is three times the previous one, up to an hour, and half of it 
 test('the pause starts after Retry-After', () => {
   expect(retryPauseMs(10_000, 1, 60, 0)).toBe(60_000 + 5_000);
   expect(retryPauseMs(10_000, 1, 60, 1)).toBe(60_000 + 10_000);
+});
+
+test.each([
+  ['60', 60],
+  ['0', undefined],
+  ['-100000', undefined],
+  ['soon', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('a Retry-After of %p is a pause of %p s', (value, seconds) => {
+  const headers = value === undefined ? undefined : { 'retry-after': value };
+  expect(retryAfterOf(new Response(null, { headers: headers! }))).toBe(seconds);
 });

@@ -99,21 +99,25 @@ test('the endpoint to remove is percent-encoded', async () => {
 
 test.each([
   ['broken connections', closeConnection],
+  ['a negative Retry-After', errorResponse('unavailable', 503, { 'retry-after': '-100000' })],
   ['gateway throttling', jsonResponse(429, { message: 'Too Many Requests' })],
   ['gateway time-outs', jsonResponse(503, { message: 'Service Unavailable' })],
   ['503 responses', errorResponse('unavailable', 503)],
   ['500 responses', errorResponse('internal_error', 500)],
-])('interactive: %s are retried after 1.5 to 3 s, then after 4.5 to 9 s', async (_, fail) => {
-  const { project, policy, requests, waits } = await startService(fail, fail, ok);
-  await postSubscription(project, subscription, undefined, policy);
-  expect(requests).toHaveLength(3);
-  const [first, second, ...others] = waits;
-  expect(first).toBeGreaterThanOrEqual(1500);
-  expect(first).toBeLessThan(3000);
-  expect(second).toBeGreaterThanOrEqual(4500);
-  expect(second).toBeLessThan(9000);
-  expect(others).toEqual([]);
-});
+])(
+  'interactive: after %s, a request is repeated after 1.5 to 3 s, then after 4.5 to 9 s',
+  async (_, fail) => {
+    const { project, policy, requests, waits } = await startService(fail, fail, ok);
+    await postSubscription(project, subscription, undefined, policy);
+    expect(requests).toHaveLength(3);
+    const [first, second, ...others] = waits;
+    expect(first).toBeGreaterThanOrEqual(1500);
+    expect(first).toBeLessThan(3000);
+    expect(second).toBeGreaterThanOrEqual(4500);
+    expect(second).toBeLessThan(9000);
+    expect(others).toEqual([]);
+  },
+);
 
 test('interactive: a third failure is final, because the third pause would end after 15 s', async () => {
   const { project, policy, requests } = await startService(closeConnection);

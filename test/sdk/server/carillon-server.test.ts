@@ -181,6 +181,7 @@ test.each([
   ['429 rate_limited', errorResponse('rate_limited', 429)],
   ['500 internal_error', errorResponse('internal_error', 500)],
   ['503 unavailable', errorResponse('unavailable', 503)],
+  ['a negative Retry-After', errorResponse('unavailable', 503, { 'retry-after': '-100000' })],
   ['throttling by the gateway', jsonResponse(429, { message: 'Too Many Requests' })],
   ['a time-out of the gateway', jsonResponse(503, { message: 'Service Unavailable' })],
   ['a 502 of a proxy', jsonResponse(502, 'Bad Gateway')],
