@@ -143,7 +143,7 @@ function windowMs(seconds: unknown): number {
 function webUrl(value: unknown, scope: string): string {
   try {
     const url = new URL(text(value) ?? '', scope);
-    return url.protocol.startsWith('http') ? url.href : scope;
+    return /^https?:$/.test(url.protocol) ? url.href : scope;
   } catch {
     return scope;
   }

@@ -113,7 +113,8 @@ test.each([
 });
 
 test('a click opens only http and https URLs', () => {
-  for (const navigate of ['javascript:alert(1)', 'data:text/html,x', 'http://[', 7, null]) {
+  const others = ['javascript:alert(1)', 'data:text/html,x', 'httpx://a', 'http+unix://a'];
+  for (const navigate of [...others, 'http://[', 7, null]) {
     const message = { notification: { title: 'T', navigate } };
     expect(readMessage(message, scope).options.data.url).toBe(scope);
   }
@@ -134,7 +135,7 @@ test('any input gives a title and never throws', () => {
     fc.property(message, (value) => {
       const { title, options } = readMessage(value, scope);
       expect(title).not.toBe('');
-      expect(options.data.url).toMatch(/^https?:/);
+      expect(options.data.url).toMatch(/^https?:\/\//);
       expect(options.data.carillon !== undefined).toBe(isCarillonMessage(value));
     }),
   );
