@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Route, routes } from '../routes.ts';
 import { notificationIdSchema, projectIdSchema } from '../schemas/ids.ts';
 import { type Component, type Described, described } from './described.ts';
-import { type ErrorResponse, errorResponses, errorSchemas } from './error-responses.ts';
+import { errorResponses, errorSchemas } from './error-responses.ts';
 import { errorsOf, needsKey } from './errors-of.ts';
 import {
   componentsIn,
@@ -13,6 +13,7 @@ import {
 } from './json-schema.ts';
 import type { Operation, SuccessResponse } from './operation.ts';
 import { operations } from './operations.ts';
+import { type ResponseHeaders, responseHeaders } from './response-headers.ts';
 
 const tags = [
   {
@@ -124,7 +125,7 @@ function operationObject(route: Route, operation: Operation) {
 
 interface SuccessObject {
   readonly description: string;
-  readonly headers?: ErrorResponse['headers'];
+  readonly headers: ResponseHeaders;
   readonly content: object;
 }
 
@@ -161,13 +162,9 @@ function successResponse(
   const named = Object.entries(examples)
     .filter(([, example]) => example.status === status)
     .map(([name, { summary, response }]) => [name, { summary, value: response }]);
-  const required = Object.entries(headers ?? {}).map(([name, header]) => [
-    name,
-    { required: true as const, ...header },
-  ]);
   return {
     description,
-    ...(headers !== undefined && { headers: Object.fromEntries(required) }),
+    headers: responseHeaders(headers),
     content: {
       'application/json': { schema: refTo(content.name), examples: Object.fromEntries(named) },
     },

@@ -2,6 +2,7 @@ import { type ErrorCode, errorTable, type Issue } from '../errors.ts';
 import { gatewayResponseTable } from '../gateway-responses.ts';
 import { type JsonSchema, refTo, withoutRelativeLinks } from './json-schema.ts';
 import type { Example, ResponseHeader } from './operation.ts';
+import { type ResponseHeaders, responseHeaders } from './response-headers.ts';
 
 const gatewaySchema = 'GatewayError';
 
@@ -59,7 +60,7 @@ function object(description: string, properties: Record<string, JsonSchema>): Js
 
 export interface ErrorResponse {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, ResponseHeader & { readonly required?: true }>>;
+  readonly headers?: ResponseHeaders;
   readonly content: { readonly 'application/json': { readonly schema: JsonSchema } };
 }
 
@@ -91,10 +92,9 @@ function errorResponse(
   if (gateway !== undefined) meanings.push(`API Gateway: ${gateway.meaning}`);
   const schemas = codes.map((code) => refTo(schemaName(code)));
   if (gateway !== undefined) schemas.push(refTo(gatewaySchema));
-  const headers = headersOf(codes, gateway !== undefined);
   return {
     description: withoutRelativeLinks(meanings.join('\n\n')),
-    ...(headers && { headers }),
+    ...(codes.length > 0 && { headers: responseHeaders(headersOf(codes), gateway !== undefined) }),
     content: {
       'application/json': { schema: schemas.length > 1 ? { anyOf: schemas } : schemas[0]! },
     },
@@ -108,16 +108,12 @@ const wait: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-function headersOf(codes: readonly ErrorCode[], fromGateway: boolean): ErrorResponse['headers'] {
+/** The headers of an error's response, besides those of every response. */
+function headersOf(codes: readonly ErrorCode[]): Readonly<Record<string, ResponseHeader>> {
   if (codes.includes('unauthorized')) {
     const schema = { type: 'string', const: 'Bearer' };
-    return { 'WWW-Authenticate': { required: true, description: 'RFC 6750.', schema } };
+    return { 'WWW-Authenticate': { description: 'RFC 6750.', schema } };
   }
-  if (!codes.some((code) => wait.includes(code))) return undefined;
-  const schema = { type: 'integer', minimum: 1 };
-  return {
-    'Retry-After': fromGateway
-      ? { description: 'Seconds. Responses of API Gateway itself do not have it.', schema }
-      : { required: true, description: 'Seconds.', schema },
-  };
+  if (!codes.some((code) => wait.includes(code))) return {};
+  return { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } };
 }

@@ -29,7 +29,7 @@ export interface RequestBody {
 export interface SuccessResponse {
   readonly description: string;
   readonly content: Component;
-  /** Headers that this response always has. */
+  /** Headers besides those of every response. */
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
 }
 

@@ -16,7 +16,8 @@ export function respond(
 ): HttpResponse {
   return {
     statusCode,
-    headers: { 'Content-Type': 'application/json', ...headers },
+    // Counts change, user ids are personal data, and a proxy may be in front of the API.
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
     body: JSON.stringify(body),
   };
 }

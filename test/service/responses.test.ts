@@ -120,9 +120,16 @@ describe('a refused request changes nothing and returns an error', () => {
     expect(body.error.message).toMatch(/^.{10,200}$/);
     expect(headers.get('content-type')).toBe('application/json');
     expect(Array.isArray(body.error.issues)).toBe(code === 'invalid_request');
+    expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
     expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
   });
+});
+
+test.each(Object.values(routes))('$name: no cache may store the response', async ({ name }) => {
+  const { status, headers } = await call(name);
+  expect([200, 201]).toContain(status);
+  expect(headers.get('cache-control')).toBe('no-store');
 });
 
 test('the issues name each invalid field', async () => {
