@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
-import { ServiceError } from '../../contract/errors.ts';
+import { type Issue, ServiceError } from '../../contract/errors.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import { idempotencyKeySchema } from '../../contract/schemas/notification.ts';
 import type { Middleware } from './response.ts';
@@ -23,14 +23,29 @@ export function jsonBody<Schema extends z.ZodMiniType>(
 }
 
 /** Validates the query parameters; the rest of the chain finds them as `input`. */
-export function query<Schema extends z.ZodMiniType>(
+export function query<Schema extends z.ZodMiniObject>(
   schema: Schema,
 ): Middleware<{ input: z.infer<Schema> }> {
   return {
     before: ({ event }) => {
-      event.input = validate(schema, event.queryStringParameters ?? {});
+      event.input = validate(schema, queryParameters(event, Object.keys(schema.shape)));
     },
   };
+}
+
+/**
+ * The query parameters, of which these are given once at most: API Gateway joins the values of a repeated one with
+ * commas, which may make a valid value that nobody sent.
+ * @throws {ServiceError} `invalid_request`.
+ */
+export function queryParameters(
+  { rawQueryString, queryStringParameters = {} }: APIGatewayProxyEventV2,
+  names: readonly string[],
+): Readonly<Record<string, string | undefined>> {
+  const given = new URLSearchParams(rawQueryString);
+  const repeated = names.filter((name) => given.getAll(name).length > 1);
+  if (repeated.length === 0) return queryStringParameters;
+  throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
 }
 
 /** Validates the optional header `Idempotency-Key`. */
@@ -85,10 +100,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function validate<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = issuesOf(parsed.error, schema);
+  throw invalidRequest(issuesOf(parsed.error, schema));
+}
+
+function invalidRequest(issues: readonly Issue[]): ServiceError {
   const [first, ...others] = issues;
   const named = first?.path ? `"${first.path}" ${first.message}` : `The body ${first?.message}`;
   const sentence = named.endsWith('?') ? named : `${named}.`;
   const more = others.length > 0 ? ' There is more; see "issues".' : '';
-  throw new ServiceError('invalid_request', sentence + more, { issues });
+  return new ServiceError('invalid_request', sentence + more, { issues });
 }

@@ -4,7 +4,7 @@ import { routes } from '../../contract/routes.ts';
 import { tallySchema, trackSchema } from '../../contract/schemas/event.ts';
 import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
-import { jsonBody } from '../http/read-input.ts';
+import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
@@ -41,9 +41,10 @@ export const handler = browserChain({
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))
   .use(logEventType())
-  .handler(async ({ project, ids, input, queryStringParameters, requestContext }, context) => {
+  .handler(async (event, context) => {
+    const { project, ids, input, requestContext } = event;
     const signal = beforeTimeout(requestContext, context);
-    const tally = tallySchema.safeParse(queryStringParameters?.tally).data;
+    const tally = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
     await track(tallies, project, ids.notificationId, tally, input.type, signal);
     return respond(200, { ok: true });
   });

@@ -29,6 +29,18 @@ function call(name: RouteName, overrides: Overrides = {}) {
   return callWithValidRequest(service, project, name, { ...overrides, parameters });
 }
 
+const endpoint = encodeURIComponent('https://updates.push.services.mozilla.com/wpush/v2/a');
+
+/** API Gateway joins the values of a repeated parameter with commas. */
+const repeatedParameters: readonly (readonly [RouteName, string])[] = [
+  ['unsubscribe', `?endpoint=${endpoint}&endpoint=${endpoint}`],
+  ['listNotifications', '?limit=1&limit=2'],
+  ['listNotifications', '?cursor=AZNvDopRfD6dUw9dmjx_EA&limit=1&cursor=AZNvDopRfD6dUw9dmjx_EA'],
+  ['track', '?tally=0&tally=0'],
+  ['getUser', '?userId=ada&userId=bob'],
+  ['removeUser', '?userId=ada&user%49d=ada'],
+];
+
 const withBody = ['subscribe', 'send', 'track'] as const;
 const browserRoutes: RouteName[] = ['subscribe', 'unsubscribe', 'track'];
 const ownerRoutes = Object.values<Route>(routes)
@@ -101,6 +113,13 @@ describe('a refused request changes nothing and returns an error', () => {
     ]),
     ['listNotifications', 'an invalid limit', { query: '?limit=0' }, 400, 'invalid_request'],
     ['listNotifications', 'a malformed cursor', { query: '?cursor=x' }, 400, 'invalid_request'],
+    ...repeatedParameters.map(([name, query]): (typeof refusals)[number] => [
+      name,
+      `the query ${query}`,
+      { query },
+      400,
+      'invalid_request',
+    ]),
     ['getUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['removeUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['track', 'an unknown type', { body: { type: 'closed' } }, 400, 'invalid_request'],
@@ -145,6 +164,25 @@ test('the issues name each invalid field', async () => {
       ],
     },
   });
+});
+
+test('the issues name each repeated query parameter', async () => {
+  const query = '?limit=1&cursor=a&limit=1&cursor=b';
+  expect((await call('listNotifications', { query })).body).toEqual({
+    error: {
+      code: 'invalid_request',
+      message: '"limit" must be given once. There is more; see "issues".',
+      issues: [
+        { path: 'limit', message: 'must be given once' },
+        { path: 'cursor', message: 'must be given once' },
+      ],
+    },
+  });
+});
+
+test('a parameter that the route does not have may be repeated', async () => {
+  const { status } = await call('getUser', { query: '?userId=ada&x=1&x=2' });
+  expect(status).toBe(200);
 });
 
 test('the issues name each unknown field of a send, with the most similar field', async () => {
