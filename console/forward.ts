@@ -10,7 +10,9 @@ const ownerRoutes = Object.values<Route>(routes).filter(
 );
 
 const requestHeaders = ['authorization', 'content-type', 'idempotency-key', 'prefer'] as const;
-const responseHeaders = ['content-type', 'retry-after', 'apigw-requestid'] as const;
+const responseHeaders = ['retry-after', 'apigw-requestid'] as const;
+const safeHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+const jsonHeaders = { 'content-type': 'application/json', ...safeHeaders };
 
 /** Whether the console forwards this request: to a route that the contract has, for owners. */
 export function isForwarded({
@@ -36,8 +38,9 @@ function isParameter(segment: string): boolean {
 }
 
 /**
- * Forwards a request to the service and streams its response. Without a response of the service, the
- * status is 502, with an error in the form of the service's.
+ * Forwards a request to the service and streams its response. Of a response that is not JSON, the page gets the
+ * status only: it is not from Carillon, and must not run under this origin. Without a response, the status is 502,
+ * with an error in the form of the service's.
  * @param baseUrl origin of the service.
  */
 export async function forward(
@@ -46,7 +49,7 @@ export async function forward(
   response: ServerResponse,
 ): Promise<void> {
   const hasBody = request.method === 'POST';
-  // A page that is closed does not wait for the response.
+  // A page that is closed, or has its response, waits for nothing more of the service.
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   let received: Response;
@@ -64,10 +67,17 @@ export async function forward(
     return;
   }
   const headers = pick(responseHeaders, (name) => received.headers.get(name) ?? undefined);
-  response.writeHead(received.status, { ...headers, 'cache-control': 'no-store' });
-  if (received.body === null) response.end();
+  if (received.body === null || !isJson(received)) {
+    response.writeHead(received.status, { ...headers, ...safeHeaders }).end();
+    return;
+  }
+  response.writeHead(received.status, { ...headers, ...jsonHeaders });
   // An interrupted response is cut off for the page too.
-  else await pipeline(Readable.fromWeb(received.body as never), response).catch(() => {});
+  await pipeline(Readable.fromWeb(received.body as never), response).catch(() => {});
+}
+
+function isJson({ headers }: Response): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '');
 }
 
 function respondUnreachable(baseUrl: string, error: Error, response: ServerResponse): void {
@@ -77,8 +87,7 @@ function respondUnreachable(baseUrl: string, error: Error, response: ServerRespo
     error.name === 'TimeoutError' ? `no response within ${attemptTimeoutMs / 1000} s` : code;
   const message = `${baseUrl} cannot be reached (${reason}). Check the address that "npm run console" was started with, and the connection of this machine.`;
   const body = JSON.stringify({ error: { code: 'service_unreachable', message } });
-  response.writeHead(502, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(body);
+  response.writeHead(502, jsonHeaders).end(body);
 }
 
 function pick(

@@ -136,6 +136,49 @@ test("the service's errors arrive with their status, body and Retry-After", asyn
   expect(await json(response)).toEqual(error);
 });
 
+test.each([
+  ['a page', 200, 'text/html', '<script>alert(1)</script>'],
+  ['a page of a proxy', 403, 'text/html; charset=utf-8', '<h1>Forbidden</h1>'],
+  ['a script', 200, 'text/javascript', 'alert(1)'],
+  ['a type like JSON', 200, 'application/jsonp', 'alert(1)'],
+  ['text without a type', 200, undefined, '<script>alert(1)</script>'],
+])(
+  '%s in place of the service arrives as a status without a body',
+  async (_, status, type, body) => {
+    respond = (response) =>
+      response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body);
+    const response = await call({ path: pathOf(routes.getProject, ids) });
+    expect(response.statusCode).toBe(status);
+    expect(Object.keys(response.headers)).not.toContain('content-type');
+    expect(response.headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
+    expect(await text(response)).toBe('');
+  },
+);
+
+test.each(['application/json', 'Application/JSON; charset=utf-8'])(
+  'a response of the type %s arrives as JSON that no browser takes for a page',
+  async (type) => {
+    respond = (response) => response.writeHead(200, { 'content-type': type }).end('{"a":"<b>"}');
+    const response = await call({ path: pathOf(routes.getProject, ids) });
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await json(response)).toEqual({ a: '<b>' });
+  },
+);
+
+test('a response that is not JSON is not read to its end', async () => {
+  const ended = new Promise<void>((resolve) => {
+    respond = (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).write('<html>');
+      response.once('close', resolve);
+    };
+  });
+  expect(await text(await call({ path: pathOf(routes.getProject, ids) }))).toBe('');
+  await ended;
+});
+
 test('a response is streamed: its start arrives before its end', async () => {
   let end!: () => void;
   respond = (response) => {
@@ -169,6 +212,7 @@ test('a service that cannot be reached is a 502 with what to check', async () =>
   try {
     const response = await fetch(unreachable.origin + pathOf(routes.getProject, ids));
     expect(response.status).toBe(502);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(await response.json()).toEqual({
       error: {
         code: 'service_unreachable',
