@@ -13,7 +13,7 @@ export const failureReasons = {
     'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
   not_removed: 'The subscription is gone, but could not be deleted in time.',
   internal_error: 'A fault of this service; its log has the error.',
-  interrupted: 'The function ended during the push, so that its outcome is unknown.',
+  interrupted: 'The function ended before the outcome was stored. The push may not have started.',
 } as const;
 
 export type FailureReason = keyof typeof failureReasons;

@@ -51,8 +51,8 @@ function reasonFields() {
 
 export const unreachedField: Fact = {
   description:
-    'At least this many subscribers were not attempted, because the time ran out or the database failed. ' +
-    'Absent if all were attempted.',
+    'At least this many subscribers were not attempted, because the time ran out, the database failed or a ' +
+    'function crashed. Absent if all were attempted.',
 };
 
 export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
