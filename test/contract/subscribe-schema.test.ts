@@ -1,9 +1,12 @@
+import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
-import { keyPair } from '../fixtures/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);
 
-const validKeys = { p256dh: keyPair().publicKey, auth: Buffer.alloc(16, 1).toString('base64url') };
+const validKeys = {
+  p256dh: newVapidPair().publicKey,
+  auth: Buffer.alloc(16, 1).toString('base64url'),
+};
 
 /** The output of a browser's `PushSubscription.toJSON()`. */
 function subscription(overrides: { endpoint?: string; keys?: object } = {}) {
@@ -37,7 +40,7 @@ test('the output of PushSubscription.toJSON() is accepted unchanged', () => {
 });
 
 test('an application server key is normalised to base64url without padding', () => {
-  const point = Buffer.from(keyPair().publicKey, 'base64url');
+  const point = Buffer.from(newVapidPair().publicKey, 'base64url');
   for (const applicationServerKey of [
     point.toString('base64url'),
     point.toString('base64'),
@@ -55,7 +58,7 @@ test.each([
   ['one byte shorter', Buffer.alloc(64, 4).toString('base64url')],
   ['one byte longer', Buffer.alloc(66, 4).toString('base64url')],
   ['no point on the curve', Buffer.alloc(65, 4).toString('base64url')],
-  ['a private key', keyPair().privateKey],
+  ['a private key', newVapidPair().privateKey],
   ['a number', 1],
   ['null', null],
 ])('an application server key that is %s is refused', (_case, applicationServerKey) => {
@@ -75,7 +78,7 @@ test('an endpoint is normalised, and split into origin and path', () => {
 });
 
 test('keys may be base64 or base64url, padded or not, and become bytes', () => {
-  const p256dh = Buffer.from(keyPair().publicKey, 'base64url');
+  const p256dh = Buffer.from(newVapidPair().publicKey, 'base64url');
   const auth = Buffer.from('fb'.repeat(16), 'hex');
   for (const encode of [
     (bytes: Buffer) => bytes.toString('base64'),
@@ -148,7 +151,7 @@ test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
 });
 
 describe('keys.p256dh', () => {
-  const valid = Buffer.from(keyPair().publicKey, 'base64url');
+  const valid = Buffer.from(newVapidPair().publicKey, 'base64url');
   const offCurve = Buffer.from(valid);
   offCurve[64]! ^= 1;
   const compressed = Buffer.concat([Buffer.of(2 + (valid[64]! & 1)), valid.subarray(1, 33)]);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { recipient } from '../../bench/recipient.ts';
 import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { deliver } from '../fixtures/delivery.ts';
-import { keyPair } from '../fixtures/subscription.ts';
 import { VirtualTime } from './fixtures/virtual-time.ts';
 
 /** Per push service. Enough that the fixed delay, some tenths of a second, is under a tenth. */
@@ -16,7 +16,7 @@ const workMs = 0.4;
 /** Response times of a healthy push service, used in turn so that every run is the same. */
 const latenciesMs = [45, 50, 55, 60, 60, 65, 75, 90, 130, 400];
 
-const keys = { p256dh: keyPair().publicKey, auth: randomBytes(16).toString('base64url') };
+const keys = { p256dh: newVapidPair().publicKey, auth: randomBytes(16).toString('base64url') };
 
 interface PushResult {
   readonly afterMs: number;

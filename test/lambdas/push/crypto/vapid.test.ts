@@ -1,9 +1,9 @@
 import { createPublicKey, verify } from 'node:crypto';
 import webpush from 'web-push';
+import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { vapidSigner } from '../../../../lambdas/push/crypto/vapid.ts';
-import { keyPair } from '../../../fixtures/subscription.ts';
 
-const keys = keyPair();
+const keys = newVapidPair();
 const origin = 'https://push.example.com';
 let now: Date;
 const sign = () => vapidSigner('mailto:ops@example.com', () => now);
@@ -41,7 +41,7 @@ test('each origin and each project has its own token', () => {
   const tokens = [
     signer(keys, origin),
     signer(keys, 'https://other.example.com'),
-    signer(keyPair(), origin),
+    signer(newVapidPair(), origin),
   ];
   expect(new Set(tokens).size).toBe(3);
   expect(claims(tokens[1]!).aud).toBe('https://other.example.com');

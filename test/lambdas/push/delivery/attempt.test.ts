@@ -1,9 +1,10 @@
+import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { recipient } from '../../../../bench/recipient.ts';
 import { attempt } from '../../../../lambdas/push/delivery/attempt.ts';
 import type { Push } from '../../../../lambdas/push/delivery/push.ts';
 import { publicLookup } from '../../../../lambdas/push/transport/public-lookup.ts';
 import { pushTransport, type Transport } from '../../../../lambdas/push/transport/transport.ts';
-import { keyPair, subscription } from '../../../fixtures/subscription.ts';
+import { subscription } from '../../../fixtures/subscription.ts';
 import { acceptingServer, closeServers, rawServer } from '../transport/servers.ts';
 
 afterEach(closeServers);
@@ -17,7 +18,7 @@ async function outcomeOf(
 ) {
   const push: Push = {
     recipient: { ...recipient({ endpoint: `${origin}/`, keys }), path },
-    origin: { name: origin, vapid: { number: 0, ...keyPair() } },
+    origin: { name: origin, vapid: { number: 0, ...newVapidPair() } },
     encrypt: () => Buffer.alloc(1),
     headers: { TTL: '60', ...headers },
     body: Buffer.from('body'),

@@ -1,12 +1,12 @@
+import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { delivery } from '../../../../lambdas/push/delivery/deliver.ts';
 import type { DeliveryTimes } from '../../../../lambdas/push/delivery/delivery.ts';
 import { inFlight } from '../../../../lambdas/push/delivery/limiter.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
-import { keyPair } from '../../../fixtures/subscription.ts';
 import { fcm, mozilla, noCounts, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 import { VirtualTime } from '../../../reliability/fixtures/virtual-time.ts';
 
-const vapid = { current: { number: 0, ...keyPair() } };
+const vapid = { current: { number: 0, ...newVapidPair() } };
 
 /**
  * A delivery in virtual time. A push is accepted after these ms, never if undefined, or throttled for a

@@ -1,3 +1,4 @@
+import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { recipient } from '../../../../bench/recipient.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
@@ -5,7 +6,6 @@ import { createBrowserKeys } from '../../../../local/push-service/browser-keys.t
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
 import { deliver, skipWaits } from '../../../fixtures/delivery.ts';
-import { keyPair } from '../../../fixtures/subscription.ts';
 import {
   type Conduct,
   deliverVirtually,
@@ -15,8 +15,8 @@ import {
   recipientsAt,
 } from '../../../fixtures/virtual-delivery.ts';
 
-const current: VapidPair = { number: 3, ...keyPair() };
-const previous: VapidPair = { number: 2, ...keyPair() };
+const current: VapidPair = { number: 3, ...newVapidPair() };
+const previous: VapidPair = { number: 2, ...newVapidPair() };
 const pairs = { current, previous };
 
 /** Records the corrections of a chunk. */
@@ -98,7 +98,7 @@ describe('to a push service that checks keys', () => {
 
   test('a subscription of a third pair fails with key_mismatch', async () => {
     const { corrections, correctPair } = recordCorrections();
-    const dropped = subscribe(2, { ...keyPair(), number: 1 }, 1);
+    const dropped = subscribe(2, { ...newVapidPair(), number: 1 }, 1);
     expect(await deliverTo(dropped, { correctPair })).toEqual({
       ...noCounts,
       ...{ attempted: 2, failed: 2, failures: { key_mismatch: 2 } },
