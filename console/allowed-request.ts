@@ -1,22 +1,28 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
-/** The names under which this machine reaches the console. */
-export function localHosts(port: number | string): readonly string[] {
-  return [`localhost:${port}`, `127.0.0.1:${port}`];
-}
+/** What the check needs of a request. */
+export type CheckedRequest = Pick<IncomingMessage, 'headers'> & {
+  readonly socket: Pick<IncomingMessage['socket'], 'localPort'>;
+};
+
+/** Tells a person why the request was refused. */
+export const refusalText =
+  'Only this machine may call this address, as localhost or 127.0.0.1, and no page of another origin.';
 
 /**
- * Whether a request comes from the console's page, a tool or the address bar, and not from another
- * site. The host is checked because another site's name may resolve to this machine (DNS rebinding).
- * Pages cannot set these headers; tools send neither `Origin` nor `Sec-Fetch-Site`.
+ * Whether a request to a server on this machine comes from its own page, a tool or the address bar, and
+ * not from another page: any page in a browser here can send requests to 127.0.0.1. The host is checked
+ * because another site's name may resolve to this machine (DNS rebinding). Pages cannot set these
+ * headers; tools send neither `Origin` nor `Sec-Fetch-Site`.
  */
-export function isAllowedRequest(
-  { host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders,
-  hosts: readonly string[],
-): boolean {
+export function isAllowedRequest({
+  headers: { host = '', origin, 'sec-fetch-site': site },
+  socket: { localPort },
+}: CheckedRequest): boolean {
   return (
-    hosts.includes(host) &&
-    (origin === undefined || origin === `http://${host}`) &&
+    (host === `localhost:${localPort}` || host === `127.0.0.1:${localPort}`) &&
+    // `ws:` is the origin of Firefox itself when it connects to its push service; no page has it.
+    (origin === undefined || origin === `http://${host}` || origin === `ws://${host}/`) &&
     (site === undefined || site === 'same-origin' || site === 'none')
   );
 }

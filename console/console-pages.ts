@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isAllowedRequest } from './allowed-request.ts';
+import { isAllowedRequest, refusalText } from './allowed-request.ts';
 import { type ConsoleFile, consoleFiles } from './console-files.ts';
 import { referencePage } from './reference-page.ts';
 import { type ConsoleSettings, settingsPath } from './settings.ts';
@@ -16,8 +16,6 @@ export type ConsolePages = (request: IncomingMessage) => Promise<ConsoleResponse
 interface ConsolePagesOptions {
   /** Root directory of the repository. */
   readonly root: string;
-  /** Values of the header `Host` under which the console is reached. */
-  readonly hosts: readonly string[];
   readonly settings: () => Promise<ConsoleSettings>;
   /** Further files, by path. */
   readonly files?: ReadonlyMap<string, ConsoleFile>;
@@ -46,13 +44,13 @@ const referencePolicy =
 /** Serves the console's page and its settings, and the reference page at `/docs`. */
 export async function consolePages({
   root,
-  hosts,
   settings,
   files = new Map(),
 }: ConsolePagesOptions): Promise<ConsolePages> {
   const served = new Map([...(await consoleFiles(root)), ...files]);
   let reference: Promise<Uint8Array> | undefined;
-  return async ({ method, url = '', headers }) => {
+  return async (request) => {
+    const { method, url = '' } = request;
     if (method !== 'GET') return undefined;
     const [path = ''] = url.split('?');
     const file = served.get(path);
@@ -65,7 +63,7 @@ export async function consolePages({
       return responseOf(200, { type, contents: await reference }, referencePolicy);
     }
     if (path !== settingsPath) return undefined;
-    return isAllowedRequest(headers, hosts) ? jsonResponse(200, await settings()) : forbidden;
+    return isAllowedRequest(request) ? jsonResponse(200, await settings()) : forbidden;
   };
 }
 
@@ -75,7 +73,7 @@ export function jsonResponse(status: number, body: object): ConsoleResponse {
 }
 
 /** The response to a request of another site. */
-export const forbidden = jsonResponse(403, { message: 'Forbidden' });
+export const forbidden = jsonResponse(403, { message: refusalText });
 
 /** @param policy content security policy (CSP). */
 function responseOf(

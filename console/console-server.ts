@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isAllowedRequest, localHosts } from './allowed-request.ts';
+import { isAllowedRequest } from './allowed-request.ts';
 import {
   type ConsolePages,
   type ConsoleResponse,
@@ -36,20 +36,17 @@ export async function startConsoleServer({
   baseUrl,
   port,
 }: ConsoleServerOptions): Promise<ConsoleServer> {
-  let hosts: readonly string[] = [];
   let pages: ConsolePages;
   const server = createServer(async (request, response) => {
-    if (!isAllowedRequest(request.headers, hosts)) return write(response, forbidden);
+    if (!isAllowedRequest(request)) return write(response, forbidden);
     if (isForwarded(request)) return forward(baseUrl, request, response);
     return write(response, (await pages(request)) ?? jsonResponse(404, { message: 'Not Found' }));
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: listening } = server.address() as AddressInfo;
-  hosts = localHosts(listening);
   pages = await consolePages({
     root,
-    hosts,
     settings: async () => ({ baseUrl, local: false, projects: [] }),
   });
   return {

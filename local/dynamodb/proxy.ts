@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
@@ -87,6 +88,10 @@ async function handleCall(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (!isAllowedRequest(message)) {
+    response.writeHead(403).end(refusalText);
+    return;
+  }
   const body = await buffer(message);
   const call = callOf(message, body);
   const denial = accessDenial(call.caller, call.requiredGrants, grants);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
@@ -83,6 +84,7 @@ async function respond(
   message: IncomingMessage,
   requestId: string,
 ): Promise<Response> {
+  if (!isAllowedRequest(message)) return errorResponse(403, 'AccessDeniedException', refusalText);
   const payload = await buffer(message);
   const { method, url = '', headers } = message;
   const accountConcurrency = concurrency.accountLimit;

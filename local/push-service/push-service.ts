@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { type BrowserKeys, createBrowserKeys } from './browser-keys.ts';
@@ -139,6 +140,7 @@ async function handleRequest(
   endpoint: Endpoint,
 ): Promise<void> {
   try {
+    if (!isAllowedRequest(request)) throw new Refusal(403, refusalText);
     const [, id] = endpointPath.exec(request.url!) ?? [];
     if (id === undefined) await handleControlRequest(request, response, pushService);
     else await receivePush(request, endpoint.counter.begin(response), id, endpoint);

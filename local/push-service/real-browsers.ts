@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
+import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 
@@ -63,7 +64,7 @@ export interface RealBrowsers {
   stop(): void;
 }
 
-/** Accepts WebSocket connections of real browsers on the server. */
+/** Accepts WebSocket connections of real browsers on the server, but none of a page. */
 export function acceptRealBrowsers(
   server: Server,
   origin: string,
@@ -71,6 +72,7 @@ export function acceptRealBrowsers(
 ): RealBrowsers {
   const sockets = new WebSocketServer({
     noServer: true,
+    verifyClient: ({ req }, respond) => respond(isAllowedRequest(req), 403, refusalText),
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const browsers = new Map<string, Browser>();

@@ -1,5 +1,4 @@
 import { projectRegistry } from '../../admin/project-registry.ts';
-import { localHosts } from '../../console/allowed-request.ts';
 import { consoleFile } from '../../console/console-files.ts';
 import { type ConsolePages, consolePages } from '../../console/console-pages.ts';
 import type { KnownProject } from '../../console/settings.ts';
@@ -47,7 +46,6 @@ export async function openLocalConsole(
   const sdk = await bundleSdk(root);
   const respond = await consolePages({
     root,
-    hosts: localHosts(new URL(baseUrl).port),
     settings: async () => ({ baseUrl, local: true, projects: await knownProjects() }),
     files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
   });

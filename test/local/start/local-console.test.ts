@@ -25,7 +25,8 @@ afterAll(async () => {
 });
 
 function get(url: string, host = 'localhost:4000') {
-  return localConsole.respond({ url, method: 'GET', headers: { host } } as IncomingMessage);
+  const socket = { localPort: 4000 };
+  return localConsole.respond({ url, method: 'GET', headers: { host }, socket } as IncomingMessage);
 }
 
 test('the page is told the projects of the stack: the demo project, with its key, is the first', async () => {
