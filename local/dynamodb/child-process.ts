@@ -14,9 +14,11 @@ export interface ManagedChild {
   stop(): Promise<void>;
 }
 
+// Only the owner can read the files that the command creates: private keys are among its data.
 // A shell without job control gives background commands /dev/null as standard input. Descriptor 3
 // is a copy of the shell's own.
 const shellScript = `
+umask 077
 exec 3<&0
 "$@" </dev/null 3<&- & program=$!
 { cat <&3; kill $program; } >/dev/null 2>&1 &

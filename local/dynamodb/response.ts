@@ -1,3 +1,6 @@
+import type { ServerResponse } from 'node:http';
+import { refusalText } from '../../console/allowed-request.ts';
+
 /** A response of DynamoDB. */
 export interface DynamoDbResponse {
   readonly status: number;
@@ -25,6 +28,17 @@ export function errorResponse(
   const __type = `${sharedNamespaces[name] ?? dynamoDbNamespace}#${name}`;
   const status = name === 'InternalServerError' ? 500 : 400;
   return { status, body: { __type, message, Message: message, ...detail } };
+}
+
+/** The response to a request of a foreign page. */
+export const refusal: DynamoDbResponse = {
+  ...errorResponse('AccessDeniedException', refusalText),
+  status: 403,
+};
+
+export function writeResponse(response: ServerResponse, { status, body }: DynamoDbResponse): void {
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
+  response.end(JSON.stringify(body));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { startGuard } from '../../local/dynamodb/guard.ts';
 import { startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { startLambdaApi } from '../../local/lambda/api.ts';
 import { Concurrency } from '../../local/lambda/concurrency.ts';
@@ -12,12 +13,12 @@ interface Server {
   stop(): Promise<void>;
 }
 
+/** The check comes before the database, which does not exist. */
+const target = 'http://127.0.0.1:1';
+
 const servers: readonly (readonly [string, () => Promise<Server>])[] = [
-  [
-    'the database proxy',
-    // The check comes before the database, which does not exist.
-    () => startDynamoDbProxy({ target: 'http://127.0.0.1:1', grants: new Map() }),
-  ],
+  ['the guard of DynamoDB Local', () => startGuard(target, 'id')],
+  ['the database proxy', () => startDynamoDbProxy({ target, grants: new Map() })],
   [
     'the Lambda API',
     () =>

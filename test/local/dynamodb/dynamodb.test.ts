@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
   GetItemCommand,
+  ListTablesCommand,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
@@ -57,6 +60,16 @@ const template: Template = {
 };
 const createAllTables = (endpoint: string, from = template) =>
   createTables(from, endpoint, createResolver(from));
+
+/** The port of the engine that has its data in a directory. */
+function enginePort(dataDir: string): string {
+  const commands = execFileSync('ps', ['-ww', '-eo', 'args'], { encoding: 'utf8' }).split('\n');
+  const command = commands.find(
+    (line) => line.includes(dataDir) && /^\S*(dynoxide|java) /.test(line),
+  );
+  const [, port] = /-port (\d+)/.exec(command!)!;
+  return port!;
+}
 
 async function describeTimeToLive(client: DynamoDBClient, table: string) {
   const { TimeToLiveDescription } = await client.send(
@@ -122,6 +135,37 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
     } finally {
       reader.destroy();
       await second.stop();
+      folder.remove();
+    }
+  });
+
+  withEngine('gives no data to someone who knows only its port', async () => {
+    const folder = temporaryFolder();
+    const { endpoint, stop } = await startDynamoDb({ engine, dataDir: folder.path });
+    const stranger = localClient(`http://127.0.0.1:${enginePort(folder.path)}`);
+    try {
+      await createAllTables(endpoint);
+      const found = await stranger.send(new ListTablesCommand({})).catch(() => undefined);
+      expect(found?.TableNames ?? []).toEqual([]);
+    } finally {
+      stranger.destroy();
+      await stop();
+      folder.remove();
+    }
+  });
+
+  withEngine('makes a data directory that only its owner can read', async () => {
+    const folder = temporaryFolder();
+    const dataDir = join(folder.path, 'data');
+    const { endpoint, stop } = await startDynamoDb({ engine, dataDir });
+    try {
+      await createAllTables(endpoint);
+      for (const path of ['', ...readdirSync(dataDir)]) {
+        const { mode } = statSync(join(dataDir, path));
+        expect([path, mode & 0o077]).toEqual([path, 0]);
+      }
+    } finally {
+      await stop();
       folder.remove();
     }
   });

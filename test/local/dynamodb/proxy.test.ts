@@ -28,6 +28,8 @@ let client: DynamoDBClient;
 beforeEach(async () => {
   received = [];
   database = createServer((request, response) => {
+    // DynamoDB Local's guard refuses other hosts.
+    if (request.headers.host !== `127.0.0.1:${request.socket.localPort}`) return response.destroy();
     received.push(String(request.headers['x-amz-target']).split('.')[1]!);
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
     request.resume().once('end', () => response.end('{"Item":{"projectId":{"S":"p"}}}'));
