@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from './failure-reasons.ts';
+import { limits } from './limits.ts';
 import { notificationIdSchema, projectIdSchema } from './schemas/ids.ts';
 import { deliveryCountsSchema, notificationContentSchema } from './schemas/notification.ts';
 
@@ -25,7 +26,7 @@ export const shareSchema = z.object({
   eventWindow: count,
   /** The share's first tally and how many it has. */
   firstTally: count,
-  tallies: positive,
+  tallies: positive.check(z.maximum(limits.share.tallies)),
   /** The user ids of the share; absent in a broadcast. */
   userIds: z.optional(z.array(z.string())),
   /**

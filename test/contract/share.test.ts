@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { failureReasonNames, failureReasons } from '../../contract/failure-reasons.ts';
-import { deliverResponseSchema, shareResultSchema } from '../../contract/share.ts';
+import { limits } from '../../contract/limits.ts';
+import { deliverResponseSchema, shareResultSchema, shareSchema } from '../../contract/share.ts';
 
 const result = {
   ...{ attempted: 3, delivered: 1, removed: 0, failed: 2 },
@@ -30,4 +32,14 @@ test('every failure reason may occur in a result', () => {
 test('deliver returns no result for a share that another invocation has', () => {
   expect(deliverResponseSchema.parse({})).toEqual({});
   expect(deliverResponseSchema.safeParse(null).success).toBe(false);
+});
+
+// Deliver opens an item and makes a message for each.
+test('a share has no more tallies than send gives it', () => {
+  const share = JSON.parse(readFileSync('releases/shares.json', 'utf8')).synchronousBroadcast;
+  const { tallies } = limits.share;
+  expect(shareSchema.safeParse({ ...share, tallies }).success).toBe(true);
+  for (const invalid of [0, 1.5, tallies + 1, 1e9]) {
+    expect(shareSchema.safeParse({ ...share, tallies: invalid }).success).toBe(false);
+  }
 });
