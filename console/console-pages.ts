@@ -59,8 +59,15 @@ export async function consolePages({
     }
     if (path === '/docs') {
       reference ??= referencePage(root);
-      const type = 'text/html; charset=utf-8';
-      return responseOf(200, { type, contents: await reference }, referencePolicy);
+      try {
+        const contents = await reference;
+        return responseOf(200, { type: 'text/html; charset=utf-8', contents }, referencePolicy);
+      } catch (error) {
+        // The next request tries again.
+        reference = undefined;
+        const message = `The reference page cannot be made: ${(error as Error).message}`;
+        return jsonResponse(500, { message });
+      }
     }
     if (path !== settingsPath) return undefined;
     return isAllowedRequest(request) ? jsonResponse(200, await settings()) : forbidden;

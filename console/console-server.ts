@@ -1,18 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isAllowedRequest } from './allowed-request.ts';
-import {
-  type ConsolePages,
-  type ConsoleResponse,
-  consolePages,
-  forbidden,
-  jsonResponse,
-} from './console-pages.ts';
+import { type ConsoleResponse, consolePages, forbidden, jsonResponse } from './console-pages.ts';
 import { forward, isForwarded } from './forward.ts';
 
 export interface ConsoleServer {
-  /** `http://localhost:<port>`. */
+  /** `http://127.0.0.1:<port>`. */
   readonly origin: string;
   stop(): Promise<void>;
 }
@@ -36,28 +30,41 @@ export async function startConsoleServer({
   baseUrl,
   port,
 }: ConsoleServerOptions): Promise<ConsoleServer> {
-  let pages: ConsolePages;
-  const server = createServer(async (request, response) => {
-    if (!isAllowedRequest(request)) return write(response, forbidden);
-    if (isForwarded(request)) return forward(baseUrl, request, response);
-    return write(response, (await pages(request)) ?? jsonResponse(404, { message: 'Not Found' }));
-  });
+  const server = createServer();
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port: listening } = server.address() as AddressInfo;
-  pages = await consolePages({
+  // Requests that arrive before the page is ready wait for it.
+  const pages = consolePages({
     root,
     settings: async () => ({ baseUrl, local: false, projects: [] }),
   });
-  return {
-    origin: `http://localhost:${listening}`,
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    if (!isAllowedRequest(request)) return write(response, forbidden);
+    if (isForwarded(request)) return forward(baseUrl, request, response);
+    const page = await (await pages)(request);
+    return write(response, page ?? jsonResponse(404, { message: 'Not Found' }));
   };
+  server.on('request', (request, response) => {
+    respond(request, response).catch((error: Error) => {
+      if (response.headersSent) response.destroy();
+      else write(response, jsonResponse(500, { message: error.message }));
+    });
+  });
+  const stop = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  try {
+    await pages;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const { address, port: listening } = server.address() as AddressInfo;
+  // Not `localhost`: another process may listen on ::1, and would get the key that a person types.
+  return { origin: `http://${address}:${listening}`, stop };
 }
 
 function write(response: ServerResponse, { status, headers, body }: ConsoleResponse): void {

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
+import { copyFileSync, symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { json, text } from 'node:stream/consumers';
 import { type ConsoleServer, startConsoleServer } from '../../console/console-server.ts';
 import { settingsPath } from '../../console/settings.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
 import { freePort } from '../fixtures/ports.ts';
+import { until } from '../fixtures/until.ts';
 
 interface Received {
   readonly method: string;
@@ -227,6 +231,50 @@ test('a service that cannot be reached is a 502 with what to check', async () =>
 test('the page is told the address of the service, and that it is not local', async () => {
   const response = await call({ path: settingsPath });
   expect(await json(response)).toEqual({ baseUrl, local: false, projects: [] });
+});
+
+test('a request that arrives during the start gets the page', async () => {
+  const port = await freePort();
+  const starting = startConsoleServer({ root: process.cwd(), baseUrl, port });
+  // The first attempts may come before the server listens.
+  const response = await until('a response', () =>
+    fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
+  );
+  expect(response.status).toBe(200);
+  await (await starting).stop();
+});
+
+test('a reference page that cannot be made is a 500 with the reason, and is tried again', async () => {
+  const folder = temporaryFolder();
+  for (const name of ['console', 'node_modules', 'redocly.yaml']) {
+    symlinkSync(join(process.cwd(), name), join(folder.path, name));
+  }
+  folder.write('openapi.json', '{');
+  const { origin, stop } = await startConsoleServer({ root: folder.path, baseUrl, port: 0 });
+  try {
+    const failed = await fetch(`${origin}/docs`);
+    expect(failed.status).toBe(500);
+    expect(await failed.json()).toEqual({
+      message: expect.stringMatching(/^The reference page cannot be made: .*openapi\.json/s),
+    });
+    copyFileSync('openapi.json', join(folder.path, 'openapi.json'));
+    expect((await fetch(`${origin}/docs`)).status).toBe(200);
+  } finally {
+    await stop();
+    folder.remove();
+  }
+});
+
+test('the server does not start without its page, and frees its port', async () => {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  await expect(startConsoleServer({ root: folder.path, baseUrl, port })).rejects.toThrow('ENOENT');
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow('fetch failed');
+  folder.remove();
+});
+
+test('the address of the server is the one that it listens on', async () => {
+  expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });
 
 test('the server listens on 127.0.0.1 only', async () => {

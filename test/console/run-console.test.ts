@@ -59,7 +59,7 @@ test('the console is served at the printed address until it is interrupted', asy
   const args = ['--base-url', 'https://a.example', '--port', port];
   const ended = runConsole(args, terminal, process.cwd(), interrupted.signal);
   const [address = ''] = await until('the address', () =>
-    /http:\/\/localhost:\d+/.exec(terminal.written().output),
+    /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.written().output),
   );
   expect((await fetch(address)).status).toBe(200);
   interrupted.abort();
