@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { Agent, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
+import { forward, relay } from '../../local/dynamodb/forward.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { settings } from '../fixtures/operator.ts';
@@ -15,6 +16,8 @@ const lines = 10_000;
 
 /** The import needs at least 109 transactions: one has 92 subscriptions at most. */
 const writesBeforeKills = [20, 50];
+
+const agent = new Agent({ keepAlive: true });
 
 let database: Database;
 let folder: Folder;
@@ -41,6 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   folder.remove();
+  agent.destroy();
   proxy.closeAllConnections();
   proxy.close();
   await database.stop();
@@ -54,11 +58,7 @@ async function startProxy(target: string): Promise<Server> {
       if (writesLeft === 0) return onHeldWrite();
       writesLeft -= 1;
     }
-    const headers = new Headers(request.headers as Record<string, string>);
-    headers.delete('connection');
-    const upstream = await fetch(target, { method: 'POST', headers, body });
-    response.writeHead(upstream.status, { 'content-type': 'application/x-amz-json-1.0' });
-    response.end(Buffer.from(await upstream.arrayBuffer()));
+    relay(await forward(target, agent, request, body), response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
