@@ -82,7 +82,8 @@ export function sharesOf(
     if ('userIds' in audience) {
       const userIds = audience.userIds.slice(from, to);
       const range = { userIds, from: 0, to: to - from, step: to - from };
-      return { ...common, ...range, eventWindow: 0, consistent: false };
+      const window = eventWindow(audience.userIds.length);
+      return { ...common, ...range, eventWindow: window, consistent: false };
     }
     const { subscribers } = audience;
     return {
@@ -102,8 +103,10 @@ function stepFor(subscribers: number, pace: number): number {
   return Math.max(1, Math.floor((positionCount * chunk) / subscribers));
 }
 
-/** Seconds over which browsers spread their `shown` events, so that the tallies take them. */
-export function eventWindow(subscribers: number): number {
-  if (subscribers <= bounds.recipientsPerTally) return 0;
-  return Math.min(bounds.eventWindow, Math.ceil(subscribers / bounds.shownPerSecond));
+/**
+ * Seconds over which browsers spread their `shown` events, so that functions and tallies take them.
+ * @param audience subscribers, or user ids: most have one subscription.
+ */
+export function eventWindow(audience: number): number {
+  return Math.min(bounds.eventWindow, Math.round(audience / bounds.shownPerSecond));
 }

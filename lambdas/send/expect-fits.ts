@@ -10,7 +10,7 @@ import { eventWindow } from './divide.ts';
  */
 export function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
   const lastTally = plan.shares * plan.talliesPerShare - 1;
-  const window = eventWindow(plan.subscribers ?? 0);
+  const window = eventWindow(plan.subscribers ?? plan.users ?? 0);
   const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
   const excess = Buffer.byteLength(message) - limits.messageBytes;
   if (excess <= 0) return;

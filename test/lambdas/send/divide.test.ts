@@ -7,6 +7,8 @@ import {
   paceOf,
   sharesOf,
 } from '../../../lambdas/send/divide.ts';
+import { model } from '../../simulation/large/model.ts';
+import { Random } from '../../simulation/time/random.ts';
 
 const broadcast = {
   projectId: 'shop',
@@ -19,6 +21,8 @@ const broadcast = {
   deadline: undefined,
 };
 const pace = 20_000;
+/** Of a function that counts an event: bench/costs/cost-model.ts. */
+const warmEventMs = 20;
 
 function shares(audience: Audience, pushesPerSecond = pace, respondsAsync = false) {
   const division = divide(audience, pushesPerSecond, respondsAsync);
@@ -92,13 +96,43 @@ test('recipients are read consistently up to 30,000', () => {
 
 test.each([
   [0, 0],
-  [10_000, 0],
-  [10_001, 3],
-  [50_000, 10],
+  [12, 0],
+  [13, 1],
+  [100, 4],
+  [500, 20],
   [1_000_000, 20],
 ])('browsers of %i subscribers spread their shown events over %i s', (subscribers, seconds) => {
-  expect(eventWindow(subscribers)).toBe(seconds);
+  expect(shares({ subscribers })[0]).toMatchObject({ eventWindow: seconds });
 });
+
+test('browsers of as many users spread their shown events as those of subscribers', () => {
+  const userIds = Array.from({ length: 100 }, (_, index) => `u${index}`);
+  expect(shares({ userIds })[0]).toMatchObject({ eventWindow: eventWindow(100) });
+});
+
+test.each([50, 100, 250, 500])(
+  'of %i subscribers, a new account counts nearly all shown events at the first attempt',
+  (subscribers) => {
+    // Three of five browsers are online when the notification is sent.
+    const events = 0.6 * subscribers;
+    expect(refusedEvents(events, eventWindow(subscribers))).toBeLessThanOrEqual(0.02 * events);
+  },
+);
+
+/** Events that no function is free for: 9 of 10 are left beside send, and all of them are cold. */
+function refusedEvents(events: number, windowSeconds: number): number {
+  const random = new Random(1);
+  const arrivals = Array.from({ length: events }, () => random.between(0, windowSeconds * 1000));
+  const freeAt: number[] = [];
+  let refused = 0;
+  for (const time of arrivals.sort((a, b) => a - b)) {
+    const free = freeAt.findIndex((at) => at <= time);
+    if (free >= 0) freeAt[free] = time + warmEventMs;
+    else if (freeAt.length < 9) freeAt.push(time + model.coldStart.value);
+    else refused += 1;
+  }
+  return refused;
+}
 
 test('a share passes the schema that deliver checks it with', () => {
   for (const share of shares({ subscribers: 100_000 })) {
