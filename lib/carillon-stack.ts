@@ -2,6 +2,7 @@ import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { type DeployedSettings, environment } from '../contract/environment.ts';
 import { limits } from '../contract/limits.ts';
+import type { Quotas } from '../contract/quotas.ts';
 import type { RouteName } from '../contract/routes.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { CustomDomain } from './custom-domain.ts';
@@ -181,6 +182,11 @@ export class CarillonStack extends Stack {
       new CfnOutput(this, 'DomainTarget', { value: customDomain.domain.regionalDomainName });
     }
     new CfnOutput(this, 'Settings', { value: JSON.stringify(values) });
+    const quotas: Quotas = {
+      executions: settings.accountConcurrency,
+      requestsPerSecond: api.requestsPerSecond,
+    };
+    new CfnOutput(this, 'Quotas', { value: JSON.stringify(quotas) });
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
     new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });

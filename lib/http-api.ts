@@ -80,6 +80,8 @@ export class HttpApi extends Construct {
   /** The service's base address, without a trailing slash. */
   readonly url: string;
   readonly accessLog: logs.LogGroup;
+  /** The sum of the throttles of all routes and preflights. */
+  readonly requestsPerSecond: number;
   private readonly stage: apigateway.HttpStage;
 
   constructor(scope: Construct, id: string, props: HttpApiProps) {
@@ -104,6 +106,7 @@ export class HttpApi extends Construct {
     });
 
     const routeSettings: Record<string, object> = {};
+    let requestsPerSecond = 0;
     for (const route of Object.values<Route>(routes)) {
       const integration = new HttpLambdaIntegration(route.name, props.functions[route.name]);
       for (const method of route.answersPreflight ? [route.method, 'OPTIONS'] : [route.method]) {
@@ -111,6 +114,7 @@ export class HttpApi extends Construct {
         this.addRoute(api, key, integration, `${route.name}-${method}`);
         const perSecond =
           method === 'OPTIONS' ? preflightsPerSecond : throttlePerSecond[route.name];
+        requestsPerSecond += perSecond;
         routeSettings[key.key] = {
           // A route's settings replace all settings of the stage.
           DetailedMetricsEnabled: route === measuredRoute && method === route.method,
@@ -120,6 +124,7 @@ export class HttpApi extends Construct {
       }
     }
     (this.stage.node.defaultChild as apigateway.CfnStage).routeSettings = routeSettings;
+    this.requestsPerSecond = requestsPerSecond;
   }
 
   /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). */

@@ -17,7 +17,7 @@ import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
 import { ConnectionError } from './connection-error.ts';
-import { parseSettings, readOutputs } from './stack-outputs.ts';
+import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
@@ -138,16 +138,19 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
       );
     });
     const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
-    const { baseUrl, settings, ...tables } = outputs;
-    const deployedSettings = parseSettings(settings, stack);
+    const { baseUrl, settings: settingsText, quotas: quotasText, ...tables } = outputs;
+    const settings = parseSettings(settingsText, stack);
+    const quotas = parseQuotas(quotasText, stack);
     const { dynamo, ...stores } = open(tables, { region: resolvedRegion, credentials });
-    const facts = awsFacts({ stackName: stack, apiUrl: baseUrl, cloudFormation, dynamo, tables });
+    const facts = awsFacts({
+      ...{ stackName: stack, apiUrl: baseUrl, quotas, cloudFormation, dynamo, tables },
+    });
     return {
       ...stores,
       dynamo,
       tables,
       baseUrl: baseUrl.replace(/\/$/, ''),
-      settings: deployedSettings,
+      settings,
       facts,
       canaryEndpoint: (id) => `https://updates.push.services.mozilla.com/wpush/v2/${id}`,
       close() {

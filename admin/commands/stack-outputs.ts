@@ -4,12 +4,14 @@ import {
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
+import { type Quotas, quotasSchema } from '../../contract/quotas.ts';
 import { ConnectionError } from './connection-error.ts';
 
 /** The outputs of the stack that are needed to manage its projects. */
 const outputNames = {
   baseUrl: 'ApiUrl',
   settings: 'Settings',
+  quotas: 'Quotas',
   projects: 'ProjectsTable',
   vapidKeys: 'VapidKeysTable',
   subscriptions: 'SubscriptionsTable',
@@ -47,11 +49,20 @@ export async function readOutputs(
 
 /** @param text the output `Settings`. @throws {ConnectionError} */
 export function parseSettings(text: string, stack: string): DeployedSettings {
+  return parse('settings', stack, () => readEnvironment(settingNames, JSON.parse(text)));
+}
+
+/** @param text the output `Quotas`. @throws {ConnectionError} */
+export function parseQuotas(text: string, stack: string): Quotas {
+  return parse('quotas', stack, () => quotasSchema.parse(JSON.parse(text)));
+}
+
+function parse<Value>(output: keyof Outputs, stack: string, read: () => Value): Value {
   try {
-    return readEnvironment(settingNames, JSON.parse(text));
+    return read();
   } catch (cause) {
     throw new ConnectionError(
-      `The output Settings of stack "${stack}" is malformed. Deploy the stack again.`,
+      `The output ${outputNames[output]} of stack "${stack}" is malformed. Deploy the stack again.`,
       { cause },
     );
   }

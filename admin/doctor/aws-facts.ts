@@ -8,6 +8,7 @@ import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { paginateListServiceQuotas, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Quotas } from '../../contract/quotas.ts';
 import type { ProjectTables } from '../project-tables.ts';
 import type { DeploymentFacts } from './facts.ts';
 import { functionFacts } from './function-facts.ts';
@@ -22,6 +23,7 @@ export interface AwsFacts extends DeploymentFacts {
 export interface AwsFactsOptions {
   readonly stackName: string;
   readonly apiUrl: string;
+  readonly quotas: Quotas;
   readonly cloudFormation: CloudFormationClient;
   readonly dynamo: DynamoDBDocumentClient;
   /** Whose backups are asked for. */
@@ -30,12 +32,12 @@ export interface AwsFactsOptions {
 
 /** Asks AWS about a deployed stack. Every call only reads. */
 export function awsFacts(options: AwsFactsOptions): AwsFacts {
-  const { stackName, apiUrl, cloudFormation, dynamo, tables } = options;
+  const { stackName, apiUrl, quotas, cloudFormation, dynamo, tables } = options;
   const { region, credentials } = cloudFormation.config;
   const config = { region, credentials };
   const lambda = new LambdaClient(config);
   const cloudWatch = new CloudWatchClient(config);
-  const quotas = new ServiceQuotasClient(config);
+  const serviceQuotas = new ServiceQuotasClient(config);
 
   /** The physical names of the stack's resources of a type. */
   async function namesOf(...types: readonly string[]): Promise<readonly string[]> {
@@ -51,10 +53,14 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
 
   return {
     apiUrl,
+    quotas,
     ...functionFacts(lambda, () => namesOf('AWS::Lambda::Function')),
 
     async requestsPerSecond() {
-      const pages = paginateListServiceQuotas({ client: quotas }, { ServiceCode: 'apigateway' });
+      const pages = paginateListServiceQuotas(
+        { client: serviceQuotas },
+        { ServiceCode: 'apigateway' },
+      );
       for await (const { Quotas = [] } of pages) {
         const found = Quotas.find(({ QuotaCode }) => QuotaCode === throttleRateQuota);
         if (found !== undefined) return found.Value;
@@ -103,7 +109,7 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
     close() {
       lambda.destroy();
       cloudWatch.destroy();
-      quotas.destroy();
+      serviceQuotas.destroy();
     },
   };
 }

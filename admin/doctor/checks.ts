@@ -76,20 +76,29 @@ export const checks: Readonly<Record<string, Check>> = {
   async concurrency({ facts }) {
     const executions = await facts.concurrency();
     const text = `Lambda runs ${executions} functions at once in this account and region.`;
-    if (executions >= usualConcurrency) return ok(text);
-    const advice = 'Request a higher quota "Concurrent executions" of Lambda in Service Quotas.';
-    return executions < neededConcurrency
-      ? problem(`${text} ${advice}`)
-      : warning(`${text} ${advice}`);
+    const sentences = [text];
+    if (executions < usualConcurrency) {
+      sentences.push('Request a higher quota "Concurrent executions" of Lambda (L-B99A9384).');
+    }
+    const setting = facts.quotas?.executions ?? executions;
+    if (setting !== executions) {
+      sentences.push(
+        `The setting accountConcurrency is ${setting}: set it to ${executions} and deploy again, or its alarm fires ${setting < executions ? 'early' : 'too late'}.`,
+      );
+    }
+    const message = sentences.join(' ');
+    if (executions < neededConcurrency) return problem(message);
+    return sentences.length > 1 ? warning(message) : ok(message);
   },
 
   async 'api quota'({ facts }) {
     const requests = await facts.requestsPerSecond();
-    if (requests === undefined) return skipped;
+    const { quotas } = facts;
+    if (requests === undefined || quotas === undefined) return skipped;
     const text = `API Gateway accepts ${requests} requests per second in this account and region.`;
-    if (requests >= throttledRequests) return ok(text);
+    if (requests >= quotas.requestsPerSecond) return ok(text);
     return warning(
-      `${text} The throttles of the routes add up to ${throttledRequests}: a flood on one route blocks the others. Request a higher quota "Throttle rate".`,
+      `${text} The throttles of the routes add up to ${quotas.requestsPerSecond}: a flood on one route blocks the others. Request a higher quota "Throttle rate" (L-8A5B8E43).`,
     );
   },
 
@@ -147,8 +156,6 @@ const exampleHost = /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)$/;
 const usualConcurrency = 1000;
 /** One large send, and as many requests at a time. */
 const neededConcurrency = 200;
-/** The sum of the throttles in lib/http-api.ts, requests per second. A test compares them. */
-export const throttledRequests = 9000;
 
 /** The part of a limit from which it is reported. */
 const nearShare = 0.9;

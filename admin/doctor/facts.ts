@@ -1,3 +1,5 @@
+import type { Quotas } from '../../contract/quotas.ts';
+
 /**
  * What `doctor` asks AWS about a deployment. Where a fact is undefined, there is nothing to ask: the local stack has
  * no alarms, for example.
@@ -5,6 +7,8 @@
 export interface DeploymentFacts {
   /** The stack's output `ApiUrl`. */
   readonly apiUrl: string;
+  /** Those that the settings count on. */
+  readonly quotas: Quotas | undefined;
   /** Executions at a time that Lambda allows the account in this region. */
   concurrency(): Promise<number>;
   functions(): Promise<readonly FunctionFacts[]>;

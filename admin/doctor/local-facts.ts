@@ -15,6 +15,7 @@ export function localFacts(
   });
   return {
     apiUrl,
+    quotas: undefined,
     ...functionFacts(lambda, async () => functionNames),
     requestsPerSecond: async () => undefined,
     alarms: async () => undefined,

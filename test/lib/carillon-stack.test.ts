@@ -317,9 +317,9 @@ test('send and deliver have one vCPU and the longest timeouts', () => {
   }
 });
 
-test('the outputs are the base URL, the settings and the tables', () => {
+test('the outputs are the base URL, the settings, the quotas and the tables', () => {
   const found = prod.template.findOutputs('*');
-  expect(Object.keys(found).sort()).toEqual(['ApiUrl', 'Settings', ...outputs].sort());
+  expect(Object.keys(found).sort()).toEqual(['ApiUrl', 'Settings', 'Quotas', ...outputs].sort());
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
   for (const name of outputs) {
     expect(prod.resources('AWS::DynamoDB::Table')).toHaveProperty(found[name]!.Value.Ref);

@@ -82,6 +82,7 @@ describe('a deployed stack', () => {
   const outputs = () => ({
     ApiUrl: 'https://api.example/',
     Settings: JSON.stringify(settings),
+    Quotas: JSON.stringify({ executions: 1000, requestsPerSecond: 9000 }),
     ProjectsTable: operator.database.tables.PROJECTS_TABLE,
     VapidKeysTable: operator.database.tables.VAPID_KEYS_TABLE,
     SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,

@@ -41,6 +41,7 @@ describe('a stack without problems', () => {
       undefined,
       withFacts({
         stack: async () => ({ status: 'UPDATE_COMPLETE', isProtected: true }),
+        quotas: { executions: 1000, requestsPerSecond: 9000 },
         requestsPerSecond: async () => 10_000,
         alarms: async () => [{ name: 'page', isFiring: false, hasAction: true }],
         tablesWithoutBackup: async () => [],
@@ -89,6 +90,7 @@ describe('a stack with problems', () => {
     const staged = withFacts({
       apiUrl: 'https://abc123.execute-api.eu-west-1.amazonaws.com',
       stack: async () => ({ status: 'UPDATE_ROLLBACK_FAILED', isProtected: true }),
+      quotas: { executions: 10, requestsPerSecond: 9000 },
       requestsPerSecond: async () => 2500,
       alarms: async () => [{ name: 'Send errors', isFiring: true, hasAction: false }],
       tablesWithoutBackup: async () => ['Carillon-Usage'],

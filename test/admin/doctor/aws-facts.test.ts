@@ -29,7 +29,8 @@ beforeEach(() => {
     notifications: 'Notifications-1',
   };
   const apiUrl = 'https://push.example';
-  facts = awsFacts({ stackName: 'Carillon', apiUrl, cloudFormation, dynamo, tables });
+  const quotas = { executions: 1000, requestsPerSecond: 9000 };
+  facts = awsFacts({ stackName: 'Carillon', apiUrl, quotas, cloudFormation, dynamo, tables });
   disconnect = () => {
     facts.close();
     cloudFormation.destroy();
@@ -62,7 +63,20 @@ describe('concurrency', () => {
     expect(await facts.concurrency()).toBe(10);
     expect(await check('concurrency')).toMatchObject({
       level: 'problem',
-      message: expect.stringMatching(/^Lambda runs 10 functions at once/),
+      message:
+        'Lambda runs 10 functions at once in this account and region. ' +
+        'Request a higher quota "Concurrent executions" of Lambda (L-B99A9384). ' +
+        'The setting accountConcurrency is 1000: set it to 10 and deploy again, or its alarm fires too late.',
+    });
+  });
+
+  it('is a warning if the setting is not raised with the quota', async () => {
+    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 5000 } }) });
+    expect(await check('concurrency')).toEqual({
+      level: 'warning',
+      message:
+        'Lambda runs 5000 functions at once in this account and region. ' +
+        'The setting accountConcurrency is 1000: set it to 5000 and deploy again, or its alarm fires early.',
     });
   });
 
