@@ -1,4 +1,4 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -93,7 +93,7 @@ export class HttpApi extends Construct {
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
     this.url = props.customDomain?.url ?? api.apiEndpoint;
-    this.accessLog = logGroup(this, 'AccessLog', props.disposable);
+    this.accessLog = logGroup(this, 'AccessLog', props.disposable, this.accessLogName());
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
@@ -125,6 +125,16 @@ export class HttpApi extends Construct {
     }
     (this.stage.node.defaultChild as apigateway.CfnStage).routeSettings = routeSettings;
     this.requestsPerSecond = requestsPerSecond;
+  }
+
+  /**
+   * Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens
+   * the account's resource policy, up to its maximum: then the deployment fails. With the UUID in the stack's
+   * id, the name is also free if a deleted stack is created again, whose group is kept.
+   */
+  private accessLogName(): string {
+    const { stackName, stackId } = Stack.of(this);
+    return `/aws/vendedlogs/carillon/${stackName}/${Fn.select(2, Fn.split('/', stackId))}`;
   }
 
   /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). */

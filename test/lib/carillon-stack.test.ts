@@ -334,12 +334,18 @@ test.each([
   ['AWS::DynamoDB::Table', 'TableName'],
   ['AWS::Lambda::Function', 'FunctionName'],
   ['AWS::IAM::Role', 'RoleName'],
-  ['AWS::Logs::LogGroup', 'LogGroupName'],
   ['AWS::CloudWatch::Alarm', 'AlarmName'],
   ['AWS::CloudWatch::Dashboard', 'DashboardName'],
 ])('no %s has a physical name, so that one account can have several stages', (type, property) => {
   expect(Object.keys(prod.resources(type))).not.toHaveLength(0);
   prod.template.allResourcesProperties(type, { [property]: Match.absent() });
+});
+
+test('a log group has no physical name, or one with the id of its stack', () => {
+  const names = Object.values(prod.resources('AWS::Logs::LogGroup')).flatMap(({ Properties }) =>
+    'LogGroupName' in Properties ? [JSON.stringify(Properties.LogGroupName)] : [],
+  );
+  expect(names).toEqual([expect.stringContaining('{"Ref":"AWS::StackId"}')]);
 });
 
 test('every stage except dev has termination protection', () => {

@@ -106,6 +106,16 @@ test('the stage is created after the routes in its settings', () => {
   );
 });
 
+// API Gateway would add a group of any other name to the account's resource policy, which has a maximum length.
+// The stack's id has a UUID: a second stage, and a stack that is created again, get other names.
+test('the access log has a name that AWS’s own policy covers and that no other stack has', () => {
+  const logicalId = stage.AccessLogSettings.DestinationArn['Fn::GetAtt'][0];
+  const uuid = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+  expect(resources('AWS::Logs::LogGroup')[logicalId]!.Properties.LogGroupName).toEqual({
+    'Fn::Join': ['', ['/aws/vendedlogs/carillon/Carillon/', uuid]],
+  });
+});
+
 test('the access log is JSON without ids in paths, queries, headers or addresses', () => {
   const format = stage.AccessLogSettings.Format as string;
   expect(JSON.parse(format)).toMatchObject({ requestId: '$context.requestId' });
