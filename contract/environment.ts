@@ -18,7 +18,8 @@ export const environment = {
   preferIpv6: 'PREFER_IPV6',
   pushesPerSecond: 'PUSHES_PER_SECOND',
   publicBaseUrl: 'PUBLIC_BASE_URL',
-  originSecretHash: 'ORIGIN_SECRET_HASH',
+  originSecretHashes: 'ORIGIN_SECRET_HASHES',
+  requireOriginSecret: 'REQUIRE_ORIGIN_SECRET',
 } as const;
 
 export type EnvironmentName = (typeof environment)[keyof typeof environment];
@@ -29,6 +30,11 @@ const wholeNumber = 'must be a whole number above 0';
 const count = z.coerce
   .number({ error: wholeNumber })
   .check(z.int(wholeNumber), z.positive(wholeNumber));
+
+const flag = z.pipe(
+  z.enum(['true', 'false'], { error: 'must be true or false' }),
+  z.transform((text) => text === 'true'),
+);
 
 const variables = z.object({
   PROJECTS_TABLE: name,
@@ -51,15 +57,15 @@ const variables = z.object({
   ),
   /** Address of the service for callers, without a trailing slash. */
   PUBLIC_BASE_URL: name,
-  /** SHA-256 in hex of the secret of what is in front of the API; undefined if nothing is. */
-  ORIGIN_SECRET_HASH: z.pipe(
-    text.check(z.regex(/^(?:[0-9a-f]{64})?$/, 'must be a SHA-256 in hex, or empty')),
-    z.transform((hash) => hash || undefined),
+  /** SHA-256 in hex of the secrets that a proxy in front of the API sends, separated by commas; may be empty. */
+  ORIGIN_SECRET_HASHES: z.pipe(
+    text.check(
+      z.regex(/^(?:[0-9a-f]{64}(?:,[0-9a-f]{64})*)?$/, 'must be SHA-256 in hex, or empty'),
+    ),
+    z.transform((hashes) => hashes.split(',').filter(Boolean)),
   ),
-  PREFER_IPV6: z.pipe(
-    z.enum(['true', 'false'], { error: 'must be true or false' }),
-    z.transform((text) => text === 'true'),
-  ),
+  REQUIRE_ORIGIN_SECRET: flag,
+  PREFER_IPV6: flag,
 } satisfies Record<EnvironmentName, z.ZodMiniType>);
 
 export type Environment = z.infer<typeof variables>;

@@ -9,6 +9,10 @@ export const errorTable = {
     status: 401,
     meaning: 'The secret key is missing, malformed, wrong, or of another project.',
   },
+  direct_request: {
+    status: 403,
+    meaning: 'The request did not come through the proxy that the deployment requires.',
+  },
   subscriber_cap_reached: {
     status: 403,
     meaning: 'The project already has as many subscribers as its plan allows.',

@@ -93,7 +93,8 @@ export class CarillonStack extends Stack {
     for (const fn of Object.values(endpoints)) {
       projects.grantLookup(fn);
       rateLimits.grantCount(fn);
-      fn.addEnvironment(environment.originSecretHash, settings.originSecretHash ?? '');
+      fn.addEnvironment(environment.originSecretHashes, settings.originSecretHashes.join(','));
+      fn.addEnvironment(environment.requireOriginSecret, String(settings.requireOriginSecret));
       fn.addEnvironment(environment.rateLimitPerMinute, values.RATE_LIMIT_PER_MINUTE);
     }
 

@@ -67,11 +67,15 @@ const publicBaseUrl = z
     'must be an https address without a path, such as https://push.example.com',
   );
 
-const originSecretHash = z
+const originSecretHashes = z
   .string('must be text')
-  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex: 64 digits of 0-9 and a-f');
+  .regex(
+    /^[0-9a-f]{64}(?:,[0-9a-f]{64})?$/,
+    'must be a SHA-256 in hex, 64 digits of 0-9 and a-f, or two separated by a comma',
+  )
+  .transform((text) => text.split(','));
 
-const preferIpv6 = z.coerce
+const flag = z.coerce
   .string()
   .regex(/^(?:true|false)$/, 'must be true or false')
   .transform((text) => text === 'true');
@@ -93,7 +97,7 @@ const settings = z.strictObject({
   /** Origins of further push services, with scheme and port. */
   extraPushOrigins: extraPushOrigins.default([]),
   /** Whether to connect to push services over IPv6 if they support it. */
-  preferIpv6: preferIpv6.default(false),
+  preferIpv6: flag.default(false),
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: z.email('must be an email address').optional(),
   alarmTopicArn: alarmTopicArn.optional(),
@@ -101,10 +105,12 @@ const settings = z.strictObject({
   domainName: domainName.optional(),
   certificateArn: certificateArn.optional(),
   hostedZoneId: hostedZoneId.optional(),
-  /** Address of the service for callers, if something is in front of the API. */
+  /** Address of the service for callers, if a proxy is in front of the API. */
   publicBaseUrl: publicBaseUrl.optional(),
-  /** SHA-256 of the secret that what is in front of the API sends. */
-  originSecretHash: originSecretHash.optional(),
+  /** SHA-256 of the secret that the proxy sends, and during a rotation of the other one. */
+  originSecretHashes: originSecretHashes.default([]),
+  /** Whether requests without that secret are refused. */
+  requireOriginSecret: flag.default(false),
   /** Executions at a time that AWS allows the account in the stack's region. */
   accountConcurrency: count.default(1000),
 });
@@ -117,6 +123,10 @@ const checkedSettings = settings
   .refine((given) => (given.domainName === undefined) === (given.certificateArn === undefined), {
     path: ['certificateArn'],
     message: 'and domainName must be set together',
+  })
+  .refine((given) => !given.requireOriginSecret || given.originSecretHashes.length > 0, {
+    path: ['requireOriginSecret'],
+    message: 'needs originSecretHashes',
   })
   .refine((given) => given.hostedZoneId === undefined || given.domainName !== undefined, {
     path: ['hostedZoneId'],
@@ -152,7 +162,7 @@ function describe(issue: z.core.$ZodIssue, context: Readonly<Record<string, unkn
   if (issue.code === 'unrecognized_keys') return issue.keys.map(describeUnknown);
   const [setting, part] = issue.path.map(String);
   // It may be the secret, by mistake.
-  const value = setting === 'originSecretHash' ? undefined : JSON.stringify(context[setting!]);
+  const value = setting === 'originSecretHashes' ? undefined : JSON.stringify(context[setting!]);
   const given = part === undefined && value !== undefined ? `; it is ${value}` : '';
   return [`setting ${setting} ${issue.message}${given}`];
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable } from '../errors.ts';
 import type { Route } from '../routes.ts';
 import type { Operation } from './operation.ts';
 
-const ofEveryRoute = ['rate_limited', 'internal_error', 'unavailable'] as const;
+const ofEveryRoute = ['direct_request', 'rate_limited', 'internal_error', 'unavailable'] as const;
 const ofBodies = [
   'invalid_json',
   'invalid_request',

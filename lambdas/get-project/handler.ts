@@ -16,7 +16,8 @@ const environment = readEnvironment(
     'SUBSCRIBER_CAP',
     'MONTHLY_SEND_CAP',
     'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASH',
+    'ORIGIN_SECRET_HASHES',
+    'REQUIRE_ORIGIN_SECRET',
   ],
   process.env,
 );
@@ -37,5 +38,8 @@ export const handler = ownerChain({
   projects: describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecretHash: environment.ORIGIN_SECRET_HASH,
+  originSecret: {
+    hashes: environment.ORIGIN_SECRET_HASHES,
+    isRequired: environment.REQUIRE_ORIGIN_SECRET,
+  },
 }).handler(async ({ project }) => respond(200, await getProject(parts, project)));

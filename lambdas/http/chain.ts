@@ -9,7 +9,7 @@ import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
 import { pathIds } from './path-ids.ts';
 import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
-import { viewerAddress } from './viewer-address.ts';
+import { type OriginSecret, throughProxy } from './through-proxy.ts';
 
 /**
  * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
@@ -29,8 +29,7 @@ export interface BrowserChainSettings {
   readonly rateLimits: RequestCounter;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
-  /** See {@link viewerAddress}. */
-  readonly originSecretHash: string | undefined;
+  readonly originSecret: OriginSecret;
 }
 
 /**
@@ -40,9 +39,9 @@ export interface BrowserChainSettings {
  * body is parsed before that.
  */
 export function browserChain(settings: BrowserChainSettings) {
-  const { route, logger, clock, projects, rateLimits, perMinute, originSecretHash } = settings;
+  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(accessLog(logger, clock))
-    .use(viewerAddress(originSecretHash))
+    .use(throughProxy(originSecret))
     .use(cors(route))
     .use(errorResponses())
     .use(pathIds())
@@ -60,8 +59,7 @@ export interface OwnerChainSettings<Found extends Project> {
   readonly rateLimits: RequestCounter;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
-  /** See {@link viewerAddress}. */
-  readonly originSecretHash: string | undefined;
+  readonly originSecret: OriginSecret;
 }
 
 /**
@@ -69,9 +67,9 @@ export interface OwnerChainSettings<Found extends Project> {
  * its address over all projects, and then refused, the same for an unknown project and a wrong key.
  */
 export function ownerChain<Found extends Project>(settings: OwnerChainSettings<Found>) {
-  const { action, logger, clock, projects, rateLimits, perMinute, originSecretHash } = settings;
+  const { action, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(accessLog(logger, clock))
-    .use(viewerAddress(originSecretHash))
+    .use(throughProxy(originSecret))
     .use(errorResponses())
     .use(pathIds())
     .use(refuseBeforeReading(action, perMinute, rateLimits, projects))

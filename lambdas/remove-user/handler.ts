@@ -18,7 +18,8 @@ const environment = readEnvironment(
     'USAGE_TABLE',
     'RATE_LIMITS_TABLE',
     'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASH',
+    'ORIGIN_SECRET_HASHES',
+    'REQUIRE_ORIGIN_SECRET',
   ],
   process.env,
 );
@@ -39,7 +40,10 @@ export const handler = ownerChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecretHash: environment.ORIGIN_SECRET_HASH,
+  originSecret: {
+    hashes: environment.ORIGIN_SECRET_HASHES,
+    isRequired: environment.REQUIRE_ORIGIN_SECRET,
+  },
 })
   .use(query(userSchema))
   .handler(async ({ project, input, requestContext }, context) => {

@@ -29,7 +29,8 @@ const environment = readEnvironment(
     'RATE_LIMITS_TABLE',
     'MONTHLY_SEND_CAP',
     'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASH',
+    'ORIGIN_SECRET_HASHES',
+    'REQUIRE_ORIGIN_SECRET',
     'PUSHES_PER_SECOND',
     'DELIVER_FUNCTION',
     'PUBLIC_BASE_URL',
@@ -73,7 +74,10 @@ export const handler = ownerChain({
   projects,
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecretHash: environment.ORIGIN_SECRET_HASH,
+  originSecret: {
+    hashes: environment.ORIGIN_SECRET_HASHES,
+    isRequired: environment.REQUIRE_ORIGIN_SECRET,
+  },
 })
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())

@@ -21,7 +21,8 @@ const environment = readEnvironment(
     'RATE_LIMITS_TABLE',
     'SUBSCRIBER_CAP',
     'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASH',
+    'ORIGIN_SECRET_HASHES',
+    'REQUIRE_ORIGIN_SECRET',
     'EXTRA_PUSH_ORIGINS',
   ],
   process.env,
@@ -44,7 +45,10 @@ export const handler = browserChain({
   projects,
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecretHash: environment.ORIGIN_SECRET_HASH,
+  originSecret: {
+    hashes: environment.ORIGIN_SECRET_HASHES,
+    isRequired: environment.REQUIRE_ORIGIN_SECRET,
+  },
 })
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
   .handler(async ({ project, input, requestContext }, context) => {

@@ -20,7 +20,8 @@ const environment = readEnvironment(
     'TALLIES_TABLE',
     'RATE_LIMITS_TABLE',
     'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASH',
+    'ORIGIN_SECRET_HASHES',
+    'REQUIRE_ORIGIN_SECRET',
   ],
   process.env,
 );
@@ -36,7 +37,10 @@ export const handler = browserChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
   perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecretHash: environment.ORIGIN_SECRET_HASH,
+  originSecret: {
+    hashes: environment.ORIGIN_SECRET_HASHES,
+    isRequired: environment.REQUIRE_ORIGIN_SECRET,
+  },
 })
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))

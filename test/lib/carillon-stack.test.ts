@@ -202,7 +202,8 @@ const endpoint = {
   ...common,
   RATE_LIMITS_TABLE: table('RateLimitsTable'),
   RATE_LIMIT_PER_MINUTE: '60',
-  ORIGIN_SECRET_HASH: '',
+  ORIGIN_SECRET_HASHES: '',
+  REQUIRE_ORIGIN_SECRET: 'false',
 };
 const pushing = {
   SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),

@@ -22,17 +22,27 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
   hostedZoneId: 'Z0123456789',
   publicBaseUrl: 'https://carillon.example',
-  originSecretHash: 'a1'.repeat(32),
+  originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
+  requireOriginSecret: 'true',
   accountConcurrency: '3000',
 };
 // Settings that exclude each other, and settings that need each other.
 const { alarmTopicArn, ...compatible } = settings;
-const { domainName, certificateArn, hostedZoneId, ...independent } = settings;
+const {
+  domainName,
+  certificateArn,
+  hostedZoneId,
+  originSecretHashes,
+  requireOriginSecret,
+  ...independent
+} = settings;
 
 test.each([
   {},
   { stage: 'dev' },
   ...Object.entries(independent).map(([name, value]) => ({ [name]: value })),
+  { originSecretHashes },
+  { originSecretHashes, requireOriginSecret },
   { domainName, certificateArn },
   { domainName, certificateArn, hostedZoneId },
   compatible,

@@ -25,6 +25,8 @@ test('the defaults are the stage prod and the limits of the free tier', () => {
     vapidSubject,
     extraPushOrigins: [],
     preferIpv6: false,
+    originSecretHashes: [],
+    requireOriginSecret: false,
     accountConcurrency: 1000,
   });
 });
@@ -54,6 +56,8 @@ test('every setting accepts text, as -c passes it', () => {
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
       preferIpv6: 'true',
       alarmEmail: 'on-call@carillon.example',
+      originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
+      requireOriginSecret: 'true',
       accountConcurrency: '3000',
     }),
   ).toEqual({
@@ -66,6 +70,8 @@ test('every setting accepts text, as -c passes it', () => {
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
     preferIpv6: true,
     alarmEmail: 'on-call@carillon.example',
+    originSecretHashes: ['a1'.repeat(32), 'b2'.repeat(32)],
+    requireOriginSecret: true,
     accountConcurrency: 3000,
   });
 });
@@ -118,7 +124,7 @@ test('an unknown setting without a near name is refused with all names', () => {
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
       'alarmEmail, alarmTopicArn, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
-      'originSecretHash, accountConcurrency',
+      'originSecretHashes, requireOriginSecret, accountConcurrency',
   ]);
 });
 
@@ -132,7 +138,6 @@ test.each<Record<string, string>>([
   { ...domain, hostedZoneId: 'Z0123456789' },
   { publicBaseUrl: 'https://push.carillon.example' },
   { publicBaseUrl: 'https://push.carillon.example:8443' },
-  { originSecretHash: 'a1'.repeat(32) },
 ])('the address %j is accepted', (context) => {
   expect(readSettings({ vapidSubject, ...context })).toMatchObject(context);
 });
@@ -150,14 +155,19 @@ test.each<[Record<string, unknown>, string]>([
   [{ publicBaseUrl: 'https://push.carillon.example/' }, 'publicBaseUrl must be an https address'],
   [{ publicBaseUrl: 'https://carillon.example/push' }, 'publicBaseUrl must be an https address'],
   [{ publicBaseUrl: 'https://user@carillon.example' }, 'publicBaseUrl must be an https address'],
-  [{ originSecretHash: 'secret' }, 'originSecretHash must be a SHA-256 in hex'],
-  [{ originSecretHash: 'A1'.repeat(32) }, 'originSecretHash must be a SHA-256 in hex'],
+  [{ originSecretHashes: 'secret' }, 'originSecretHashes must be a SHA-256 in hex'],
+  [{ originSecretHashes: 'A1'.repeat(32) }, 'originSecretHashes must be a SHA-256 in hex'],
+  [
+    { originSecretHashes: Array(3).fill('a1'.repeat(32)).join() },
+    'originSecretHashes must be a SHA-256 in hex',
+  ],
+  [{ requireOriginSecret: true }, 'requireOriginSecret needs originSecretHashes'],
 ])('the address %j is refused', (context, message) => {
   expect(mistakesOf(context)).toEqual([expect.stringContaining(`setting ${message}`)]);
 });
 
-test('the value of originSecretHash is not printed, because it may be the secret', () => {
-  expect(mistakesOf({ originSecretHash: 'hunter2' }).join()).not.toContain('hunter2');
+test('the value of originSecretHashes is not printed, because it may be the secret', () => {
+  expect(mistakesOf({ originSecretHashes: 'hunter2' }).join()).not.toContain('hunter2');
 });
 
 const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';

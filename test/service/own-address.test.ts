@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf, type Route, routes } from '../../contract/routes.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 const publicBaseUrl = 'https://push.carillon.example';
+/** That of the proxy, and the one that it sends after a rotation. */
+const [secret, nextSecret] = [
+  'a-secret-of-32-random-characters',
+  'the-secret-that-the-proxy-gets-next',
+];
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const secretHashes = `${sha256(secret)},${sha256(nextSecret)}`;
 
 /** Sends without waiting, with these headers, which `fetch` would not set. @returns `Location`. */
 function locationOfSend(
@@ -62,8 +69,7 @@ describe.each([
   });
 });
 
-describe('behind something that sends the origin secret', () => {
-  const secret = 'a-secret-of-32-random-characters';
+describe('behind a proxy that sends the origin secret', () => {
   const lines: { network?: string }[] = [];
   let service: Service;
   let project: ProjectCredentials;
@@ -72,9 +78,10 @@ describe('behind something that sends the origin secret', () => {
     service = await startService({
       // As API Gateway: the source address is that of the connection.
       trustForwardedFor: false,
-      environment: { ORIGIN_SECRET_HASH: createHash('sha256').update(secret).digest('hex') },
+      environment: { ORIGIN_SECRET_HASHES: secretHashes },
       onLog: (line) => {
         expect(line.text).not.toContain(secret);
+        expect(line.text).not.toContain(nextSecret);
         lines.push(JSON.parse(line.text));
       },
     });
@@ -109,12 +116,17 @@ describe('behind something that sends the origin secret', () => {
       'the hash as secret',
       {
         'x-forwarded-for': '203.0.113.7',
-        'x-origin-secret': createHash('sha256').update(secret).digest('hex'),
+        'x-origin-secret': sha256(secret),
       },
     ],
     ['no address', { 'x-forwarded-for': 'unknown', 'x-origin-secret': secret }],
   ])('with %s, a request is from the address of its connection', async (_, headers) => {
     expect(await networkOf(headers)).toBe('127.0.0.0/24');
+  });
+
+  test('during a rotation, both secrets count', async () => {
+    const headers = { 'x-origin-secret': nextSecret, 'x-forwarded-for': '203.0.113.7' };
+    expect(await networkOf(headers)).toBe('203.0.113.0/24');
   });
 
   test('each visitor has a rate limit', async () => {
@@ -130,5 +142,53 @@ describe('behind something that sends the origin secret', () => {
     expect(forged.filter((status) => status === 429).length).toBeGreaterThanOrEqual(1);
     expect(await statusFrom('203.0.113.1', secret)).toBe(200);
     expect(await statusFrom('203.0.113.2', secret)).toBe(200);
+  });
+});
+
+describe('a deployment that requires the origin secret', () => {
+  let service: Service;
+  let project: ProjectCredentials;
+  let databaseCalls = 0;
+
+  beforeAll(async () => {
+    service = await startService({
+      environment: { ORIGIN_SECRET_HASHES: secretHashes, REQUIRE_ORIGIN_SECRET: 'true' },
+      onDynamoDbCall: () => {
+        databaseCalls += 1;
+        return undefined;
+      },
+    });
+    project = await service.createProject();
+  });
+  afterAll(() => service.stop());
+
+  const call = (route: Route, headers: Record<string, string>) =>
+    service.call(route, {
+      parameters: { projectId: project.projectId, notificationId: 'none' },
+      headers: { authorization: `Bearer ${project.secretKey}`, ...headers },
+      ...(route.method === 'POST' && { body: {} }),
+    });
+
+  test.each(Object.values<Route>(routes))(
+    '$name refuses requests that did not come through the proxy, without a call to the database',
+    async (route) => {
+      databaseCalls = 0;
+      for (const sent of ['', 'wrong']) {
+        const { status, body } = await call(route, { 'x-origin-secret': sent });
+        expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'direct_request' });
+      }
+      expect(databaseCalls).toBe(0);
+    },
+  );
+
+  test.each([secret, nextSecret])('requests with the secret %s are accepted', async (sent) => {
+    const { status } = await call(routes.getProject, { 'x-origin-secret': sent });
+    expect(status).toBe(200);
+  });
+
+  test('a refused browser reads the error, as any other', async () => {
+    const { status, headers } = await call(routes.subscribe, {});
+    expect(status).toBe(403);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 });

@@ -21,6 +21,9 @@ const texts: Readonly<Record<string, Texts>> = {
     advice:
       'Compare it with the API key card. If it is lost, an operator makes another one: npm run projects -- rotate-key.',
   },
+  direct_request: {
+    advice: 'Start "npm run console" with the public address of the service.',
+  },
   unexpected_response: {
     what: 'The response is not from Carillon.',
     advice: 'Check the address that "npm run console" was started with.',
