@@ -48,8 +48,10 @@ export class CarillonStack extends Stack {
     const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
     const usage = new UsageTable(this, 'Usage', { disposable });
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
-    const tallies = new TalliesTable(this, 'Tallies', { disposable });
-    const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable });
+    // Each event is a write to both.
+    const { warmWritesPerSecond } = settings;
+    const tallies = new TalliesTable(this, 'Tallies', { disposable, warmWritesPerSecond });
+    const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable, warmWritesPerSecond });
 
     // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
     // The timeout leaves time for the SDK's retries.
@@ -149,6 +151,7 @@ export class CarillonStack extends Stack {
     const customDomain = this.customDomain(settings);
     const api = new HttpApi(this, 'HttpApi', {
       functions: endpoints,
+      eventsPerSecond: settings.eventsPerSecond,
       customDomain,
       disposable,
     });

@@ -11,15 +11,15 @@ import type { CustomDomain } from './custom-domain.ts';
 import { logGroup } from './logs.ts';
 
 /**
- * The throttle of each route: requests per second; the burst is half of it. It limits the cost of a flood.
+ * The throttle of each route except track: requests per second; the burst is half of it. It limits the cost of a flood.
  * API Gateway applies it to all callers together, so a flood above it blocks the route for all
  * projects. The functions limit each caller, by address and project.
  *
  * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
  * burst of 5,000 (2,500 and 1,250 in some regions). The routes and their preflights add up to
- * 9,000 and 4,500, so that a flood on one route leaves capacity for the others.
+ * 9,000 and 4,500 with the default of track, so that a flood on one route leaves capacity for the others.
  */
-const throttlePerSecond: Readonly<Record<RouteName, number>> = {
+const throttlePerSecond: Readonly<Record<Exclude<RouteName, 'track'>, number>> = {
   // 43 million requests per day. At 20 ms each (4 ms measured on the local stack, with two calls to
   // DynamoDB) they use 10 of the 1,000 concurrent executions of an account.
   subscribe: 500,
@@ -34,9 +34,6 @@ const throttlePerSecond: Readonly<Record<RouteName, number>> = {
   listNotifications: 250,
   getUser: 250,
   removeUser: 250,
-  // A quarter of the default pace, 20,000 pushes per second: of a broadcast that is shown at once
-  // by every fourth browser. One tally takes 1,000 events per second.
-  track: 5000,
 };
 
 /**
@@ -66,6 +63,11 @@ const accessLogLine = {
 
 export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
+  /**
+   * The throttle of track. The default is a quarter of the default pace, 20,000 pushes per second: of a broadcast
+   * that every fourth browser shows at once. One tally takes 1,000 events per second.
+   */
+  readonly eventsPerSecond: number;
   /** Replaces the address that API Gateway assigns, which is then disabled. */
   readonly customDomain: CustomDomain | undefined;
   /** Whether the access log is deleted with the stack. */
@@ -106,20 +108,20 @@ export class HttpApi extends Construct {
     });
 
     const routeSettings: Record<string, object> = {};
+    const throttles = { ...throttlePerSecond, track: props.eventsPerSecond };
     let requestsPerSecond = 0;
     for (const route of Object.values<Route>(routes)) {
       const integration = new HttpLambdaIntegration(route.name, props.functions[route.name]);
       for (const method of route.answersPreflight ? [route.method, 'OPTIONS'] : [route.method]) {
         const key = apigateway.HttpRouteKey.with(route.path, method as apigateway.HttpMethod);
         this.addRoute(api, key, integration, `${route.name}-${method}`);
-        const perSecond =
-          method === 'OPTIONS' ? preflightsPerSecond : throttlePerSecond[route.name];
+        const perSecond = method === 'OPTIONS' ? preflightsPerSecond : throttles[route.name];
         requestsPerSecond += perSecond;
         routeSettings[key.key] = {
           // A route's settings replace all settings of the stage.
           DetailedMetricsEnabled: route === measuredRoute && method === route.method,
           ThrottlingRateLimit: perSecond,
-          ThrottlingBurstLimit: perSecond / 2,
+          ThrottlingBurstLimit: Math.ceil(perSecond / 2),
         };
       }
     }

@@ -113,6 +113,12 @@ const settings = z.strictObject({
   requireOriginSecret: flag.default(false),
   /** Executions at a time that AWS allows the account in the stack's region. */
   accountConcurrency: count.default(1000),
+  /** Events per second that API Gateway accepts from all browsers. */
+  eventsPerSecond: count.default(5000),
+  /** Write units per second that the tables in which events are counted take at once. */
+  warmWritesPerSecond: count
+    .refine((units) => units >= 4000, 'must be at least 4000, which every new table takes')
+    .optional(),
 });
 
 const checkedSettings = settings

@@ -9,6 +9,8 @@ import { removalPolicy } from '../removal-policy.ts';
 export interface TableProps {
   /** Whether the table is deleted with the stack. */
   readonly disposable: boolean;
+  /** Write units per second that the table takes at once. Default: 4,000, as any new table. */
+  readonly warmWritesPerSecond?: number | undefined;
 }
 
 interface ServiceTableProps extends TableProps {
@@ -39,6 +41,9 @@ export abstract class ServiceTable extends Construct {
       ...(props.sortKey === undefined ? {} : { sortKey: props.sortKey }),
       ...(props.expires ? { timeToLiveAttribute: 'expiresAt' } : {}),
       ...(props.encryption === undefined ? {} : { encryption: props.encryption }),
+      ...(props.warmWritesPerSecond === undefined
+        ? {}
+        : { warmThroughput: { writeUnitsPerSecond: props.warmWritesPerSecond } }),
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: {
         pointInTimeRecoveryEnabled: props.pointInTimeRecovery,

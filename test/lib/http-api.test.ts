@@ -90,6 +90,20 @@ test('the throttles of all routes add up to less than the account’s quotas', (
   expect(sum('ThrottlingBurstLimit')).toBeLessThanOrEqual(5000);
 });
 
+test('the throttle of events is a setting', () => {
+  const raised = synthesize({ eventsPerSecond: '12001' });
+  const { RouteSettings } = Object.values(raised.resources('AWS::ApiGatewayV2::Stage'))[0]!
+    .Properties;
+  expect(RouteSettings[routeKey(routes.track)]).toMatchObject({
+    ThrottlingRateLimit: 12_001,
+    ThrottlingBurstLimit: 6001,
+  });
+  expect(RouteSettings[routeKey(routes.send)]).toEqual(stage.RouteSettings[routeKey(routes.send)]);
+  expect(JSON.parse(raised.template.findOutputs('Quotas').Quotas!.Value)).toMatchObject({
+    requestsPerSecond: 9000 - 5000 + 12_001,
+  });
+});
+
 test.each(all)('the throttle of $name is documented', (route) => {
   const { ThrottlingRateLimit, ThrottlingBurstLimit } = stage.RouteSettings[routeKey(route)];
   const figures = [ThrottlingRateLimit, ThrottlingBurstLimit].map((limit) =>

@@ -25,6 +25,8 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
   requireOriginSecret: 'true',
   accountConcurrency: '3000',
+  eventsPerSecond: '12000',
+  warmWritesPerSecond: '12000',
 };
 // Settings that exclude each other, and settings that need each other.
 const { alarmTopicArn, ...compatible } = settings;

@@ -28,6 +28,7 @@ test('the defaults are the stage prod and the limits of the free tier', () => {
     originSecretHashes: [],
     requireOriginSecret: false,
     accountConcurrency: 1000,
+    eventsPerSecond: 5000,
   });
 });
 
@@ -59,6 +60,8 @@ test('every setting accepts text, as -c passes it', () => {
       originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
       requireOriginSecret: 'true',
       accountConcurrency: '3000',
+      eventsPerSecond: '12000',
+      warmWritesPerSecond: '12000',
     }),
   ).toEqual({
     stage: 'eu-2',
@@ -73,6 +76,8 @@ test('every setting accepts text, as -c passes it', () => {
     originSecretHashes: ['a1'.repeat(32), 'b2'.repeat(32)],
     requireOriginSecret: true,
     accountConcurrency: 3000,
+    eventsPerSecond: 12_000,
+    warmWritesPerSecond: 12_000,
   });
 });
 
@@ -124,7 +129,8 @@ test('an unknown setting without a near name is refused with all names', () => {
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
       'alarmEmail, alarmTopicArn, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
-      'originSecretHashes, requireOriginSecret, accountConcurrency',
+      'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
+      'warmWritesPerSecond',
   ]);
 });
 
@@ -201,6 +207,13 @@ test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true
     }
   },
 );
+
+test('tables are warmed for no fewer writes than a new one takes', () => {
+  expect(mistakesOf({ warmWritesPerSecond: '4000' })).toEqual([]);
+  expect(mistakesOf({ warmWritesPerSecond: '3999' })).toEqual([
+    'setting warmWritesPerSecond must be at least 4000, which every new table takes; it is "3999"',
+  ]);
+});
 
 test.each(['', 'yes', '1', 'TRUE', 1, null])('%p is refused as preferIpv6', (preferIpv6) => {
   expect(mistakesOf({ preferIpv6 })).toEqual([

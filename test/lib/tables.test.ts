@@ -74,6 +74,19 @@ test.each(Object.keys(tables))(
   },
 );
 
+// Each event is a write to both.
+test('the tables that events are counted in can be warmed', () => {
+  const warm = synthesize({ warmWritesPerSecond: '12000' });
+  const warmed = Object.entries(warm.resources('AWS::DynamoDB::Table')).flatMap(
+    ([id, { Properties }]) => (Properties.WarmThroughput ? [[id, Properties.WarmThroughput]] : []),
+  );
+  expect(Object.fromEntries(warmed)).toEqual({
+    [prod.tableOf('TalliesTable')]: { WriteUnitsPerSecond: 12_000 },
+    [prod.tableOf('RateLimitsTable')]: { WriteUnitsPerSecond: 12_000 },
+  });
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', { WarmThroughput: Match.absent() });
+});
+
 test('tables use on-demand billing', () => {
   prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
     BillingMode: 'PAY_PER_REQUEST',
