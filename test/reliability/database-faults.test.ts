@@ -1,5 +1,5 @@
 import events, { EventEmitter } from 'node:events';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
@@ -109,7 +109,7 @@ describe('a transient database fault does not reach the caller', () => {
   });
 });
 
-describe('a write whose response is lost counts once', () => {
+describe('a subscription, a removal or a send whose response is lost counts once', () => {
   test('a new subscription', async () => {
     hook = once('TransactWriteItems', 'lost response');
     const browser = newBrowser();
@@ -186,6 +186,27 @@ describe('a write whose response is lost counts once', () => {
     expect(body).toMatchObject({ attempted: 2, delivered: 1, removed: 1 });
     expect(await usage()).toMatchObject({ subscribers: 1 });
   });
+});
+
+test('an event whose response is lost may count twice, as may a request against the rate limit', async () => {
+  const { body } = await service.send(project, { title: 'T' });
+  const browser = newBrowser();
+  const lost = new Set<string>();
+  hook = ({ operation, parameters }) => {
+    const table = String(parameters.TableName);
+    if (operation !== 'UpdateItem' || lost.has(table)) return undefined;
+    lost.add(table);
+    return 'lost response';
+  };
+  expect((await call('track', browser, body.id)).status).toBe(200);
+  hook = undefined;
+  const read = await call('getNotification', browser, body.id);
+  expect(read.body).toMatchObject({ shown: 2 });
+  const { Items = [] } = await service.dynamo.send(
+    new ScanCommand({ TableName: service.stack.dynamodb.tables.RATE_LIMITS_TABLE }),
+  );
+  const ofTrack = Items.filter(({ bucket }) => bucket.startsWith(`${project.projectId}#track#`));
+  expect(ofTrack).toMatchObject([{ hits: 2 }]);
 });
 
 describe('a lasting database fault returns 503 with Retry-After and changes nothing', () => {
