@@ -30,8 +30,10 @@ export interface Cost {
   readonly transfer: number;
 }
 
-/** Seconds of a function, without cold starts. */
-const seconds = {
+/** Seconds of a function. */
+export const seconds = {
+  /** Starting it, which is billed too. Assumed: 200 ms of Lambda, and `npm run bench:cold` on a slower vCPU. */
+  coldStart: 0.35,
   /** An event or a subscription: two or three calls to DynamoDB at 5 ms each. */
   request: 0.02,
   preflight: 0.003,
@@ -110,6 +112,8 @@ export function costs(inputs: Inputs): readonly Cost[] {
       logBytes: 2 * httpRequestLogBytes,
       sentBytes: 2 * sentBytes.response,
     }),
+    times(1000, 'a thousand cold starts of send', coldStart(memory.send)),
+    times(1000, 'a thousand cold starts of other functions', coldStart(memory.small)),
     {
       ...free,
       what: 'a month: a million stored subscriptions',
@@ -132,6 +136,8 @@ interface Work {
   /** To API Gateway. */
   readonly requests: number;
   readonly functions: readonly { readonly memory: number; readonly seconds: number }[];
+  /** Default: one of each function. */
+  readonly invocations?: number;
   readonly units: Units;
   readonly logBytes: number;
   readonly sentBytes: number;
@@ -144,14 +150,23 @@ function times(count: number, what: string, work: Work): Cost {
     (sum, { memory, seconds }) => sum + (memory / 1024) * seconds,
     0,
   );
+  const { invocations = work.functions.length } = work;
   return {
     what,
     api: count * work.requests * prices.apiRequest,
-    lambda:
-      count * (work.functions.length * prices.lambdaRequest + gbSeconds * prices.lambdaGbSecond),
+    lambda: count * (invocations * prices.lambdaRequest + gbSeconds * prices.lambdaGbSecond),
     dynamodb: count * (work.units.reads * prices.readUnit + work.units.writes * prices.writeUnit),
     logs: ((count * work.logBytes) / bytesPerGb) * prices.logGb,
     transfer: ((count * work.sentBytes) / bytesPerGb) * prices.transferGb,
+  };
+}
+
+/** In addition to the invocation for which the function starts. */
+function coldStart(memory: number): Work {
+  return {
+    ...{ requests: 0, units: { reads: 0, writes: 0 }, logBytes: 0, sentBytes: 0 },
+    invocations: 0,
+    functions: [{ memory, seconds: seconds.coldStart }],
   };
 }
 

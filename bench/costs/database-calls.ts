@@ -37,11 +37,11 @@ export const databaseCalls = {
   readNotification: ['UpdateItem RateLimits', 'GetItem Notifications', 'BatchGetItem Tallies'],
   /** A function that sends has not read the project within the last 30 s. */
   uncachedProject: ['TransactGetItems Projects VapidKeys'],
-  /** What a broadcast does before its delivery. */
+  /** What a broadcast does before its delivery. Sends have an `Idempotency-Key`: the second notification item. */
   beginBroadcast: [
     'UpdateItem RateLimits',
     'Query Usage',
-    'TransactWriteItems Usage Usage Notifications',
+    'TransactWriteItems Usage Usage Notifications Notifications',
   ],
   /** A broadcast that one function delivers in one chunk. */
   deliverBroadcast(gone: number) {
@@ -56,7 +56,7 @@ export const databaseCalls = {
   targetedSend(users: number) {
     return [
       'UpdateItem RateLimits',
-      'TransactWriteItems Usage Usage Notifications',
+      'TransactWriteItems Usage Usage Notifications Notifications',
       ...Array<string>(users).fill('Query Subscriptions/byUser'),
       'UpdateItem Tallies',
       'UpdateItem Tallies',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { databaseCalls } from '../../bench/costs/database-calls.ts';
 import { type Route, routes } from '../../contract/routes.ts';
 import { endpointHash, partOf } from '../../lambdas/store/subscription-keys.ts';
@@ -54,6 +55,10 @@ async function warmCache({ name, method }: Route) {
   });
 }
 
+/** With an `Idempotency-Key`, as every documented send. */
+const send = (owner: ProjectCredentials, body: object) =>
+  service.send(owner, body, { 'idempotency-key': randomUUID() });
+
 const authorized = () => ({ authorization: `Bearer ${project.secretKey}` });
 
 async function callsOf(request: () => Promise<unknown>): Promise<string[]> {
@@ -98,14 +103,14 @@ test('a wrong key pair takes one more call in the first send only', async () => 
   await service.registry.rotateVapid(owner.projectId);
   // With the previous key, which the request does not name.
   await service.subscribe(owner);
-  const send = () => service.send(owner, { title: 'T' });
+  const sendTo = () => send(owner, { title: 'T' });
   const { beginBroadcast, deliverBroadcast, correctedPair } = databaseCalls;
   const plain = [...beginBroadcast, ...deliverBroadcast(0)];
-  expect(await callsOf(send)).toEqual([
+  expect(await callsOf(sendTo)).toEqual([
     ...[...databaseCalls.uncachedProject, ...plain.slice(0, -1)],
     ...[...correctedPair, plain.at(-1)],
   ]);
-  expect(await callsOf(send)).toEqual(plain);
+  expect(await callsOf(sendTo)).toEqual(plain);
 });
 
 test('an unsubscribe takes two calls', async () => {
@@ -135,7 +140,7 @@ test('a broadcast takes 13 calls, and one more per 50 gone subscriptions of a pa
     browsers.push(...(await Promise.all(added)));
   }
   for (const browser of browsers) browser.unsubscribe();
-  const made = await callsOf(() => service.send(owner, { title: 'T' }));
+  const made = await callsOf(() => send(owner, { title: 'T' }));
   const { beginBroadcast, deliverBroadcast } = databaseCalls;
   expect(made.toSorted()).toEqual(
     [...beginBroadcast, ...deliverBroadcast(0), ...[5, 50, 3].map(removal)].toSorted(),
@@ -165,7 +170,7 @@ async function subscribe(owner: ProjectCredentials, browser: SimulatedBrowser) {
 }
 
 test('a send to user ids takes four calls and one per user id', async () => {
-  const request = () => service.send(project, { title: 'T', userIds: ['ada', 'bob'] });
+  const request = () => send(project, { title: 'T', userIds: ['ada', 'bob'] });
   expect(await callsOf(request)).toEqual(databaseCalls.targetedSend(2));
 });
 
@@ -206,7 +211,7 @@ test('removing a user with one subscription takes three calls, an unknown user t
 
 test('a project that is not cached takes one more call', async () => {
   const uncached = await service.createProject();
-  const request = () => service.send(uncached, { title: 'T' });
+  const request = () => send(uncached, { title: 'T' });
   expect((await callsOf(request))[0]).toBe(databaseCalls.uncachedProject[0]);
   expect((await callsOf(request))[0]).toBe(databaseCalls.beginBroadcast[0]);
 });

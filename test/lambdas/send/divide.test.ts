@@ -1,3 +1,4 @@
+import { seconds } from '../../../bench/costs/cost-model.ts';
 import { limits } from '../../../contract/limits.ts';
 import { shareSchema } from '../../../contract/share.ts';
 import {
@@ -7,7 +8,6 @@ import {
   paceOf,
   sharesOf,
 } from '../../../lambdas/send/divide.ts';
-import { model } from '../../simulation/large/model.ts';
 import { Random } from '../../simulation/time/random.ts';
 
 const broadcast = {
@@ -21,8 +21,6 @@ const broadcast = {
   deadline: undefined,
 };
 const pace = 20_000;
-/** Of a function that counts an event: bench/costs/cost-model.ts. */
-const warmEventMs = 20;
 
 function shares(audience: Audience, pushesPerSecond = pace, respondsAsync = false) {
   const division = divide(audience, pushesPerSecond, respondsAsync);
@@ -127,8 +125,8 @@ function refusedEvents(events: number, windowSeconds: number): number {
   let refused = 0;
   for (const time of arrivals.sort((a, b) => a - b)) {
     const free = freeAt.findIndex((at) => at <= time);
-    if (free >= 0) freeAt[free] = time + warmEventMs;
-    else if (freeAt.length < 9) freeAt.push(time + model.coldStart.value);
+    if (free >= 0) freeAt[free] = time + 1000 * seconds.request;
+    else if (freeAt.length < 9) freeAt.push(time + 1000 * seconds.coldStart);
     else refused += 1;
   }
   return refused;

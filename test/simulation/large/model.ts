@@ -1,3 +1,5 @@
+import { seconds } from '../../../bench/costs/cost-model.ts';
+
 /** A number of the model, and where it comes from. */
 export interface ModelNumber {
   readonly value: number;
@@ -73,9 +75,9 @@ export const model = {
     source: 'assumed; long tail to 300 ms',
   },
   coldStart: {
-    value: 350,
+    value: 1000 * seconds.coldStart,
     unit: 'ms, half of them; every function is cold',
-    source: 'assumed: Lambda 200 ms + 62 ms of code, npm run bench:cold, on a slower vCPU',
+    source: 'assumed: bench/costs/cost-model.ts',
   },
   newEnvironments: {
     value: 1000,
