@@ -37,8 +37,9 @@ export function databaseAlarms(tables: AlarmedTables): AlarmDefinitions {
     },
     TransactionConflicts: {
       severity: 'warning',
-      // Requests of one project meet at its counters.
-      metric: usage.transactionConflicts(),
+      // Requests of one project meet at its counters. An alarm on this metric alone would ignore missing data,
+      // as all alarms in the namespace of DynamoDB do, and would never end.
+      metric: sum([usage.transactionConflicts()]),
       threshold: 100,
       periods: twoOfThree,
       description: 'Many transactions on the counters of a project conflict.',

@@ -1,7 +1,12 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { RouteName } from '../../contract/routes.ts';
 import type { ServiceFunction } from '../service-function.ts';
-import { type AlarmDefinitions, nearLimit, twoOfThree } from './alarm-definition.ts';
+import {
+  type AlarmDefinitions,
+  anyDuringDeliver,
+  nearLimit,
+  twoOfThree,
+} from './alarm-definition.ts';
 import { highestUse, sum } from './metric-math.ts';
 
 export interface AlarmedFunctions {
@@ -24,13 +29,14 @@ export function functionAlarms({
       severity: 'warning',
       metric: sum([send.metricErrors(), deliver.metricErrors()]),
       threshold: 1,
+      periods: anyDuringDeliver,
       description: 'The send or the deliver function crashed or timed out.',
     },
     // For send, the latency of its route.
     SlowFunctions: {
       severity: 'warning',
       metric: highestUse(
-        [...Object.values(others), deliver].map((fn) => ({
+        Object.values(others).map((fn) => ({
           metric: fn.metricDuration({ statistic: 'p99' }),
           limit: fn.timeout!.toMilliseconds(),
         })),
@@ -38,6 +44,13 @@ export function functionAlarms({
       threshold: 100 * nearLimit,
       periods: twoOfThree,
       description: 'A function needs nearly all of its time.',
+    },
+    SlowDeliveries: {
+      severity: 'warning',
+      metric: deliver.metricDuration({ statistic: 'Maximum' }),
+      threshold: nearLimit * deliver.timeout!.toMilliseconds(),
+      periods: anyDuringDeliver,
+      description: 'The deliver function needed nearly all of its time.',
     },
     // Without deliver: its throttled invocations wait, or send delivers their shares itself.
     ThrottledFunctions: {

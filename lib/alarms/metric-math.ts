@@ -1,7 +1,5 @@
-import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-
-const period = Duration.minutes(5);
+import { period } from './alarm-definition.ts';
 
 /** CloudWatch's limit for the metrics of one alarm. */
 const mostMetrics = 10;
