@@ -1,19 +1,27 @@
+import type { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { period } from './alarm-definition.ts';
 
 /** CloudWatch's limit for the metrics of one alarm. */
 const mostMetrics = 10;
 
-/** `part` in percent of `whole`, and 0 while `part` is below a minimum: one of two is not an outage. */
+/** A part of a whole. */
+interface Ratio {
+  readonly part: cloudwatch.IMetric;
+  readonly whole: cloudwatch.IMetric;
+  /** @default period */
+  readonly per?: Duration;
+}
+
+/** The part in percent of the whole, and 0 while the part is below a minimum: one of two is not an outage. */
 export function percentage(
-  part: cloudwatch.IMetric,
-  whole: cloudwatch.IMetric,
+  { part, whole, per = period }: Ratio,
   minimum: number,
 ): cloudwatch.MathExpression {
   return new cloudwatch.MathExpression({
     expression: `IF(part >= ${minimum}, 100 * part / whole, 0)`,
     usingMetrics: { part, whole },
-    period,
+    period: per,
   });
 }
 

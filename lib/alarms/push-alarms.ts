@@ -8,13 +8,13 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
   return {
     FailedPushes: {
       severity: 'page',
-      metric: percentage(pushes.metricOf('failed'), attempted, 50),
+      metric: percentage({ part: pushes.metricOf('failed'), whole: attempted }, 50),
       threshold: 20,
       description: 'At least 20 % of the pushes failed.',
     },
     VapidRefusals: {
       severity: 'warning',
-      metric: percentage(pushes.metricOf('vapidRefused'), attempted, 10),
+      metric: percentage({ part: pushes.metricOf('vapidRefused'), whole: attempted }, 10),
       threshold: 1,
       description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
     },

@@ -118,6 +118,25 @@ const faults: readonly Case[] = [
     what: 'three sends fail',
     act: () => failingSends(3),
   },
+  {
+    alarm: 'HourlyServerErrors',
+    what: 'the only two requests fail, half an hour apart',
+    async act() {
+      await failingRequests(1);
+      metrics.skip(30 * minute);
+      await failingRequests(1);
+    },
+  },
+  {
+    alarm: 'HourlySendErrors',
+    what: 'the only two sends fail, half an hour apart, among other requests',
+    async act() {
+      await failingSends(1);
+      await times(20, unsubscribe);
+      metrics.skip(30 * minute);
+      await failingSends(1);
+    },
+  },
   { alarm: 'SendLatency', what: 'a push service does not respond', act: sendToStalled },
   {
     alarm: 'FailedPushes',
@@ -232,6 +251,22 @@ const harmless: readonly Case[] = [
     alarm: 'SendErrors',
     what: 'two sends fail',
     act: () => failingSends(2),
+  },
+  {
+    alarm: 'HourlyServerErrors',
+    what: 'each request fails once, and its two repetitions succeed',
+    async act() {
+      await failingRequests(1);
+      await times(2, unsubscribe);
+    },
+  },
+  {
+    alarm: 'HourlySendErrors',
+    what: 'each send fails once, and its two repetitions succeed',
+    async act() {
+      await failingSends(1);
+      await times(2, () => service.send(project, { title: 'T' }));
+    },
   },
   {
     alarm: 'SendLatency',
