@@ -18,6 +18,30 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
+/**
+ * Whether only the project's owner can do something about it. Such failures do not page the operator. The others
+ * have their cause in this deployment, or at a push service and then concern all projects.
+ */
+export const isForOwner: Readonly<Record<FailureReason, boolean>> = {
+  /** Too many messages to one browser, or its user blocks them. */
+  dropped: true,
+  /** The site's key is wrong, or its list is older than the key. */
+  key_mismatch: true,
+  /** The subject is a setting of the deployment. */
+  vapid_refused: false,
+  /** A shorter notification fits. */
+  too_large: true,
+  refused: false,
+  throttled: false,
+  unavailable: false,
+  no_response: false,
+  /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
+  unsendable: false,
+  not_removed: false,
+  internal_error: false,
+  interrupted: false,
+};
+
 export const failureReasonNames = Object.keys(failureReasons) as [FailureReason];
 
 /** Failures by their reason; reasons without a failure are absent. */

@@ -46,6 +46,7 @@ export class Dashboard extends Construct {
           graph(
             'Notifications that need attention',
             [
+              'failedForOwner',
               'vapidRefused',
               'unreached',
               'interrupted',

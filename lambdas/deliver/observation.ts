@@ -1,5 +1,6 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type Failures, failureReasonNames, isForOwner } from '../../contract/failure-reasons.ts';
 import { pushMetrics } from '../../contract/metrics.ts';
 import type { ShareCounts } from '../store/tallies.ts';
 import type { ShareObserver } from './deliver-share.ts';
@@ -39,6 +40,11 @@ export function notDelivered({ failures, unreached }: ShareCounts): MetricValues
   return { interrupted: failures.interrupted ?? 0, unreached };
 }
 
+function forOwner(failures: Failures): number {
+  const reasons = failureReasonNames.filter((reason) => isForOwner[reason]);
+  return reasons.reduce((sum, reason) => sum + (failures[reason] ?? 0), 0);
+}
+
 /** Logs errors of the code that pushes: at most one per second, because each push may have it. */
 export function faultLogger(logger: Logger, clock: () => Date): (error: unknown) => void {
   let nextAt = 0;
@@ -55,9 +61,10 @@ export function shareObserver(logger: Logger, publish: Publish): ShareObserver {
   return {
     delivered(share, { result, error }) {
       const { attempted, delivered, removed, failed, failures } = result;
+      const failedForOwner = forOwner(failures);
       const vapidRefused = failures.vapid_refused ?? 0;
       publish(share, {
-        ...{ attempted, delivered, removed, failed, vapidRefused },
+        ...{ attempted, delivered, removed, failed, failedForOwner, vapidRefused },
         // Send adds up the shares that it waits for, and reports these itself.
         ...(share.deadline === undefined && notDelivered(result)),
       });

@@ -9,18 +9,22 @@ const mostMetrics = 10;
 interface Ratio {
   readonly part: cloudwatch.IMetric;
   readonly whole: cloudwatch.IMetric;
+  /** What counts neither in the part nor in the whole. @default nothing */
+  readonly without?: cloudwatch.IMetric;
   /** @default period */
   readonly per?: Duration;
 }
 
 /** The part in percent of the whole, and 0 while the part is below a minimum: one of two is not an outage. */
 export function percentage(
-  { part, whole, per = period }: Ratio,
+  { part, whole, without, per = period }: Ratio,
   minimum: number,
 ): cloudwatch.MathExpression {
+  const [counted, of] =
+    without === undefined ? ['part', 'whole'] : ['(part - without)', '(whole - without)'];
   return new cloudwatch.MathExpression({
-    expression: `IF(part >= ${minimum}, 100 * part / whole, 0)`,
-    usingMetrics: { part, whole },
+    expression: `IF(${counted} >= ${minimum}, 100 * ${counted} / ${of}, 0)`,
+    usingMetrics: { part, whole, ...(without !== undefined && { without }) },
     period: per,
   });
 }

@@ -8,9 +8,18 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
   return {
     FailedPushes: {
       severity: 'page',
-      metric: percentage({ part: pushes.metricOf('failed'), whole: attempted }, 50),
+      metric: percentage(
+        {
+          part: pushes.metricOf('failed'),
+          whole: attempted,
+          // Otherwise one project's old list would page, or hide that a push service is down.
+          without: pushes.metricOf('failedForOwner'),
+        },
+        50,
+      ),
       threshold: 20,
-      description: 'At least 20 % of the pushes failed.',
+      description:
+        'At least 20 % of the pushes failed, without those that only a project can repair.',
     },
     VapidRefusals: {
       severity: 'warning',

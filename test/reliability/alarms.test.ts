@@ -60,6 +60,8 @@ beforeEach(async () => {
 const minute = 60_000;
 const hour = 60 * minute;
 
+/** As Apple's push service says it. */
+const keyMismatch: Behaviour = { status: 400, body: '{"reason":"VapidPkHashMismatch"}' };
 const newProject = () => service.createProject({ subscriberCap: null, rateLimitPerMinute: null });
 const alarmOf = (id: string) => alarms.find((alarm) => alarm.id === id)!;
 const failing = errorResponse('ValidationException', 'A fault.');
@@ -140,9 +142,12 @@ const faults: readonly Case[] = [
   { alarm: 'SendLatency', what: 'a push service does not respond', act: sendToStalled },
   {
     alarm: 'FailedPushes',
-    what: 'a push service is down',
+    what: 'a push service is down, while another project has only old subscriptions',
     async act() {
       await subscribeMany(50, { status: 503 });
+      await service.send(project, { title: 'T' });
+      project = await newProject();
+      await subscribeMany(300, keyMismatch);
       await service.send(project, { title: 'T' });
     },
   },
@@ -280,6 +285,14 @@ const harmless: readonly Case[] = [
       await subscribeMany(49, { status: 400 });
       await service.send(project, { title: 'T' });
     }),
+  },
+  {
+    alarm: 'FailedPushes',
+    what: 'all subscriptions of a project were made with another key',
+    async act() {
+      await subscribeMany(60, keyMismatch);
+      await service.send(project, { title: 'T' });
+    },
   },
   {
     alarm: 'VapidRefusals',
