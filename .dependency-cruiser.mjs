@@ -43,7 +43,7 @@ export default {
     ),
     may('lambdas/push', contract),
     may('lambdas/store', contract, ...aPackage('@aws-sdk')),
-    may('lambdas/results', contract, store),
+    may('lambdas/results', contract, store, ...aPackage('@aws-lambda-powertools')),
     // The functions: every other folder under lambdas/.
     {
       from: { path: '^lambdas/(?!http/|push/|results/|store/)' },

@@ -32,7 +32,13 @@ export const pushMetrics = {
  */
 export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } as const;
 
-/** The namespace of a stack's {@link eventMetrics}. */
-export function eventNamespace(stackName: string): string {
+/**
+ * Counts that contradict each other, which is a fault of Carillon. CloudWatch counts the lines with this message
+ * in the logs of all functions that read or return counts.
+ */
+export const disagreement = { message: 'counts disagree', metric: 'CountsDisagree' } as const;
+
+/** The namespace of a stack's metrics that are counted in logs. */
+export function logNamespace(stackName: string): string {
   return `${metricNamespace}/${stackName}`;
 }

@@ -147,6 +147,7 @@ export class CarillonStack extends Stack {
 
     tallies.grantCount(track);
     pushes.countEvents(track);
+    pushes.countDisagreements([send, deliver, getNotification, listNotifications, getProject]);
 
     const customDomain = this.customDomain(settings);
     const api = new HttpApi(this, 'HttpApi', {

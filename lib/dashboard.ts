@@ -43,9 +43,8 @@ export class Dashboard extends Construct {
             'Duration of functions, p99, ms',
             functions.map(labelled((fn) => fn.metricDuration({ statistic: 'p99' }))),
           ),
-          graph(
-            'Notifications that need attention',
-            [
+          graph('Notifications that need attention', [
+            ...[
               'failedForOwner',
               'vapidRefused',
               'unreached',
@@ -53,7 +52,8 @@ export class Dashboard extends Construct {
               'invocationsRefused',
               'resultsNotStored',
             ].map(metricOf),
-          ),
+            pushes.disagreements(),
+          ]),
           graph(
             'Sends',
             ['Count', '4xx', '5xx'].map((name) => api.sendMetric(name, 'Sum')),

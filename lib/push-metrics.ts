@@ -3,9 +3,15 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { eventMetrics, eventNamespace, metricNamespace, pushMetrics } from '../contract/metrics.ts';
+import {
+  disagreement,
+  eventMetrics,
+  logNamespace,
+  metricNamespace,
+  pushMetrics,
+} from '../contract/metrics.ts';
 
-/** The metrics about pushes, which functions report, and about events, which are counted in a log. */
+/** The metrics about pushes, which functions report, and those that are counted in logs. */
 export class PushMetrics extends Construct {
   // Distinguishes the stages in one account.
   private readonly service = Stack.of(this).stackName;
@@ -18,16 +24,20 @@ export class PushMetrics extends Construct {
   /** Counts the events in the log of track. */
   countEvents(track: lambda.Function): void {
     for (const [event, metricName] of Object.entries(eventMetrics)) {
-      new logs.MetricFilter(this, metricName, {
-        logGroup: track.logGroup,
-        filterPattern: logs.FilterPattern.all(
-          logs.FilterPattern.stringValue('$.event', '=', event),
-          logs.FilterPattern.numberValue('$.status', '=', 200),
-        ),
-        metricNamespace: eventNamespace(this.service),
-        metricName,
-        metricValue: '1',
-      });
+      const filterPattern = logs.FilterPattern.all(
+        logs.FilterPattern.stringValue('$.event', '=', event),
+        logs.FilterPattern.numberValue('$.status', '=', 200),
+      );
+      this.countLines(metricName, { logGroup: track.logGroup, filterPattern, metricName });
+    }
+  }
+
+  /** Counts what functions log about counts that contradict each other. */
+  countDisagreements(functions: readonly lambda.Function[]): void {
+    const { message, metric: metricName } = disagreement;
+    const filterPattern = logs.FilterPattern.stringValue('$.message', '=', message);
+    for (const { logGroup, node } of functions) {
+      this.countLines(metricName + node.id, { logGroup, filterPattern, metricName });
     }
   }
 
@@ -42,11 +52,23 @@ export class PushMetrics extends Construct {
   }
 
   eventMetricOf(event: keyof typeof eventMetrics): cloudwatch.Metric {
-    return new cloudwatch.Metric({
-      namespace: eventNamespace(this.service),
-      metricName: eventMetrics[event],
-      statistic: 'Sum',
-      label: event,
-    });
+    return this.countedMetric(eventMetrics[event], event);
+  }
+
+  disagreements(): cloudwatch.Metric {
+    return this.countedMetric(disagreement.metric, disagreement.message);
+  }
+
+  private countLines(
+    id: string,
+    counted: Pick<logs.MetricFilterProps, 'logGroup' | 'filterPattern' | 'metricName'>,
+  ): void {
+    const metricNamespace = logNamespace(this.service);
+    new logs.MetricFilter(this, id, { ...counted, metricNamespace, metricValue: '1' });
+  }
+
+  private countedMetric(metricName: string, label: string): cloudwatch.Metric {
+    const namespace = logNamespace(this.service);
+    return new cloudwatch.Metric({ namespace, metricName, statistic: 'Sum', label });
   }
 }

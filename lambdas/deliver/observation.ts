@@ -2,6 +2,7 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type Failures, failureReasonNames, isForOwner } from '../../contract/failure-reasons.ts';
 import { pushMetrics } from '../../contract/metrics.ts';
+import { countChecker } from '../results/count-checker.ts';
 import type { ShareCounts } from '../store/tallies.ts';
 import type { ShareObserver } from './deliver-share.ts';
 
@@ -58,8 +59,10 @@ export function faultLogger(logger: Logger, clock: () => Date): (error: unknown)
 
 /** Logs shares, and reports them as metrics. */
 export function shareObserver(logger: Logger, publish: Publish): ShareObserver {
+  const checker = countChecker(logger);
   return {
     delivered(share, { result, error }) {
+      checker.notification(share.projectId, share.notificationId, result);
       const { attempted, delivered, removed, failed, failures } = result;
       const failedForOwner = forOwner(failures);
       const vapidRefused = failures.vapid_refused ?? 0;

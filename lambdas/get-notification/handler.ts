@@ -2,6 +2,7 @@ import { readEnvironment } from '../../contract/environment.ts';
 import { ownerChain } from '../http/chain.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
+import { countChecker } from '../results/count-checker.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { notificationStore } from '../store/notifications.ts';
 import { projectStore } from '../store/projects.ts';
@@ -23,6 +24,8 @@ const environment = readEnvironment(
 );
 
 const clock = () => new Date();
+const logger = serviceLogger('getNotification');
+const checker = countChecker(logger);
 const dynamo = documentClient();
 const parts = {
   notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
@@ -32,7 +35,7 @@ const parts = {
 
 export const handler = ownerChain({
   action: 'getNotification',
-  logger: serviceLogger('getNotification'),
+  logger,
   clock,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
@@ -41,6 +44,8 @@ export const handler = ownerChain({
     hashes: environment.ORIGIN_SECRET_HASHES,
     isRequired: environment.REQUIRE_ORIGIN_SECRET,
   },
-}).handler(async ({ project, ids }) =>
-  respond(200, await getNotification(parts, project, ids.notificationId)),
-);
+}).handler(async ({ project, ids }) => {
+  const notification = await getNotification(parts, project, ids.notificationId);
+  checker.notification(project.projectId, notification.id, notification);
+  return respond(200, notification);
+});

@@ -1,5 +1,6 @@
 import { type DescribedProject, limitOf } from '../../contract/project.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { CountChecker } from '../results/count-checker.ts';
 import { utcMonth } from '../store/calendar.ts';
 import type { ProjectUsage } from '../store/usage.ts';
 
@@ -8,22 +9,25 @@ export interface ProjectParts {
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
+  readonly checker: Pick<CountChecker, 'usage'>;
   readonly clock: () => Date;
 }
 
 /** The project, its caps and what it has used of them. */
 export async function getProject(
-  { usage, subscriberCap, monthlySendCap, clock }: ProjectParts,
+  { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectParts,
   { projectId, name, vapid, plan, createdAt }: DescribedProject,
 ): Promise<ProjectResult> {
   const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()));
+  checker.usage(projectId, { subscribers, sends });
   return {
     projectId,
     name,
     applicationServerKey: vapid.current.publicKey,
-    subscribers,
+    // A wrong counter may be negative; the response never is.
+    subscribers: Math.max(0, subscribers),
     subscriberCap: limitOf(plan.subscriberCap, subscriberCap),
-    sentThisMonth: sends,
+    sentThisMonth: Math.max(0, sends),
     monthlySendCap: limitOf(plan.monthlySendCap, monthlySendCap),
     month,
     createdAt,

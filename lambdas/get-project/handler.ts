@@ -2,6 +2,7 @@ import { readEnvironment } from '../../contract/environment.ts';
 import { ownerChain } from '../http/chain.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
+import { countChecker } from '../results/count-checker.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { describedProjectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
@@ -23,17 +24,19 @@ const environment = readEnvironment(
 );
 
 const clock = () => new Date();
+const logger = serviceLogger('getProject');
 const dynamo = documentClient();
 const parts = {
   usage: projectUsage(dynamo, environment.USAGE_TABLE),
   subscriberCap: environment.SUBSCRIBER_CAP,
   monthlySendCap: environment.MONTHLY_SEND_CAP,
+  checker: countChecker(logger),
   clock,
 };
 
 export const handler = ownerChain({
   action: 'getProject',
-  logger: serviceLogger('getProject'),
+  logger,
   clock,
   projects: describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),

@@ -4,6 +4,7 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
+import { countChecker } from '../results/count-checker.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { notificationStore } from '../store/notifications.ts';
 import { projectStore } from '../store/projects.ts';
@@ -25,6 +26,8 @@ const environment = readEnvironment(
 );
 
 const clock = () => new Date();
+const logger = serviceLogger('listNotifications');
+const checker = countChecker(logger);
 const dynamo = documentClient();
 const parts = {
   notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
@@ -34,7 +37,7 @@ const parts = {
 
 export const handler = ownerChain({
   action: 'listNotifications',
-  logger: serviceLogger('listNotifications'),
+  logger,
   clock,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
   rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
@@ -45,6 +48,8 @@ export const handler = ownerChain({
   },
 })
   .use(query(notificationListQuerySchema))
-  .handler(async ({ project, input }) =>
-    respond(200, await listNotifications(parts, project, input)),
-  );
+  .handler(async ({ project, input }) => {
+    const list = await listNotifications(parts, project, input);
+    for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
+    return respond(200, list);
+  });

@@ -11,6 +11,7 @@ import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
+import { countChecker } from '../results/count-checker.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { rateLimitStore } from '../store/rate-limits.ts';
@@ -53,11 +54,18 @@ const tables = {
 };
 
 const projects = signingProjectStore(dynamo, tables, clock);
+const checker = countChecker(logger);
+const countSubscribers = subscriberCount(dynamo, tables.usage);
 
 const parts: SendParts = {
   ...shareParts(environment, dynamo, projects, clock, faultLogger(logger, clock)),
   sends: sendStore(dynamo, tables),
-  countSubscribers: subscriberCount(dynamo, tables.usage),
+  async countSubscribers(projectId, signal) {
+    const subscribers = await countSubscribers(projectId, signal);
+    checker.usage(projectId, { subscribers });
+    // With a wrong counter, which may be negative, everyone is still sent to.
+    return Math.max(0, subscribers);
+  },
   invoker: shareInvoker(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
   random: Math.random,
   newId: (time) => uuidV7(time, randomBytes),
@@ -90,9 +98,12 @@ export const handler = ownerChain({
     const respondAsync = prefersAsync(event);
     const call = { request, idempotencyKey, respondAsync, baseUrl, requestId, startedAt };
     const outcome = await send(parts, project, call);
-    if (outcome.kind === 'sent') return respond(201, outcome.result);
-    const { id, status } = outcome;
     const { projectId } = project;
+    if (outcome.kind === 'sent') {
+      checker.notification(projectId, outcome.result.id, outcome.result);
+      return respond(201, outcome.result);
+    }
+    const { id, status } = outcome;
     return respond(
       202,
       { id, status },

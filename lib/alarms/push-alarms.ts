@@ -45,5 +45,11 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
       threshold: 1,
       description: 'The counts of a notification, or its cancellation, could not be stored.',
     },
+    CountsDisagree: {
+      severity: 'warning',
+      metric: pushes.disagreements(),
+      threshold: 1,
+      description: 'Counts of a notification or of a project contradict each other.',
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { eventMetrics, pushMetrics } from '../../contract/metrics.ts';
+import { disagreement, eventMetrics, pushMetrics } from '../../contract/metrics.ts';
 import { type FunctionName, routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
@@ -61,6 +61,10 @@ test('the first row shows requests, errors, latency of send, pushes and events',
 
 test.each(Object.values(pushMetrics))('the dashboard shows %s of this stack', (name) => {
   expect(shown(widgets, 'Carillon', name, 'service', 'Carillon')).toHaveLength(1);
+});
+
+test('the dashboard shows counts that disagree', () => {
+  expect(shown(widgets, 'Carillon/Carillon', disagreement.metric)).toHaveLength(1);
 });
 
 test.each([

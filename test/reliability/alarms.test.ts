@@ -243,6 +243,51 @@ const faults: readonly Case[] = [
     what: 'ten subscriptions conflict at every attempt',
     act: conflictingSubscriptions,
   },
+  {
+    alarm: 'CountsDisagree',
+    what: 'a stored count is wrong when its notification is read',
+    async act() {
+      const id = await sent();
+      await setStored('TALLIES_TABLE', { tally: tallyKey(id, 0) }, 'attempted', 3);
+      await readNotification(id);
+    },
+  },
+  {
+    alarm: 'CountsDisagree',
+    what: 'a stored count is wrong when notifications are listed',
+    async act() {
+      const id = await sent();
+      await setStored('TALLIES_TABLE', { tally: tallyKey(id, 0) }, 'removed', 1);
+      await listNotifications();
+    },
+  },
+  {
+    alarm: 'CountsDisagree',
+    what: 'a send is repeated whose stored counts are wrong',
+    async act() {
+      const headers = { 'idempotency-key': randomUUID() };
+      await service.subscribe(project);
+      const { body } = await service.send(project, { title: 'T' }, headers);
+      await setStored('TALLIES_TABLE', { tally: tallyKey(body.id, 0) }, 'delivered', 2);
+      await service.send(project, { title: 'T' }, headers);
+    },
+  },
+  {
+    alarm: 'CountsDisagree',
+    what: 'a project has fewer than no subscribers when it is read',
+    async act() {
+      await setSubscribers(-2);
+      await readProject();
+    },
+  },
+  {
+    alarm: 'CountsDisagree',
+    what: 'a project has fewer than no subscribers when it sends',
+    async act() {
+      await setSubscribers(-2);
+      await service.send(project, { title: 'T' });
+    },
+  },
 ];
 
 /** For each alarm something that looks like its fault and is harmless, once in each of three periods. */
@@ -375,6 +420,20 @@ const harmless: readonly Case[] = [
     what: 'ten subscriptions conflict at every attempt, in one period only',
     act: onlyOnce(conflictingSubscriptions),
   },
+  {
+    alarm: 'CountsDisagree',
+    what: 'intact counts are sent, read, listed and repeated',
+    async act() {
+      const headers = { 'idempotency-key': randomUUID() };
+      await subscribeMany(1, { status: 400 });
+      await subscribeMany(1, { gone: true });
+      const { body } = await service.send(project, { title: 'T' }, headers);
+      await service.send(project, { title: 'T' }, headers);
+      await readNotification(body.id);
+      await listNotifications();
+      await readProject();
+    },
+  },
 ];
 
 function onlyOnce(act: () => Promise<unknown>): () => Promise<unknown> {
@@ -449,9 +508,26 @@ async function conflictingSubscriptions(): Promise<void> {
 
 const key = () => ({ authorization: `Bearer ${project.secretKey}` });
 
+/** Sends to one subscriber. @returns the notification's id. */
+async function sent(): Promise<string> {
+  await service.subscribe(project);
+  const { body } = await service.send(project, { title: 'T' });
+  return body.id;
+}
+
 async function readNotification(notificationId: string) {
   const parameters = { ...project, notificationId };
   return service.call<{ status: string }>(routes.getNotification, { parameters, headers: key() });
+}
+
+function listNotifications() {
+  const { projectId } = project;
+  return service.call(routes.listNotifications, { parameters: { projectId }, headers: key() });
+}
+
+function readProject() {
+  const { projectId } = project;
+  return service.call(routes.getProject, { parameters: { projectId }, headers: key() });
 }
 
 async function setStored(
@@ -469,6 +545,12 @@ async function setStored(
       ExpressionAttributeValues: { ':value': value },
     }),
   );
+}
+
+/** Of a project that has none. */
+async function setSubscribers(number: number): Promise<void> {
+  const { projectId } = project;
+  await setStored('USAGE_TABLE', { projectId, period: 'subscribers#0' }, 'used', number);
 }
 
 /** Sends to a push service that does not respond. More subscribers than may be in flight to it. */

@@ -1,10 +1,12 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { disagreement } from '../../../contract/metrics.ts';
+import type { FunctionName } from '../../../contract/routes.ts';
 import { sum } from '../../../lib/alarms/metric-math.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';
 
 const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';
-const { resources, template } = synthesize({ alarmTopicArn: topic });
+const { resources, template, functionNamed } = synthesize({ alarmTopicArn: topic });
 const alarms = Object.entries(resources('AWS::CloudWatch::Alarm'));
 const [composite] = Object.values(resources('AWS::CloudWatch::CompositeAlarm'));
 const rule = JSON.stringify(composite!.Properties.AlarmRule);
@@ -69,6 +71,18 @@ test('account concurrency fires at 80 % of the setting', () => {
     Threshold: 4000,
   });
 });
+
+test.each<FunctionName>(['send', 'deliver', 'getProject', 'getNotification', 'listNotifications'])(
+  'counts that disagree are counted in the log of %s',
+  (name) => {
+    const { LoggingConfig } = resources('AWS::Lambda::Function')[functionNamed(name)]!.Properties;
+    template.hasResourceProperties('AWS::Logs::MetricFilter', {
+      LogGroupName: LoggingConfig.LogGroup,
+      FilterPattern: '{ $.message = "counts disagree" }',
+      MetricTransformations: [Match.objectLike({ MetricName: disagreement.metric })],
+    });
+  },
+);
 
 test('an alarm with more metrics than CloudWatch allows is refused', () => {
   const metrics = Array.from({ length: 11 }, () => new Metric({ namespace: 'N', metricName: 'M' }));

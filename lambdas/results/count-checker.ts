@@ -1,0 +1,52 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
+import type { Failures } from '../../contract/failure-reasons.ts';
+import { disagreement } from '../../contract/metrics.ts';
+import type { DeliveryCounts } from '../../contract/schemas/notification.ts';
+
+/** Counts of a notification or of one of its shares. */
+interface Counts extends DeliveryCounts {
+  readonly failures?: Failures | undefined;
+  readonly unreached?: number | undefined;
+}
+
+/** Checks counts that a function has read or is about to return, without a call to the database. */
+export interface CountChecker {
+  /** Counts of a notification or of one of its shares. */
+  notification(projectId: string, notificationId: string, counts: Counts): void;
+  /** What a project has used, by the names of its counters. */
+  usage(projectId: string, used: Readonly<Record<string, number>>): void;
+}
+
+/** Logs counts that are wrong. The alarm counts these lines. */
+export function countChecker(logger: Pick<Logger, 'error'>): CountChecker {
+  const report = (subject: Record<string, string>, contradictions: readonly string[]) => {
+    if (contradictions.length > 0)
+      logger.error(disagreement.message, { ...subject, contradictions });
+  };
+  return {
+    notification(project_id, notification_id, counts) {
+      report({ project_id, notification_id }, contradictionsIn(counts));
+    },
+    usage(project_id, used) {
+      // Not whether a counter is above its cap: it stays there when the operator lowers the cap.
+      report({ project_id }, negatives(used));
+    },
+  };
+}
+
+function contradictionsIn({ failures = {}, unreached = 0, ...counts }: Counts): readonly string[] {
+  const { attempted, delivered, removed, failed } = counts;
+  const found = [...negatives({ attempted, delivered, removed, failed, unreached, ...failures })];
+  if (attempted !== delivered + removed + failed) {
+    found.push(`attempted is ${attempted}, not ${delivered} + ${removed} + ${failed}`);
+  }
+  const reasons = Object.values(failures).reduce((sum, number) => sum + number, 0);
+  if (failed !== reasons) found.push(`failed is ${failed}, and the reasons add up to ${reasons}`);
+  return found;
+}
+
+function negatives(counts: Readonly<Record<string, number>>): readonly string[] {
+  return Object.entries(counts)
+    .filter(([, count]) => count < 0)
+    .map(([name, count]) => `${name} is ${count}`);
+}
