@@ -42,6 +42,13 @@ const alarmTopicArn = z
   .string('must be text')
   .regex(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of an SNS topic');
 
+const runbookUrl = z
+  .string('must be text')
+  .refine(
+    isPage,
+    'must be an https address without spaces and without #, such as https://github.com/you/carillon/blob/main/docs/runbook.md',
+  );
+
 const domainName = z
   .string('must be a domain name')
   .regex(
@@ -101,6 +108,8 @@ const settings = z.strictObject({
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: z.email('must be an email address').optional(),
   alarmTopicArn: alarmTopicArn.optional(),
+  /** Where the operators read docs/runbook.md. Every alarm links to a section of it. */
+  runbookUrl: runbookUrl.optional(),
   /** The API's own domain, its certificate in the stack's region, and the zone for its record. */
   domainName: domainName.optional(),
   certificateArn: certificateArn.optional(),
@@ -206,6 +215,10 @@ function httpsHost(subject: string): string | undefined {
   return /^https:\/\//.test(subject) && URL.canParse(subject)
     ? new URL(subject).hostname
     : undefined;
+}
+
+function isPage(text: string): boolean {
+  return /^https:\/\/[^\s#]+$/.test(text) && URL.canParse(text);
 }
 
 function isOrigin(text: string): boolean {

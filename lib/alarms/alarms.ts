@@ -35,15 +35,16 @@ export class Alarms extends Construct {
       ...functionAlarms({ endpoints, deliver, accountConcurrency }),
       ...databaseAlarms(tables),
     });
-    const alarms = definitions.map(([name, definition]) => this.alarm(name, definition));
+    const alarms = definitions.map(([name, definition]) =>
+      this.alarm(name, definition, described(settings, name, definition)),
+    );
     const isPage = (_: unknown, index: number) => definitions[index]![1].severity === 'page';
     const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
       alarmRule: cloudwatch.AlarmRule.anyOf(...alarms.filter(isPage)),
-      alarmDescription: described(
-        'UsersAffected',
-        'page',
-        'An alarm with the severity page fires.',
-      ),
+      alarmDescription: described(settings, 'UsersAffected', {
+        severity: 'page',
+        description: 'An alarm with the severity page fires.',
+      }),
     });
     const action = alarmAction(this, settings);
     if (action !== undefined) {
@@ -53,8 +54,11 @@ export class Alarms extends Construct {
     this.all = [usersAffected, ...alarms];
   }
 
-  private alarm(id: string, definition: AlarmDefinition): cloudwatch.Alarm {
-    const { severity, metric, threshold, periods, description } = definition;
+  private alarm(
+    id: string,
+    { metric, threshold, periods }: AlarmDefinition,
+    alarmDescription: string,
+  ): cloudwatch.Alarm {
     return new cloudwatch.Alarm(this, id, {
       metric,
       threshold,
@@ -63,13 +67,17 @@ export class Alarms extends Construct {
       datapointsToAlarm: periods?.bad ?? 1,
       // No data: nothing happened.
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-      alarmDescription: described(id, severity, description),
+      alarmDescription,
     });
   }
 }
 
 /** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
-function described(id: string, severity: string, description: string): string {
+function described(
+  { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
+  id: string,
+  { severity, description }: Pick<AlarmDefinition, 'severity' | 'description'>,
+): string {
   const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
-  return `${description} Severity: ${severity}. Runbook: docs/runbook.md#${anchor}`;
+  return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
 }

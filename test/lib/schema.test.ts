@@ -18,6 +18,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   preferIpv6: 'true',
   alarmEmail: 'on-call@carillon.example',
   alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
+  runbookUrl: 'https://carillon.example/runbook',
   domainName: 'push.carillon.example',
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
   hostedZoneId: 'Z0123456789',

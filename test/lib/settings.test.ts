@@ -128,7 +128,7 @@ test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
-      'alarmEmail, alarmTopicArn, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
+      'alarmEmail, alarmTopicArn, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',
   ]);
@@ -174,6 +174,23 @@ test.each<[Record<string, unknown>, string]>([
 
 test('the value of originSecretHashes is not printed, because it may be the secret', () => {
   expect(mistakesOf({ originSecretHashes: 'hunter2' }).join()).not.toContain('hunter2');
+});
+
+test('the address of the runbook is accepted', () => {
+  const runbookUrl = 'https://git.example/carillon/blob/main/docs/runbook.md?plain=0';
+  expect(readSettings({ vapidSubject, runbookUrl })).toMatchObject({ runbookUrl });
+});
+
+test.each([
+  'http://git.example/runbook.md',
+  'docs/runbook.md',
+  'https://git.example/runbook.md#',
+  'https://git.example/run book.md',
+  'https://',
+])('the address %j of the runbook is refused', (runbookUrl) => {
+  expect(mistakesOf({ runbookUrl })).toEqual([
+    expect.stringContaining('setting runbookUrl must be an https address'),
+  ]);
 });
 
 const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
