@@ -1,4 +1,5 @@
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { firstTallies } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { expiryOf } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
@@ -19,8 +20,8 @@ export function notificationResult(
   tallies: readonly (Tally | undefined)[],
   now: Date,
 ): NotificationResult {
-  const { talliesPerShare, users, subscribers } = plan;
-  const firsts = tallies.filter((_, number) => number % talliesPerShare === 0);
+  const { users, subscribers } = plan;
+  const firsts = firstTallies(plan).map((number) => tallies[number]);
   const status = statusOf({ plan, sentAt }, firsts, now);
   // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
   const results = firsts.map((tally) =>

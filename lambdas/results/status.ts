@@ -3,11 +3,6 @@ import type { NotificationStatus } from '../../contract/schemas/notification.ts'
 import type { StoredNotification } from '../store/notifications.ts';
 import type { Tally } from '../store/tallies.ts';
 
-/** The numbers of the tallies that have a notification's counts: the first one of each share. */
-export function firstTallies({ plan }: Pick<StoredNotification, 'plan'>): readonly number[] {
-  return Array.from({ length: plan.shares }, (_, share) => share * plan.talliesPerShare);
-}
-
 /**
  * Whether a notification's shares have all ended. It is `interrupted` if one of them has not, and no
  * function works on it any more.

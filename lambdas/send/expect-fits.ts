@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import { tallyNumbers } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { eventWindow } from './divide.ts';
 
@@ -9,7 +10,7 @@ import { eventWindow } from './divide.ts';
  * @throws {ServiceError} `payload_too_large`.
  */
 export function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
-  const lastTally = plan.shares * plan.talliesPerShare - 1;
+  const lastTally = tallyNumbers(plan).length - 1;
   const window = eventWindow(plan.subscribers ?? plan.users ?? 0);
   const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
   const excess = Buffer.byteLength(message) - limits.messageBytes;

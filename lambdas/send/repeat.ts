@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { storedResult, totalOf } from '../results/results.ts';
-import { firstTallies, overAt, statusOf } from '../results/status.ts';
+import { overAt, statusOf } from '../results/status.ts';
+import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
 import { deliverNotification } from './deliver-notification.ts';
@@ -30,7 +31,7 @@ export async function repeat(
     );
   }
   const first = { ...notification, ...earlier.notification };
-  const found = await parts.tallies.find(first.id, firstTallies(first), signal);
+  const found = await parts.tallies.find(first.id, firstTallies(first.plan), signal);
   if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
   const isQueued = first.plan.respondedAsync && found[0] !== undefined;
   if (!isQueued && found.every((tally) => tally?.claim === undefined)) {

@@ -186,6 +186,11 @@ export function tallyNumbers({ shares, talliesPerShare }: SendPlan): readonly nu
   return Array.from({ length: shares * talliesPerShare }, (_, number) => number);
 }
 
+/** The first tally of each share: these have a notification's counts. */
+export function firstTallies({ shares, talliesPerShare }: SendPlan): readonly number[] {
+  return Array.from({ length: shares }, (_, share) => share * talliesPerShare);
+}
+
 export function tallyKey(notificationId: string, tally: number): string {
   return `${notificationId}#${tally}`;
 }

@@ -9,6 +9,7 @@ import {
   subscriberCounter,
 } from './counters.ts';
 import {
+  firstTallies,
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
@@ -93,9 +94,9 @@ export function closeShares(
   { id, plan, sentAt }: NewNotification,
   by: string,
 ) {
-  return Array.from({ length: plan.shares }, (_, share) => ({
+  return firstTallies(plan).map((tally) => ({
     TableName: tallies,
-    Key: { tally: tallyKey(id, share * plan.talliesPerShare) },
+    Key: { tally: tallyKey(id, tally) },
     UpdateExpression:
       'SET claimedBy = :by, ended = :ended, expiresAt = :expiresAt REMOVE projectId',
     ConditionExpression:

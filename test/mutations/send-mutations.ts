@@ -392,9 +392,9 @@ const ofResults: readonly Mutation[] = [
     tests: shareTests('results/status'),
   },
   {
-    file: status,
+    file: 'lambdas/store/items.ts',
     description: 'the tallies of all shares but the first are not found',
-    from: 'share * plan.talliesPerShare',
+    from: 'share * talliesPerShare',
     to: 'share',
     tests: shareTests('results/status'),
   },
@@ -511,8 +511,8 @@ const ofStores: readonly Mutation[] = [
   {
     file: sendWrites,
     description: 'cancel closes only the first share',
-    from: '{ length: plan.shares }',
-    to: '{ length: 1 }',
+    from: 'firstTallies(plan).map(',
+    to: '[0].map(',
     tests: ['test/lambdas/store/sends.test.ts'],
   },
 ];

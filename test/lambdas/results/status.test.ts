@@ -1,4 +1,5 @@
-import { firstTallies, overAt, statusOf } from '../../../lambdas/results/status.ts';
+import { overAt, statusOf } from '../../../lambdas/results/status.ts';
+import { firstTallies } from '../../../lambdas/store/items.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 
@@ -17,7 +18,7 @@ function tally(ended?: Tally['ended'], ms = 27_000): Tally {
 }
 
 test('the first tally of each share has its counts', () => {
-  expect(firstTallies(notification())).toEqual([0, 3]);
+  expect(firstTallies(notification().plan)).toEqual([0, 3]);
 });
 
 test('a notification is sent when all its shares have ended, complete or not', () => {
