@@ -17,3 +17,14 @@ export interface KnownProject {
 
 /** Where the server has the settings. */
 export const settingsPath = '/console/settings';
+
+/**
+ * Where `npm start` subscribes simulated browsers (POST), and says how many of them received a
+ * notification (GET).
+ */
+export const simulatedBrowsersPath = '/console/simulated-browsers';
+
+export interface ReceivedCount {
+  /** Simulated browsers that received and decrypted the notification. */
+  readonly received: number;
+}

@@ -61,6 +61,8 @@ async function run(signal: AbortSignal): Promise<void> {
       if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
+    // Each simulated browser of the console has its own address, and so its own rate limit.
+    trustForwardedFor: true,
     pages: async (request) =>
       localConsole === undefined ? startingResponse(request) : localConsole.respond(request),
   });
@@ -75,7 +77,7 @@ async function run(signal: AbortSignal): Promise<void> {
       settings: stack.settings,
       project,
     };
-    localConsole = await openLocalConsole(process.cwd(), state);
+    localConsole = await openLocalConsole(process.cwd(), { ...stack, project });
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;

@@ -38,8 +38,8 @@ export interface GatewayOptions {
 export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly routes: readonly GatewayRoute[];
   /**
-   * Takes the client's address from `X-Forwarded-For`, so that a test or benchmark can simulate many
-   * clients. API Gateway never does. Default: false.
+   * Takes the client's address from `X-Forwarded-For`, so that one process can simulate many clients.
+   * API Gateway never does. Default: false.
    */
   readonly trustForwardedFor?: boolean | undefined;
   /** False switches the template's throttles off, for tests and benchmarks. Default: true. */

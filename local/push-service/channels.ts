@@ -38,6 +38,10 @@ export class Channels {
     return this.#entries.get(id)?.channel;
   }
 
+  *all(): Iterable<Channel> {
+    for (const { channel } of this.#entries.values()) yield channel;
+  }
+
   isGone(id: string): boolean {
     return this.#get(id).gone;
   }

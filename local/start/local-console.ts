@@ -5,8 +5,14 @@ import type { KnownProject } from '../../console/settings.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 import { projectTables } from '../dynamodb/table-names.ts';
+import type { Stack } from '../stack.ts';
 import { localRegion } from '../template/references.ts';
+import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
+
+/** What the console needs of the running stack. */
+export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
+  Pick<LocalState, 'dynamodb' | 'project'>;
 
 export interface LocalConsole {
   readonly respond: ConsolePages;
@@ -15,12 +21,13 @@ export interface LocalConsole {
 
 /**
  * Opens the console on the API's origin. It knows the projects of the local stack, and the secret key
- * of the demo project. It also serves the SDK, with which it subscribes the browser.
+ * of the demo project. It also serves the SDK, with which it subscribes the browser, and subscribes
+ * simulated browsers.
  * @param root root directory of the repository.
  */
 export async function openLocalConsole(
   root: string,
-  { baseUrl, dynamodb, project }: Pick<LocalState, 'baseUrl' | 'dynamodb' | 'project'>,
+  { baseUrl, pushService, dynamodb, project }: ConsoleStack,
 ): Promise<LocalConsole> {
   const dynamo = documentClient({
     endpoint: dynamodb.endpoint,
@@ -44,10 +51,13 @@ export async function openLocalConsole(
   }
 
   const sdk = await bundleSdk(root);
-  const respond = await consolePages({
+  const pages = await consolePages({
     root,
     settings: async () => ({ baseUrl, local: true, projects: await knownProjects() }),
     files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
   });
+  const browsers = simulatedBrowsers(baseUrl, pushService);
+  const respond: ConsolePages = async (request) =>
+    (await browsers(request)) ?? (await pages(request));
   return { respond, stop: () => dynamo.destroy() };
 }

@@ -106,6 +106,28 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.screenshot('failures');
   });
 
+  test('simulated browsers subscribe at a click, and the counts of a send are compared', async () => {
+    const projectId = 'simulated';
+    const { secretApiKey } = await stack.newProject(projectId, { subscriberCap: 510 });
+    await tab.open(`#/projects/${projectId}`);
+    await tab.type('Secret key', secretApiKey);
+    await tab.click('button', 'Open');
+    await tab.expectText('[aria-label=Subscribers]', '0 of 510');
+    await tab.click('button', 'Add 500 simulated browsers');
+    await tab.expectText('.progress', 'of 500 subscribed');
+    await tab.expectText('[role=status]', 'Added 500 browsers.');
+    await tab.expectText('[aria-label=Subscribers]', '500 of 510');
+    await tab.screenshot('simulated-browsers');
+
+    await tab.click('button', 'Add 500 simulated browsers');
+    await tab.expectText('[role=alert] .problem', 'set-plan --subscriber-cap');
+    await tab.expectText('[aria-label=Subscribers]', '510 of 510');
+
+    await tab.click('link', 'Send');
+    await tab.click('button', 'Send to 510 subscribers');
+    await tab.expectText('[data-count=received]', 'received 510 of 510 delivered messages');
+  });
+
   test('an invalid field gets an error, and the focus', async () => {
     await tab.open('#/projects/demo/send');
     await tab.page.click('details:has(#send-ttl) summary');

@@ -31,6 +31,10 @@ const texts: Readonly<Record<string, Texts>> = {
   rate_limited: ({ retryAfter }) => ({
     advice: `Try again ${retryAfter === undefined ? 'in a minute' : `in ${retryAfter} s`}.`,
   }),
+  subscriber_cap_reached: {
+    advice:
+      'Ask the operator for a higher limit: npm run projects -- set-plan --subscriber-cap. With npm start, add --local.',
+  },
   send_cap_reached: {
     advice:
       'Wait for the next month, or ask the operator for a higher limit: npm run projects -- set-plan.',

@@ -1,15 +1,35 @@
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { receivedCount } from '../calls/simulated-browsers.ts';
 import { useLoad } from '../calls/use-load.ts';
+import { countText } from '../format.ts';
 import { useSession } from '../session.ts';
 import { Delivery } from './delivery.tsx';
 
-/** The delivery, with the size of the audience while that tells the progress. */
+/**
+ * The delivery, with the size of the audience while that tells the progress. With `npm start`, its
+ * end is compared with what the simulated browsers received; real ones do not tell.
+ */
 export function LiveDelivery({ notification }: { readonly notification: NotificationResult }) {
-  const { client } = useSession();
+  const { client, settings } = useSession();
   const needsSize = notification.status === 'sending' && notification.audience === 'everyone';
   const { value: project } = useLoad(
     async () => (needsSize ? client.project() : undefined),
     [client, needsSize],
   );
-  return <Delivery notification={notification} audienceSize={project?.subscribers} />;
+  const isComparable = settings.local && notification.status !== 'sending';
+  const { value: received = 0 } = useLoad(
+    async () => (isComparable ? receivedCount(notification.id) : 0),
+    [notification.id, isComparable],
+  );
+  return (
+    <>
+      <Delivery notification={notification} audienceSize={project?.subscribers} />
+      {received > 0 && (
+        <p class="remark" data-count="received">
+          Simulated browsers received {countText(received)} of {countText(notification.delivered)}{' '}
+          delivered messages.
+        </p>
+      )}
+    </>
+  );
 }

@@ -6,6 +6,7 @@ import { View } from '../parts/view.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { NotificationRows } from './notification-rows.tsx';
+import { SimulatedBrowsers } from './simulated-browsers.tsx';
 
 const latest = 5;
 
@@ -54,6 +55,12 @@ export function OverviewView() {
                 </>
               )}
             </p>
+          )}
+          {settings.local && (
+            <SimulatedBrowsers
+              applicationServerKey={project.value.applicationServerKey}
+              onAdded={project.reload}
+            />
           )}
         </>
       )}

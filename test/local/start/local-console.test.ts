@@ -1,19 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { type ConsoleSettings, settingsPath } from '../../../console/settings.ts';
+import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { demoProject } from '../../../local/start/demo-project.ts';
 import { type LocalConsole, openLocalConsole } from '../../../local/start/local-console.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
 const baseUrl = 'http://localhost:4000';
 let database: Database;
+let pushService: PushService;
 let localConsole: LocalConsole;
 let demo: Awaited<ReturnType<typeof demoProject>>;
 
 beforeAll(async () => {
   database = await startDatabase();
+  pushService = await startPushService();
   demo = await demoProject(database, undefined);
   localConsole = await openLocalConsole(process.cwd(), {
     baseUrl,
+    pushService,
     dynamodb: database,
     project: demo,
   });
@@ -21,6 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   localConsole?.stop();
+  await pushService?.stop();
   await database.stop();
 });
 
