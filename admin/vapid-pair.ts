@@ -1,4 +1,5 @@
 import { createECDH } from 'node:crypto';
+import webpush from 'web-push';
 import { isUncompressedPoint } from '../contract/p256.ts';
 import type { VapidKeys } from '../contract/project.ts';
 
@@ -7,18 +8,8 @@ export class InvalidVapidPair extends Error {
   override readonly name = 'InvalidVapidPair';
 }
 
-/** Creates a key pair on P-256. */
-export function newVapidPair(): VapidKeys {
-  const curve = createECDH('prime256v1');
-  curve.generateKeys();
-  return {
-    publicKey: curve.getPublicKey('base64url'),
-    // Node omits leading zero bytes, which one private key in 256 has.
-    privateKey: Buffer.from(curve.getPrivateKey('hex').padStart(64, '0'), 'hex').toString(
-      'base64url',
-    ),
-  };
-}
+/** Creates a key pair, base64url. */
+export const newVapidPair: () => VapidKeys = webpush.generateVAPIDKeys;
 
 /**
  * Parses an existing pair, base64 or base64url, so that a project can keep its subscriptions.

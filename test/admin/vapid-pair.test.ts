@@ -16,6 +16,9 @@ describe('newVapidPair', () => {
     const pairs = Array.from({ length: 3000 }, newVapidPair);
     const privateKeys = pairs.map(({ privateKey }) => Buffer.from(privateKey, 'base64url'));
     expect(new Set(privateKeys.map(({ length }) => length))).toEqual(new Set([32]));
+    const publicKeys = pairs.map(({ publicKey }) => Buffer.from(publicKey, 'base64url'));
+    expect(new Set(publicKeys.map(({ length }) => length))).toEqual(new Set([65]));
+    for (const key of pairs.flatMap(Object.values)) expect(key).toMatch(/^[\w-]+$/);
     const padded = pairs.filter((_, index) => privateKeys[index]?.[0] === 0);
     expect(padded.length).toBeGreaterThan(0);
     for (const pair of padded) expect(readVapidPair(pair.publicKey, pair.privateKey)).toEqual(pair);
