@@ -4,10 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Route, routes } from '../contract/routes.ts';
 import { attemptTimeoutMs } from '../sdk/server/attempt.ts';
 
-/** The routes that need the secret key. Browsers call the others, from any origin. */
-const ownerRoutes = Object.values<Route>(routes).filter(
-  ({ corsMethods }) => corsMethods === undefined,
-);
+const ownerRoutes = Object.values<Route>(routes).filter(({ caller }) => caller === 'owner');
 
 const requestHeaders = ['authorization', 'content-type', 'idempotency-key', 'prefer'] as const;
 const responseHeaders = ['retry-after', 'apigw-requestid'] as const;

@@ -1,5 +1,5 @@
 /**
- * The routes of the service. The stack builds the API from this table, the functions take their CORS
+ * The routes of the service. The stack builds the API from this table, the functions derive their CORS
  * headers from it, and the SDK and the tests take their URLs from it.
  */
 
@@ -23,10 +23,10 @@ export interface Route {
   /** In API Gateway's notation: `{projectId}`, `{notificationId}`. */
   readonly path: string;
   /**
-   * Methods that pages of other origins may use on this path; undefined if none. Routes that need the
-   * secret key have none: it must not be in a browser.
+   * Pages of any origin may call the routes for browsers. Those for owners need the secret key: it must
+   * not be in a browser.
    */
-  readonly corsMethods?: readonly string[];
+  readonly caller: 'browser' | 'owner';
   /** Whether this route's function also answers the path's preflight (OPTIONS). */
   readonly answersPreflight: boolean;
 }
@@ -38,14 +38,14 @@ export const routes = {
     name: 'subscribe',
     method: 'POST',
     path: project,
-    corsMethods: ['POST', 'DELETE'],
+    caller: 'browser',
     answersPreflight: true,
   },
   unsubscribe: {
     name: 'unsubscribe',
     method: 'DELETE',
     path: project,
-    corsMethods: ['POST', 'DELETE'],
+    caller: 'browser',
     // Subscribe's function answers the preflight of this path, for both methods.
     answersPreflight: false,
   },
@@ -53,31 +53,35 @@ export const routes = {
     name: 'getProject',
     method: 'GET',
     path: project,
+    caller: 'owner',
     answersPreflight: false,
   },
   send: {
     name: 'send',
     method: 'POST',
     path: `${project}/notifications`,
+    caller: 'owner',
     answersPreflight: false,
   },
   listNotifications: {
     name: 'listNotifications',
     method: 'GET',
     path: `${project}/notifications`,
+    caller: 'owner',
     answersPreflight: false,
   },
   getNotification: {
     name: 'getNotification',
     method: 'GET',
     path: `${project}/notifications/{notificationId}`,
+    caller: 'owner',
     answersPreflight: false,
   },
   track: {
     name: 'track',
     method: 'POST',
     path: `${project}/notifications/{notificationId}/events`,
-    corsMethods: ['POST'],
+    caller: 'browser',
     answersPreflight: true,
   },
   // The id is in the query, because it may contain a slash.
@@ -85,12 +89,14 @@ export const routes = {
     name: 'getUser',
     method: 'GET',
     path: `${project}/users`,
+    caller: 'owner',
     answersPreflight: false,
   },
   removeUser: {
     name: 'removeUser',
     method: 'DELETE',
     path: `${project}/users`,
+    caller: 'owner',
     answersPreflight: false,
   },
 } as const satisfies { readonly [Name in RouteName]: Route & { readonly name: Name } };

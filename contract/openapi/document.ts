@@ -3,7 +3,7 @@ import { type Route, routes } from '../routes.ts';
 import { notificationIdSchema, projectIdSchema } from '../schemas/ids.ts';
 import { type Component, type Described, described } from './described.ts';
 import { errorResponses, errorSchemas } from './error-responses.ts';
-import { errorsOf, needsKey } from './errors-of.ts';
+import { errorsOf } from './errors-of.ts';
 import {
   componentsIn,
   type JsonSchema,
@@ -109,10 +109,10 @@ function operationObject(route: Route, operation: Operation) {
   ]);
   return {
     operationId: route.name,
-    tags: [needsKey(route) ? 'Servers' : 'Browsers'],
+    tags: [route.caller === 'owner' ? 'Servers' : 'Browsers'],
     summary,
     description: withoutRelativeLinks(description),
-    security: needsKey(route) ? [{ secretKey: [] }] : [],
+    security: route.caller === 'owner' ? [{ secretKey: [] }] : [],
     parameters: [
       ...parameters('path', pathParameters).filter(({ name }) => route.path.includes(`{${name}}`)),
       ...(query === undefined ? [] : parameters('query', query)),

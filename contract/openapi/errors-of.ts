@@ -10,16 +10,11 @@ const ofBodies = [
   'unsupported_media_type',
 ] as const;
 
-/** Whether a route needs the secret key: those that browsers call do not. */
-export function needsKey(route: Route): boolean {
-  return route.corsMethods === undefined;
-}
-
 /** The errors that a route can return, in the order of the table of errors. */
 export function errorsOf(route: Route, { body, query, headers, errors = [] }: Operation) {
   const codes = new Set<string>([
     ...ofEveryRoute,
-    needsKey(route) ? 'unauthorized' : 'project_not_found',
+    route.caller === 'owner' ? 'unauthorized' : 'project_not_found',
     ...(route.path.includes('{notificationId}') ? ['notification_not_found'] : []),
     ...(body === undefined ? [] : ofBodies),
     ...(query === undefined && headers === undefined ? [] : ['invalid_request']),

@@ -1,5 +1,4 @@
 import type { Route } from '../routes.ts';
-import { needsKey } from './errors-of.ts';
 import type { Example, Operation } from './operation.ts';
 
 /** Longest body that is written in one line, in characters. */
@@ -9,7 +8,7 @@ const lineLength = 60;
 export function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
   const { request, status, response } = example;
   const headers = {
-    ...(needsKey(route) && { Authorization: 'Bearer $SECRET_KEY' }),
+    ...(route.caller === 'owner' && { Authorization: 'Bearer $SECRET_KEY' }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     ...request.headers,
   };

@@ -22,7 +22,7 @@ export function chain(plugin?: middy.PluginObject) {
 }
 
 export interface BrowserChainSettings {
-  readonly route: Route & Required<Pick<Route, 'corsMethods'>>;
+  readonly route: Route & { readonly caller: 'browser' };
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly projects: { readonly find: FindProject; remembers(projectId: string): boolean };
