@@ -1,11 +1,9 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ConsoleSettings } from '../settings.ts';
 import { projectClient } from './calls/project-client.ts';
 import { Frame } from './frame.tsx';
-import type { Place } from './routing/place.ts';
-import { usePlace } from './routing/use-place.ts';
-import { firstForm } from './send/first-form.ts';
-import type { SendForm } from './send/send-form.ts';
+import { type Place, placeOf } from './routing/place.ts';
+import { firstForm, type SendForm } from './send/send-form.ts';
 import { SendView } from './send/send-view.tsx';
 import { type Session, SessionContext } from './session.ts';
 import { BrowserView } from './views/browser.tsx';
@@ -60,6 +58,17 @@ export function Console({ settings }: { readonly settings: ConsoleSettings }) {
       </Frame>
     </SessionContext.Provider>
   );
+}
+
+/** The current place. It changes with the URL's fragment: by links, and by the browser's history. */
+function usePlace(): Place {
+  const [fragment, setFragment] = useState(location.hash);
+  useEffect(() => {
+    const read = () => setFragment(location.hash);
+    window.addEventListener('hashchange', read);
+    return () => window.removeEventListener('hashchange', read);
+  }, []);
+  return placeOf(fragment);
 }
 
 function ViewOf({ place, local }: { readonly place: Place; readonly local: boolean }) {

@@ -8,7 +8,6 @@ import { isKept, notificationResult } from '../results/notification-result.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';
-import { cursorOf, idOf } from './cursor.ts';
 
 export interface ListParts {
   readonly notifications: Pick<NotificationStore, 'newest'>;
@@ -45,4 +44,15 @@ function pageLength(notifications: readonly StoredNotification[]): number {
     return left < 0;
   });
   return end === -1 ? notifications.length : end;
+}
+
+/** The cursor of a page that starts with this notification: the bytes of its UUID, base64url. */
+export function cursorOf(notificationId: string): string {
+  return Buffer.from(notificationId.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+/** The UUID in a cursor. @param cursor 16 bytes. */
+function idOf(cursor: Uint8Array): string {
+  const hex = Buffer.from(cursor).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -7,7 +7,7 @@ import { operations } from '../../contract/openapi/operations.ts';
 import { withGeneratedParts } from '../../contract/openapi/reference.ts';
 import { pushServiceHosts } from '../../contract/push-services.ts';
 import { routes } from '../../contract/routes.ts';
-import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
+import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { version } from '../../package.json' with { type: 'json' };
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { startService } from '../fixtures/service.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
+import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { TableVariable } from '../../local/dynamodb/table-names.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';

@@ -6,7 +6,7 @@ import {
   type NotificationList,
   notificationListSchema,
 } from '../../contract/schemas/notification-list.ts';
-import { cursorOf } from '../../lambdas/list-notifications/cursor.ts';
+import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { expiryOf } from '../../lambdas/store/send-writes.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';

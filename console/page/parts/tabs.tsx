@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { nextTab } from './next-tab.ts';
 
 interface TabsProps<Name extends string> {
   /** What the tabs choose. */
@@ -49,4 +48,13 @@ export function Tabs<Name extends string>({ label, tabs, children }: TabsProps<N
       </div>
     </div>
   );
+}
+
+/** @returns the index of the tab that the key selects, of `count` tabs. */
+export function nextTab(key: string, index: number, count: number): number | undefined {
+  if (key === 'ArrowRight') return (index + 1) % count;
+  if (key === 'ArrowLeft') return (index - 1 + count) % count;
+  if (key === 'Home') return 0;
+  if (key === 'End') return count - 1;
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Issue } from '../../../contract/errors.ts';
 import { issuesOf } from '../../../contract/issues.ts';
 import { type SendBody, sendSchema } from '../../../contract/schemas/notification.ts';
+import type { ConsoleSettings } from '../../settings.ts';
 
 /** What the form has: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
 export interface SendForm {
@@ -69,6 +70,19 @@ export const emptySendForm: SendForm = {
   userIds: '',
   respondAsync: undefined,
 };
+
+/** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
+export function firstForm({ local }: ConsoleSettings): SendForm {
+  if (!local) return emptySendForm;
+  return {
+    ...emptySendForm,
+    title: 'The bells are ringing',
+    body: 'All of them, and all at once.',
+    // A click opens, or comes back to, this page.
+    url: `${location.origin}/`,
+    icon: `${location.origin}/bell.svg`,
+  };
+}
 
 /** Names of the form's members with a text. */
 export type TextName = {

@@ -6,7 +6,7 @@ import {
   hasNoSubscriber,
 } from '../../../console/page/delivery/delivery-text.ts';
 import { countOf, monthText, rateText } from '../../../console/page/format.ts';
-import { nextTab } from '../../../console/page/parts/next-tab.ts';
+import { nextTab } from '../../../console/page/parts/tabs.tsx';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
