@@ -1,4 +1,5 @@
 import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { describedProjectStore, projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
@@ -39,6 +40,10 @@ test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown
   [
     'the send of an idempotency key',
     (tables) => sendStore(database.dynamo, tables).earlier('shop', 'hash'),
+  ],
+  [
+    'the parts of a counter',
+    ({ usage }) => readParts(database.dynamo, subscriberCounter(usage, 'shop')),
   ],
   ['a project', ({ projects }) => projectStore(database.dynamo, projects, clock).find('shop')],
   [

@@ -148,6 +148,27 @@ describe.each([
   });
 });
 
+test('a unit that is given back while a counter is read is taken', async () => {
+  const projectId = await database.createProject();
+  const counter = subscriberCounter(database.tables.USAGE_TABLE, projectId);
+  const outcomes = ['part_full', 'taken'] as const;
+  const parts: string[] = [];
+  const outcome = await takeUnit(database.dynamo, counter, 0, 3, async ({ Key }) => {
+    parts.push(Key.period);
+    return outcomes[parts.length - 1]!;
+  });
+  expect(outcome).toBe('taken');
+  expect(parts).toEqual(['subscribers#3', 'subscribers#3']);
+});
+
+test('a unit of a project that is gone is not given back: its counter stays deleted', async () => {
+  const counter = subscriberCounter(database.tables.USAGE_TABLE, 'never-created');
+  const { giveBack, parts } = counterOperations(counter);
+  const error = await giveBack(3, 1).catch((failure: unknown) => failure);
+  expect(cancellationReasons(error).some(conditionFailed)).toBe(true);
+  expect(await parts()).toEqual(Array(8).fill(undefined));
+});
+
 test.each([0, 1, 7, 8, 9, 100, 1003])('the shares of a cap of %d add up to it', (cap) => {
   const shares = Array.from({ length: 8 }, (_, part) => shareOf(cap, part));
   expect(shares.reduce((sum, share) => sum + share, 0)).toBe(cap);

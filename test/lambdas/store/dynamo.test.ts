@@ -57,6 +57,17 @@ afterEach(async () => {
 const get = () => client.send(new GetCommand({ TableName: 'Projects', Key: { projectId: 'p' } }));
 const getAtOnce = (count: number) => Promise.all(Array.from({ length: count }, get));
 
+test('a connection that was lost makes the database unavailable', async () => {
+  const lost = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+  const parts = { sleep: async () => {}, random: () => 0, newToken: () => 'token' };
+  const sent = sendRepeatedly(
+    { input: {}, isTransaction: false },
+    () => Promise.reject(lost),
+    parts,
+  );
+  await expect(sent).rejects.toMatchObject({ code: 'unavailable', cause: lost });
+});
+
 describe('connections', () => {
   test('are used again for 30 s, by the wall clock', async () => {
     await getAtOnce(4);

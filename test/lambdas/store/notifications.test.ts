@@ -9,28 +9,28 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const notifications = () => notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
-
-test('a notification is found as it was sent, in its project only', async () => {
+/** A project with one notification, and two later ones that were cancelled before they began. */
+async function projectWithCancelled(): Promise<string> {
   const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  await sendsOf(database).begin(begun, null);
-  expect(await notifications().find(projectId, begun.id)).toEqual({
-    id: begun.id,
-    content: { title: 'T', url: 'https://example.com/' },
-    plan: begun.plan,
-    sentAt: begun.sentAt,
-  });
-  expect(await notifications().find('another-project', begun.id)).toBeUndefined();
-  expect(await notifications().find(projectId, 'unknown')).toBeUndefined();
+  const [first, ...cancelled] = ['1', '2', '3'].map((id) => ({
+    ...newNotification(projectId),
+    id,
+  }));
+  await sendsOf(database).begin(first!, null);
+  for (const one of cancelled) await sendsOf(database).cancel(one, 'r');
+  return projectId;
+}
+
+async function newest(limit: number, from?: string): Promise<readonly string[]> {
+  const store = notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
+  const found = await store.newest(await projectWithCancelled(), limit, from);
+  return found.map(({ id }) => id);
+}
+
+test('the list goes on after cancelled notifications', async () => {
+  expect(await newest(1)).toEqual(['1']);
 });
 
-test('a cancelled notification is not found', async () => {
-  const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  // The second cancellation leaves an item, so that a late begin fails.
-  await sendsOf(database).begin(begun, null);
-  await sendsOf(database).cancel(begun, 'r');
-  await sendsOf(database).cancel(begun, 'r');
-  expect(await notifications().find(projectId, begun.id)).toBeUndefined();
+test('the list includes the notification that it starts from', async () => {
+  expect(await newest(10, '1')).toEqual(['1']);
 });

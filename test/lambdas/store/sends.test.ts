@@ -219,6 +219,20 @@ describe('cancel', () => {
     expect(await talliesOf(database).find(begun.id, [0])).toMatchObject([{ ended: 'cancelled' }]);
   });
 
+  test('prevents that any other share is claimed later', async () => {
+    const projectId = await database.createProject();
+    const { plan, ...rest } = newNotification(projectId);
+    const begun = { ...rest, plan: { ...plan, shares: 3, talliesPerShare: 2 } };
+    await sends().begin(begun, 10);
+    await sends().cancel(begun, 'r');
+    const cancelled = { ended: 'cancelled' };
+    expect(await talliesOf(database).find(begun.id, [0, 2, 4])).toMatchObject([
+      cancelled,
+      cancelled,
+      cancelled,
+    ]);
+  });
+
   test('either undoes a send or leaves it to the invocation that claims it', async () => {
     const projectId = await database.createProject();
     for (let round = 0; round < 10; round += 1) {

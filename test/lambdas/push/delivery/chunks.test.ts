@@ -9,11 +9,11 @@ import { VirtualTime } from '../../../reliability/fixtures/virtual-time.ts';
 const vapid = { current: { number: 0, ...newVapidPair() } };
 
 /**
- * A delivery in virtual time. A push is accepted after these ms, never if undefined, or throttled for a
- * minute.
+ * A delivery in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute, or
+ * its subscription is gone.
  */
 function start(
-  responseMs: (origin: string) => number | 'throttled' | undefined,
+  responseMs: (origin: string) => number | 'throttled' | 'gone' | undefined,
   times: DeliveryTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
 ) {
   const time = new VirtualTime();
@@ -27,7 +27,8 @@ function start(
         if (ms === undefined) time.at(time.now() + timeoutMs, () => reject(silent));
         else if (ms === 'throttled') {
           resolve({ status: 429, headers: { 'retry-after': '60' }, body: '' });
-        } else {
+        } else if (ms === 'gone') resolve({ status: 410, headers: {}, body: '' });
+        else {
           time.at(time.now() + ms, () => resolve({ status: 201, headers: {}, body: '' }));
         }
       });
@@ -114,6 +115,14 @@ test('waits for a push service that throttles for longer than its times reach no
   running.add(recipientsAt(fcm, 100), vapid);
   expect(await time.until(running.end())).toMatchObject({ delivered: 100 });
   expect(time.now()).toBeLessThan(130_000);
+});
+
+test('removes who is gone for as long as its times are extended', async () => {
+  const times = extendedTimes();
+  const { running, time } = start(() => (time.now() < 90_000 ? 'throttled' : 'gone'), times);
+  extend(times, time);
+  running.add(recipientsAt(fcm, 20), vapid);
+  expect(await time.until(running.end())).toMatchObject({ removed: 20, failed: 0 });
 });
 
 test('starts no push after it was stopped', async () => {
