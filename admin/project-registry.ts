@@ -1,7 +1,7 @@
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  ScanCommand,
+  paginateScan,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
@@ -135,18 +135,10 @@ export function projectRegistry(
 
     /** All projects, unordered. */
     async *list(): AsyncGenerator<RegisteredProject> {
-      let startKey: Record<string, unknown> | undefined;
-      do {
-        const page = await dynamo.send(
-          new ScanCommand({
-            TableName: tables.projects,
-            ...publicFields,
-            ...(startKey && { ExclusiveStartKey: startKey }),
-          }),
-        );
-        yield* (page.Items ?? []) as RegisteredProject[];
-        startKey = page.LastEvaluatedKey;
-      } while (startKey);
+      const query = { TableName: tables.projects, ...publicFields };
+      for await (const { Items = [] } of paginateScan({ client: dynamo }, query)) {
+        yield* Items as RegisteredProject[];
+      }
     },
 
     /**

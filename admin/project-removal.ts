@@ -1,7 +1,7 @@
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  QueryCommand,
+  paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { partPeriods, subscriberCounter } from '../lambdas/store/counters.ts';
@@ -122,24 +122,21 @@ export async function removeProject(
   async function* keysIn({ table, keys, partitions }: OwnedTable): AsyncGenerator<readonly Key[]> {
     const [partitionKey, sortKey] = keys;
     for (const partition of partitions) {
-      let startKey: Key | undefined;
-      do {
-        const page = await dynamo.send(
-          new QueryCommand({
-            TableName: table,
-            KeyConditionExpression: '#partitionKey = :partition',
-            ExpressionAttributeValues: { ':partition': partition },
-            ProjectionExpression: '#partitionKey, #sortKey',
-            ExpressionAttributeNames: { '#partitionKey': partitionKey, '#sortKey': sortKey },
-            ConsistentRead: true,
-            Limit: pageSizeItems,
-            ...(startKey && { ExclusiveStartKey: startKey }),
-          }),
-        );
-        const found = (page.Items ?? []) as Key[];
-        yield found.filter(({ period }) => !counterPeriods.includes(period as string));
-        startKey = page.LastEvaluatedKey;
-      } while (startKey);
+      const pages = paginateQuery(
+        { client: dynamo },
+        {
+          TableName: table,
+          KeyConditionExpression: '#partitionKey = :partition',
+          ExpressionAttributeValues: { ':partition': partition },
+          ProjectionExpression: '#partitionKey, #sortKey',
+          ExpressionAttributeNames: { '#partitionKey': partitionKey, '#sortKey': sortKey },
+          ConsistentRead: true,
+          Limit: pageSizeItems,
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        yield Items.filter(({ period }) => !counterPeriods.includes(period));
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import {
   type DynamoDBDocumentClient,
-  QueryCommand,
+  paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
@@ -58,25 +58,23 @@ export function vapidRotation(
   /** Endpoint hashes of the subscriptions that use an earlier pair, page by page. Reads all subscriptions. */
   async function* ofEarlierPairs({ projectId, vapidPair }: RotatedProject) {
     for (let part = 0; part < partCount; part += 1) {
-      let startKey: Record<string, unknown> | undefined;
-      do {
-        const page = await dynamo.send(
-          new QueryCommand({
-            TableName: tables.subscriptions,
-            KeyConditionExpression: 'projectPart = :part',
-            FilterExpression: 'attribute_not_exists(pair) OR pair < :current',
-            ExpressionAttributeValues: {
-              ':part': projectPart(projectId, part),
-              ':current': vapidPair,
-            },
-            ProjectionExpression: 'endpointHash',
-            ConsistentRead: true,
-            ...(startKey && { ExclusiveStartKey: startKey }),
-          }),
-        );
-        yield (page.Items ?? []).map(({ endpointHash }) => endpointHash as Uint8Array);
-        startKey = page.LastEvaluatedKey;
-      } while (startKey);
+      const pages = paginateQuery(
+        { client: dynamo },
+        {
+          TableName: tables.subscriptions,
+          KeyConditionExpression: 'projectPart = :part',
+          FilterExpression: 'attribute_not_exists(pair) OR pair < :current',
+          ExpressionAttributeValues: {
+            ':part': projectPart(projectId, part),
+            ':current': vapidPair,
+          },
+          ProjectionExpression: 'endpointHash',
+          ConsistentRead: true,
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        yield Items.map(({ endpointHash }) => endpointHash as Uint8Array);
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
 
@@ -12,19 +12,15 @@ export async function* subscriptionPages(
   projectId: string,
 ): AsyncGenerator<readonly SubscriptionItem[]> {
   for (let part = 0; part < partCount; part += 1) {
-    let startKey: Record<string, unknown> | undefined;
-    do {
-      const page = await dynamo.send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: 'projectPart = :part',
-          ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
-          ConsistentRead: true,
-          ...(startKey && { ExclusiveStartKey: startKey }),
-        }),
-      );
-      yield (page.Items ?? []) as SubscriptionItem[];
-      startKey = page.LastEvaluatedKey;
-    } while (startKey);
+    const pages = paginateQuery(
+      { client: dynamo },
+      {
+        TableName: table,
+        KeyConditionExpression: 'projectPart = :part',
+        ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
+        ConsistentRead: true,
+      },
+    );
+    for await (const { Items = [] } of pages) yield Items as SubscriptionItem[];
   }
 }

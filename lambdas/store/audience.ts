@@ -1,8 +1,7 @@
 import {
   type DynamoDBDocumentClient,
-  QueryCommand,
+  paginateQuery,
   type QueryCommandInput,
-  type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../contract/audience.ts';
 import { byUserIndex } from './items.ts';
@@ -75,8 +74,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     const waiting = queries.values();
     const readNext = async () => {
       for (const query of waiting) {
-        for await (const page of pages(query, signal)) {
-          recipients.push(...page);
+        for await (const { Items = [] } of pages(query, signal)) {
+          recipients.push(...(Items as Recipient[]));
           if (recipients.length > limit) return;
         }
         if (recipients.length > limit) return;
@@ -87,22 +86,17 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     return { recipients: isCut ? recipients.slice(0, limit) : recipients, isCut };
   }
 
-  async function* pages(query: Query, abortSignal: AbortSignal | undefined) {
-    let ExclusiveStartKey: Record<string, unknown> | undefined;
-    do {
-      const page: QueryCommandOutput = await dynamo.send(
-        new QueryCommand({
-          ...query,
-          TableName: table,
-          ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, pair',
-          ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
-          ExclusiveStartKey,
-        }),
-        { abortSignal },
-      );
-      yield (page.Items ?? []) as Recipient[];
-      ExclusiveStartKey = page.LastEvaluatedKey;
-    } while (ExclusiveStartKey !== undefined);
+  function pages(query: Query, abortSignal: AbortSignal | undefined) {
+    return paginateQuery(
+      { client: dynamo },
+      {
+        ...query,
+        TableName: table,
+        ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, pair',
+        ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
+      },
+      { abortSignal },
+    );
   }
 }
 

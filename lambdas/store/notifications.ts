@@ -1,9 +1,4 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  type QueryCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { CancelledItem, NotificationItem, SendPlan } from './items.ts';
 import { recordExists } from './send-writes.ts';
@@ -55,24 +50,23 @@ export function notificationStore(
 
     async newest(projectId, limit, from = maxUuid) {
       const items: NotificationItem[] = [];
-      let ExclusiveStartKey: Record<string, unknown> | undefined;
-      do {
-        const page: QueryCommandOutput = await dynamo.send(
-          new QueryCommand({
-            TableName: table,
-            KeyConditionExpression: 'projectId = :projectId AND notificationId <= :from',
-            FilterExpression: recordExists,
-            ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
-            ScanIndexForward: false,
-            ConsistentRead: true,
-            Limit: limit,
-            ExclusiveStartKey,
-          }),
-        );
-        items.push(...((page.Items ?? []) as NotificationItem[]));
-        ExclusiveStartKey = page.LastEvaluatedKey;
+      const pages = paginateQuery(
+        { client: dynamo },
+        {
+          TableName: table,
+          KeyConditionExpression: 'projectId = :projectId AND notificationId <= :from',
+          FilterExpression: recordExists,
+          ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
+          ScanIndexForward: false,
+          ConsistentRead: true,
+          Limit: limit,
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        items.push(...(Items as NotificationItem[]));
         // DynamoDB applies the limit before the filter.
-      } while (items.length < limit && ExclusiveStartKey !== undefined);
+        if (items.length >= limit) break;
+      }
       return items.slice(0, limit).map(fromItem);
     },
   };

@@ -1,8 +1,7 @@
 import {
   type DynamoDBDocumentClient,
-  QueryCommand,
+  paginateQuery,
   type QueryCommandInput,
-  type QueryCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../contract/limits.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
@@ -69,27 +68,22 @@ export function userSubscriptions(
     }
   }
 
-  async function* pages(
+  function pages(
     projectId: string,
     userId: string,
     wanted: Pick<QueryCommandInput, 'Select' | 'ProjectionExpression'>,
     abortSignal: AbortSignal | undefined,
-  ): AsyncGenerator<QueryCommandOutput> {
-    let ExclusiveStartKey: Record<string, unknown> | undefined;
-    do {
-      const page: QueryCommandOutput = await dynamo.send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: byUserIndex,
-          KeyConditionExpression: 'projectUser = :user',
-          ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
-          ...wanted,
-          ExclusiveStartKey,
-        }),
-        { abortSignal },
-      );
-      yield page;
-      ExclusiveStartKey = page.LastEvaluatedKey;
-    } while (ExclusiveStartKey !== undefined);
+  ) {
+    return paginateQuery(
+      { client: dynamo },
+      {
+        TableName: table,
+        IndexName: byUserIndex,
+        KeyConditionExpression: 'projectUser = :user',
+        ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
+        ...wanted,
+      },
+      { abortSignal },
+    );
   }
 }

@@ -185,8 +185,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: audience,
     description: 'only the first page of a query is read',
-    from: 'while (ExclusiveStartKey !== undefined)',
-    to: 'while (false)',
+    from: 'recipients.push(...(Items as Recipient[]));',
+    to: 'recipients.push(...(Items as Recipient[])); break;',
   },
   {
     file: audience,
@@ -241,8 +241,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: notifications,
     description: 'a page of the list ends early after cancelled notifications',
-    from: 'while (items.length < limit && ExclusiveStartKey !== undefined)',
-    to: 'while (false)',
+    from: 'if (items.length >= limit) break;',
+    to: 'break;',
   },
   {
     file: notifications,

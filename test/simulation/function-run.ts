@@ -6,6 +6,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
+import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
 import type { World } from './world.ts';
 
@@ -126,7 +127,7 @@ export class FunctionRun {
         (input) => this.#call(withInput(command, input), abortSignal),
         parts,
       );
-    return { send } as unknown as DynamoDBDocumentClient;
+    return clientWith(send);
   }
 
   /** One call of the SDK: up to three attempts, and a token for a transaction that has none. */

@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../admin/project-removal.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
@@ -22,6 +21,7 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../lambdas/store/usage.ts';
+import { clientWith } from '../fixtures/client-with.ts';
 import { type DatabaseCommand, tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
@@ -367,9 +367,7 @@ export async function simulate(
 
   /** Reads every notification at once, without faults. */
   function watchNotifications(): void {
-    const dynamo = {
-      send: async (command: DatabaseCommand) => database.execute(command),
-    } as unknown as DynamoDBDocumentClient;
+    const dynamo = clientWith(async (command: DatabaseCommand) => database.execute(command));
     const parts = {
       notifications: notificationStore(dynamo, tables.notifications),
       tallies: tallyStore(dynamo, tables.tallies),

@@ -6,6 +6,7 @@ import {
   positionCount,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
@@ -166,7 +167,7 @@ test('a query of several pages is read to its end', async () => {
     input.ExclusiveStartKey === undefined
       ? { Items: [{ path: '/1' }], LastEvaluatedKey: { endpointHash: '1' } }
       : { Items: [{ path: '/2' }] };
-  const store = audienceStore({ send } as never, 'Subscriptions');
+  const store = audienceStore(clientWith(send), 'Subscriptions');
   const { recipients } = await store.everyone('shop', { from: 0, to: 1 }, options);
   expect(recipients).toEqual([{ path: '/1' }, { path: '/2' }]);
 });

@@ -12,6 +12,7 @@ import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { type Database, projectCreatedAt, startDatabase } from '../../fixtures/database.ts';
 import { Random } from '../time/random.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from './memory-database.ts';
@@ -44,11 +45,11 @@ test('the stores do the same on the database in memory and on the real engine', 
     const random = new Random(sequence);
     const projectId = await real.createProject();
     const database = new MemoryDatabase({ now: () => 0, pageSizeItems: 3 });
-    const memory = { send: async (command: DatabaseCommand) => database.execute(command) };
+    const memory = clientWith(async (command: DatabaseCommand) => database.execute(command));
     await copyProject(projectId, database, realNames);
     const both: readonly Stores[] = [
       { dynamo: real.dynamo, names: realNames },
-      { dynamo: memory as unknown as DynamoDBDocumentClient, names: tables },
+      { dynamo: memory, names: tables },
     ];
     const done: string[] = [];
     for (let number = 0; number < operationsPerSequence; number += 1) {

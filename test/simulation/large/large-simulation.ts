@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../../contract/audience.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { SigningProject } from '../../../contract/project.ts';
@@ -22,6 +21,7 @@ import {
 import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from '../database/memory-database.ts';
 import { Random } from '../time/random.ts';
 import { Scheduler } from '../time/scheduler.ts';
@@ -105,15 +105,13 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     scheduler.after(ms, () => controller.abort());
     return controller.signal;
   };
-  const dynamo = {
-    async send(command: DatabaseCommand) {
-      await passed(random.latency(model.callLatency.value / 1.6, 100));
-      wait = 0;
-      const result = database.execute(command);
-      await passed(wait);
-      return result;
-    },
-  } as unknown as DynamoDBDocumentClient;
+  const dynamo = clientWith(async (command: DatabaseCommand) => {
+    await passed(random.latency(model.callLatency.value / 1.6, 100));
+    wait = 0;
+    const result = database.execute(command);
+    await passed(wait);
+    return result;
+  });
 
   const shareParts = (): ShareParts => ({
     audiences: largeAudience(),
