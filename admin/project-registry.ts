@@ -4,9 +4,11 @@ import {
   paginateScan,
   TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { DeployedSettings } from '../contract/environment.ts';
 import { limitOf, type Plan, type VapidKeys } from '../contract/project.ts';
+import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
 import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
 import {
@@ -17,7 +19,6 @@ import {
 import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
-import { type PlanChange, type ProjectUpdate, planUpdate } from './plan-change.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
@@ -42,6 +43,9 @@ export interface NewProject {
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
 }
+
+/** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
+export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
 
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
@@ -70,7 +74,10 @@ export function projectRegistry(
   }
 
   /** @throws {ProjectNotFound} */
-  async function update(projectId: string, change: ProjectUpdate): Promise<RegisteredProject> {
+  async function update(
+    projectId: string,
+    change: Partial<UpdateCommandInput>,
+  ): Promise<RegisteredProject> {
     try {
       const { Attributes } = await dynamo.send(
         new UpdateCommand({
@@ -151,7 +158,12 @@ export function projectRegistry(
       changes: PlanChange,
       deployed: Pick<DeployedSettings, 'SUBSCRIBER_CAP' | 'MONTHLY_SEND_CAP'>,
     ): Promise<RegisteredProject> {
-      const project = await update(projectId, planUpdate(changes));
+      const limits = Object.entries(changes).map(([limit, value]) => [
+        limit,
+        value === 'default' ? undefined : value,
+      ]);
+      const change = attributeChanges(Object.fromEntries(limits), { inMap: 'plan' });
+      const project = await update(projectId, change);
       const { subscriberCap, monthlySendCap } = project.plan;
       await balanceParts(
         dynamo,

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../../contract/project.ts';
-import type { PlanChange } from '../plan-change.ts';
+import type { PlanChange } from '../project-registry.ts';
 
 /** The options that set a project's limits, as parsed. */
 export interface LimitOptions {

@@ -173,21 +173,17 @@ export function batchImport(
   /** Fails if the subscription was changed since the look-up: its browser knows better. */
   function update(item: ImportedSubscription, stored: SubscriptionItem) {
     const { p256dh, auth, updatedAt, projectUser, pair } = item;
-    const { ExpressionAttributeValues, ...changed } = attributeChanges({
+    const changed = {
       ...{ p256dh, auth, updatedAt },
       ...(projectUser !== undefined && { projectUser }),
       ...(pair !== undefined && { pair: storedPair(pair) }),
-    });
+    };
     return {
       Update: {
         TableName: tables.subscriptions,
         Key: keyOf(item),
         ConditionExpression: 'updatedAt = :readUpdatedAt',
-        ...changed,
-        ExpressionAttributeValues: {
-          ...ExpressionAttributeValues,
-          ':readUpdatedAt': stored.updatedAt,
-        },
+        ...attributeChanges(changed, { conditionValues: { readUpdatedAt: stored.updatedAt } }),
       },
     };
   }

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { EventType } from '../../contract/schemas/event.ts';
 import type { ShareResult } from '../../contract/share.ts';
+import { attributeChanges } from './attribute-changes.ts';
 import { isConditionFailure } from './dynamo.ts';
 import { type TallyItem, tallyKey } from './items.ts';
 
@@ -192,17 +193,12 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
     abortSignal: AbortSignal | undefined,
   ): Promise<void> {
     const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
-    const values = [...given, ...Object.entries(conditionValues)];
     await dynamo.send(
       new UpdateCommand({
         TableName: table,
         Key: { tally: tallyKey(notificationId, firstTally) },
-        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}`,
         ConditionExpression: condition,
-        ExpressionAttributeNames: Object.fromEntries(given.map(([name]) => [`#${name}`, name])),
-        ExpressionAttributeValues: Object.fromEntries(
-          values.map(([name, value]) => [`:${name}`, value]),
-        ),
+        ...attributeChanges(Object.fromEntries(given), { conditionValues }),
       }),
       { abortSignal },
     );
