@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { ipv6Groups } from '../../../contract/ipv6-groups.ts';
 
 /**
  * IPv4 ranges that are not globally reachable: IANA's special-purpose registry (RFC 6890), and
@@ -40,14 +41,14 @@ const private6 = rangesOf(privateIpv6, 'ipv6');
  * Whether an address is globally reachable. An IPv6 address that contains an IPv4 address is decided
  * by that: IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052 §2.1) and 6to4 (RFC 3056 §2).
  *
- * The ranges are checked by Node's `BlockList`. Only the parts of an IPv6 address are ours: a library
- * for addresses adds 12 kB to the bundle, and hides the list that this check is about.
+ * The ranges are checked by Node's `BlockList`. A library for addresses would hide the list that this
+ * check is about.
  * @returns false for text that is not an address, and for an address with a zone.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !private4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   const embedded = embeddedIpv4(groups);
   if (embedded !== undefined) return isPublicAddress(embedded);
   // In full: a BlockList treats a mapped address as the IPv4 address.
@@ -66,24 +67,6 @@ function embeddedIpv4(groups: readonly number[]): string | undefined {
 
 function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
-
-/** The eight groups of an IPv6 address, in any spelling. */
-function groupsOf(address: string): number[] {
-  const [, head, tail] = /^(.*?)(?:::(.*))?$/.exec(address) as unknown as [string, string, string?];
-  const before = partsOf(head);
-  const after = tail === undefined ? [] : partsOf(tail);
-  const zeros = Array<number>(8 - before.length - after.length).fill(0);
-  return [...before, ...zeros, ...after];
-}
-
-function partsOf(text: string): number[] {
-  return text.split(':').flatMap((part) => {
-    if (part === '') return [];
-    if (!part.includes('.')) return [Number.parseInt(part, 16)];
-    const [a, b, c, d] = part.split('.').map(Number) as [number, number, number, number];
-    return [(a << 8) | b, (c << 8) | d];
-  });
 }
 
 function rangesOf(ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
