@@ -13,6 +13,7 @@ import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { awsFacts } from '../doctor/aws-facts.ts';
 import type { DeploymentFacts } from '../doctor/facts.ts';
 import { localFacts } from '../doctor/local-facts.ts';
+import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import type { ProjectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
@@ -89,11 +90,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       cause,
     });
   });
-  const { dynamo, ...stores } = open(tables, {
-    endpoint: dynamodb.endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const { dynamo, ...stores } = open(tables, localConfig(dynamodb.endpoint));
   const facts = localFacts(baseUrl, lambda.endpoint, lambda.functions);
   return {
     ...stores,

@@ -1,4 +1,5 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { localConfig } from '../local-config.ts';
 import type { DeploymentFacts } from './facts.ts';
 import { functionFacts } from './function-facts.ts';
 
@@ -8,11 +9,7 @@ export function localFacts(
   endpoint: string,
   functionNames: readonly string[],
 ): DeploymentFacts & { close(): void } {
-  const lambda = new LambdaClient({
-    endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'operator', secretAccessKey: 'local' },
-  });
+  const lambda = new LambdaClient(localConfig(endpoint));
   return {
     apiUrl,
     quotas: undefined,

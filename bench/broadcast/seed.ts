@@ -1,12 +1,12 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { BatchWriteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { projectTables } from '../../local/dynamodb/table-names.ts';
-import { localRegion } from '../../local/template/references.ts';
 import type { StackAddress } from './stack-process.ts';
 
 export const projectId = 'bench';
@@ -29,11 +29,7 @@ export async function seed(
   subscribers: number,
   onProgress: (written: number) => void,
 ): Promise<string> {
-  const dynamo = documentClient({
-    endpoint,
-    region: localRegion,
-    credentials: { accessKeyId: 'bench', secretAccessKey: 'local' },
-  });
+  const dynamo = documentClient(localConfig(endpoint));
   try {
     const registry = projectRegistry(dynamo, projectTables(tables), () => new Date());
     const { project, secretKey } = await registry.create({

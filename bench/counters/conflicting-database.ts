@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { localConfig } from '../../admin/local-config.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 
 /** Which items the parts of a counter are. */
@@ -65,9 +66,7 @@ export function conflictingDatabase(layout: Layout): DynamoDBDocumentClient {
   }
 
   return documentClient({
-    endpoint: 'http://127.0.0.1:1',
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    ...localConfig('http://127.0.0.1:1'),
     requestHandler: {
       handle: async (request: Request) => ({ response: await respond(request) }),
     } as never,

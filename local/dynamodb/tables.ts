@@ -7,7 +7,8 @@ import {
   type TimeToLiveSpecification,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { localRegion, type Resolve, textResolver } from '../template/references.ts';
+import { localConfig } from '../../admin/local-config.ts';
+import { type Resolve, textResolver } from '../template/references.ts';
 import { resourcesOf, type Template } from '../template/template.ts';
 
 interface TableProperties {
@@ -44,13 +45,9 @@ export async function createTables(
   }
 }
 
-/** A client of the local database. Its credentials are arbitrary: no engine checks them. */
+/** A client of the local database. */
 export function localClient(endpoint: string): DynamoDBClient {
-  return new DynamoDBClient({
-    endpoint,
-    region: localRegion,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  return new DynamoDBClient(localConfig(endpoint));
 }
 
 async function createTable(

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { localConfig } from '../../admin/local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
 import { projectTables, type TableNames } from '../dynamodb/table-names.ts';
-import { localRegion } from '../template/references.ts';
 import type { LocalState } from './state-file.ts';
 
 export type DemoProject = LocalState['project'];
@@ -23,11 +23,7 @@ export async function demoProject(
   dynamodb: { readonly endpoint: string; readonly tables: TableNames },
   dataDir: string | undefined,
 ): Promise<DemoProject> {
-  const dynamo = documentClient({
-    endpoint: dynamodb.endpoint,
-    region: localRegion,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const dynamo = documentClient(localConfig(dynamodb.endpoint));
   try {
     const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
     const { Item } = await dynamo.send(

@@ -1,3 +1,4 @@
+import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { consoleFile } from '../../console/console-files.ts';
 import { type ConsolePages, consolePages } from '../../console/console-pages.ts';
@@ -6,7 +7,6 @@ import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 import { projectTables } from '../dynamodb/table-names.ts';
 import type { Stack } from '../stack.ts';
-import { localRegion } from '../template/references.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
 
@@ -29,11 +29,7 @@ export async function openLocalConsole(
   root: string,
   { baseUrl, pushService, dynamodb, project }: ConsoleStack,
 ): Promise<LocalConsole> {
-  const dynamo = documentClient({
-    endpoint: dynamodb.endpoint,
-    region: localRegion,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const dynamo = documentClient(localConfig(dynamodb.endpoint));
   const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
 
   async function knownProjects(): Promise<readonly KnownProject[]> {

@@ -1,5 +1,6 @@
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { localConfig } from '../../admin/local-config.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { Share } from '../../contract/share.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
@@ -116,11 +117,7 @@ describe.each(browserNames)('%s', (name) => {
 
     /** The variables of the function that sends, as an operator reads them. */
     async function sendVariables(): Promise<Readonly<Record<string, string>>> {
-      const operator = new LambdaClient({
-        endpoint: stack.lambdaEndpoint,
-        region: 'local',
-        credentials: { accessKeyId: 'operator', secretAccessKey: 'local' },
-      });
+      const operator = new LambdaClient(localConfig(stack.lambdaEndpoint));
       const FunctionName = functionNamed('Send');
       const { Environment } = await operator.send(
         new GetFunctionConfigurationCommand({ FunctionName }),
