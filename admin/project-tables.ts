@@ -1,8 +1,23 @@
+import { environment } from '../contract/environment.ts';
+
+const variables = {
+  projects: environment.projectsTable,
+  vapidKeys: environment.vapidKeysTable,
+  subscriptions: environment.subscriptionsTable,
+  usage: environment.usageTable,
+  notifications: environment.notificationsTable,
+  tallies: environment.talliesTable,
+} as const;
+
+type Variables = typeof variables;
+
 /** Names of the tables with items of projects. */
-export interface ProjectTables {
-  readonly projects: string;
-  readonly vapidKeys: string;
-  readonly subscriptions: string;
-  readonly usage: string;
-  readonly notifications: string;
+export type ProjectTables = { readonly [Table in keyof Variables]: string };
+
+/** @param names table names by the environment variable that contains them. */
+export function projectTables(
+  names: Readonly<Record<Variables[keyof Variables], string>>,
+): ProjectTables {
+  const tables = Object.entries(variables).map(([table, variable]) => [table, names[variable]]);
+  return Object.fromEntries(tables) as ProjectTables;
 }

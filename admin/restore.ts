@@ -28,7 +28,7 @@ export interface RestoreSide<Tables> {
   readonly tables: Tables;
 }
 
-type RestoredTables = Omit<ProjectTables, 'notifications'>;
+type RestoredTables = Omit<ProjectTables, 'notifications' | 'tallies'>;
 
 /** What a restore did for one project. */
 export interface RestoredProject extends ImportCounts {

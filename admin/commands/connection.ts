@@ -15,7 +15,7 @@ import type { DeploymentFacts } from '../doctor/facts.ts';
 import { localFacts } from '../doctor/local-facts.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import type { ProjectTables } from '../project-tables.ts';
+import { type ProjectTables, projectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
 import { ConnectionError } from './connection-error.ts';
 import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
@@ -29,7 +29,7 @@ export interface Connection {
   readonly registry: ProjectRegistry;
   readonly users: UserData;
   readonly dynamo: DynamoDBDocumentClient;
-  readonly tables: StackTables;
+  readonly tables: ProjectTables;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
@@ -38,10 +38,6 @@ export interface Connection {
   /** An endpoint that no browser has, at a push service that the stack accepts. */
   canaryEndpoint(id: string): string;
   close(): void;
-}
-
-export interface StackTables extends ProjectTables {
-  readonly tallies: string;
 }
 
 /** @throws {ConnectionError} */
@@ -76,14 +72,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     );
   });
   const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
-  const tables = {
-    projects: dynamodb.tables.PROJECTS_TABLE,
-    vapidKeys: dynamodb.tables.VAPID_KEYS_TABLE,
-    subscriptions: dynamodb.tables.SUBSCRIPTIONS_TABLE,
-    usage: dynamodb.tables.USAGE_TABLE,
-    notifications: dynamodb.tables.NOTIFICATIONS_TABLE,
-    tallies: dynamodb.tables.TALLIES_TABLE,
-  };
+  const tables = projectTables(dynamodb.tables);
   // The state file remains if the local stack was killed.
   await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
     throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {

@@ -9,7 +9,6 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { paginateListServiceQuotas, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Quotas } from '../../contract/quotas.ts';
-import type { ProjectTables } from '../project-tables.ts';
 import type { DeploymentFacts } from './facts.ts';
 import { functionFacts } from './function-facts.ts';
 
@@ -27,7 +26,7 @@ export interface AwsFactsOptions {
   readonly cloudFormation: CloudFormationClient;
   readonly dynamo: DynamoDBDocumentClient;
   /** Whose backups are asked for. */
-  readonly tables: ProjectTables;
+  readonly tables: Readonly<Record<string, string>>;
 }
 
 /** Asks AWS about a deployed stack. Every call only reads. */
@@ -95,7 +94,7 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
 
     async tablesWithoutBackup() {
       const found = await Promise.all(
-        Object.values<string>({ ...tables }).map(async (TableName) => {
+        Object.values(tables).map(async (TableName) => {
           const { ContinuousBackupsDescription: backups } = await dynamo.send(
             new DescribeContinuousBackupsCommand({ TableName }),
           );

@@ -2,11 +2,11 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { BatchWriteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import type { StackAddress } from './stack-process.ts';
 
 export const projectId = 'bench';

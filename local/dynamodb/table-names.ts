@@ -1,4 +1,3 @@
-import type { ProjectTables } from '../../admin/project-tables.ts';
 import { type EnvironmentName, environment } from '../../contract/environment.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 
@@ -23,16 +22,4 @@ export function tableNames(functions: readonly FunctionDefinition[]): TableNames
   const missing = variables.filter((name) => values[name] === undefined);
   if (missing.length > 0) throw new Error(`No function of the template has ${missing.join(', ')}.`);
   return Object.fromEntries(variables.map((name) => [name, values[name]])) as TableNames;
-}
-
-/** The tables that contain a project's items. */
-export function projectTables(names: TableNames): ProjectTables & { readonly tallies: string } {
-  return {
-    projects: names.PROJECTS_TABLE,
-    vapidKeys: names.VAPID_KEYS_TABLE,
-    subscriptions: names.SUBSCRIPTIONS_TABLE,
-    usage: names.USAGE_TABLE,
-    notifications: names.NOTIFICATIONS_TABLE,
-    tallies: names.TALLIES_TABLE,
-  };
 }

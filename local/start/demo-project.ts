@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { localConfig } from '../../admin/local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
-import { projectTables, type TableNames } from '../dynamodb/table-names.ts';
+import type { TableNames } from '../dynamodb/table-names.ts';
 import type { LocalState } from './state-file.ts';
 
 export type DemoProject = LocalState['project'];

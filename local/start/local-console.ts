@@ -1,11 +1,11 @@
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { consoleFile } from '../../console/console-files.ts';
 import { type ConsolePages, consolePages } from '../../console/console-pages.ts';
 import type { KnownProject } from '../../console/settings.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
-import { projectTables } from '../dynamodb/table-names.ts';
 import type { Stack } from '../stack.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../contract/limits.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 

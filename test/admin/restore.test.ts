@@ -1,5 +1,6 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { restoreProjects } from '../../admin/restore.ts';
 import { batchImport } from '../../admin/subscriptions/import-batch.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
@@ -8,7 +9,6 @@ import { projectStore } from '../../lambdas/store/projects.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectUsage } from '../../lambdas/store/usage.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { subscription } from '../fixtures/subscription.ts';

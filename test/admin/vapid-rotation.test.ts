@@ -7,12 +7,12 @@ import {
   ProjectNotFound,
 } from '../../admin/project-errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { projectTables } from '../../admin/project-tables.ts';
 import { readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../admin/project-tables.ts';
 import type { ItemSizes } from '../../bench/costs/capacity.ts';
 import { costs } from '../../bench/costs/cost-model.ts';
 import { costTable } from '../../bench/costs/cost-table.ts';
@@ -13,7 +14,6 @@ import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { projectTables } from '../../admin/project-tables.ts';
 import { importSubscriptions } from '../../admin/subscriptions/import.ts';
 import { batchImport, type ImportedSubscription } from '../../admin/subscriptions/import-batch.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
@@ -6,7 +7,6 @@ import type { NewNotification } from '../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
@@ -26,7 +26,7 @@ const clock = () => new Date(`${month}-20T12:00:00Z`);
 
 function stores() {
   const { dynamo } = database;
-  const tables = { ...projectTables(database.tables), tallies: database.tables.TALLIES_TABLE };
+  const tables = projectTables(database.tables);
   return {
     subscriptions: subscriptionStore(dynamo, tables, clock),
     sends: sendStore(dynamo, tables),

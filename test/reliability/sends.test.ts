@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { projectTables } from '../../admin/project-tables.ts';
 import { noCounts } from '../../lambdas/results/results.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { tallyKey } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { connect, type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
 import { type ProjectItems, readProjectItems } from './fixtures/project-items.ts';
@@ -93,7 +93,7 @@ test('a send is either cancelled or delivered, however the claims of its shares 
   const shares = 3;
   const property = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     const projectId = await database.createProject();
-    const tables = { ...projectTables(database.tables), tallies: database.tables.TALLIES_TABLE };
+    const tables = projectTables(database.tables);
     const sends = sendStore(scheduled, tables);
     const tallies = tallyStore(scheduled, tables.tallies);
     const plan = { subscribers: 60_000, shares, talliesPerShare: 2, respondedAsync: false };
@@ -136,7 +136,7 @@ test('concurrent sends are accepted up to the monthly cap exactly', async () => 
   const number = fc.integer({ min: 1, max: 40 });
   const property = fc.asyncProperty(number, number, number, async (earlier, cap, later) => {
     const projectId = await database.createProject();
-    const tables = { ...projectTables(database.tables), tallies: database.tables.TALLIES_TABLE };
+    const tables = projectTables(database.tables);
     const sends = sendStore(database.dynamo, tables);
     const sentAt = new Date('2126-11-20T12:00:00Z');
     const begin = async () => {

@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../admin/project-tables.ts';
 import type { VapidKeyItem } from '../../lambdas/store/items.ts';
-import { projectTables } from '../../local/dynamodb/table-names.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { secretKeyPattern } from '../../../contract/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 

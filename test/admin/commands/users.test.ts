@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 

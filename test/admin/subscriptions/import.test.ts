@@ -1,4 +1,5 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
 import { type ImportLinesParts, importLines } from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
@@ -6,7 +7,6 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subscription-lines.ts';

@@ -1,9 +1,9 @@
+import { projectTables } from '../../../admin/project-tables.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { describedProjectStore, projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
 // A local engine never reads stale items. What DynamoDB would do is seen only in the requests.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import {

@@ -1,4 +1,5 @@
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 

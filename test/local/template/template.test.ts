@@ -1,4 +1,5 @@
-import { projectTables, tableNames } from '../../../local/dynamodb/table-names.ts';
+import { projectTables } from '../../../admin/project-tables.ts';
+import { tableNames } from '../../../local/dynamodb/table-names.ts';
 import { readFunctions } from '../../../local/template/functions.ts';
 import { createResolver } from '../../../local/template/references.ts';
 import { type Resource, readAssembly } from '../../../local/template/template.ts';

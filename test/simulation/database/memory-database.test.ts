@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../../admin/project-removal.ts';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../lambdas/results/results.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
@@ -11,7 +12,6 @@ import { endpointHash, positionCount } from '../../../lambdas/store/subscription
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
-import { projectTables } from '../../../local/dynamodb/table-names.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Database, projectCreatedAt, startDatabase } from '../../fixtures/database.ts';
 import { Random } from '../time/random.ts';
@@ -37,10 +37,7 @@ interface Stores {
 
 test('the stores do the same on the database in memory and on the real engine', async () => {
   const { tables: names } = real;
-  const realNames = {
-    ...projectTables(names),
-    tallies: names.TALLIES_TABLE,
-  };
+  const realNames = projectTables(names);
   for (let sequence = seed; sequence < seed + sequences; sequence += 1) {
     const random = new Random(sequence);
     const projectId = await real.createProject();
