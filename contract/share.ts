@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { failureReasonNames } from './failure-reasons.ts';
+import { countsSchema } from './counts.ts';
 import { limits } from './limits.ts';
 import { notificationIdSchema, projectIdSchema } from './schemas/ids.ts';
-import { deliveryCountsSchema, notificationContentSchema } from './schemas/notification.ts';
+import { notificationContentSchema } from './schemas/notification.ts';
 
 /**
  * A share of a notification's audience: what one function delivers. Send passes it to deliver, or
@@ -51,11 +51,7 @@ export const shareSchema = z.object({
 export type Share = z.infer<typeof shareSchema>;
 
 /** The counts of a share that has ended. */
-export const shareResultSchema = z.extend(deliveryCountsSchema, {
-  /** Failures by their reason, adding up to `failed`. */
-  failures: z.partialRecord(z.enum(failureReasonNames), positive),
-  /** Recipients that were read and not attempted. */
-  unreached: count,
+export const shareResultSchema = z.extend(countsSchema, {
   /** Whether all recipients of the share were read. */
   isComplete: z.boolean(),
 });

@@ -1,10 +1,11 @@
 import type { Recipient } from '../../contract/audience.ts';
+import { noCounts } from '../../contract/counts.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import type { Delivery, StartDelivery } from '../push/delivery/delivery.ts';
-import { noCounts, storedResult } from '../results/results.ts';
+import { storedResult } from '../results/results.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { partOf } from '../store/subscription-keys.ts';

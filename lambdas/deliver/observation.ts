@@ -1,9 +1,9 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Counts } from '../../contract/counts.ts';
 import { type Failures, failureReasonNames, isForOwner } from '../../contract/failure-reasons.ts';
 import { pushMetrics } from '../../contract/metrics.ts';
 import { countChecker } from '../results/count-checker.ts';
-import type { ShareCounts } from '../store/tallies.ts';
 import type { ShareObserver } from './deliver-share.ts';
 
 type MetricValues = Partial<Record<keyof typeof pushMetrics, number>>;
@@ -37,7 +37,7 @@ export function logged({ projectId, notificationId }: Subject) {
 }
 
 /** The metrics of pushes with an unknown outcome, and of subscribers that were not attempted. */
-export function notDelivered({ failures, unreached }: ShareCounts): MetricValues {
+export function notDelivered({ failures, unreached }: Counts): MetricValues {
   return { interrupted: failures.interrupted ?? 0, unreached };
 }
 

@@ -1,6 +1,7 @@
+import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import type { Share } from '../../contract/share.ts';
-import { addCounts, interruptedCounts, noCounts } from '../results/results.ts';
-import type { Claim, ShareCounts, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
+import { interruptedCounts } from '../results/results.ts';
+import type { Claim, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
 import type { ReadChunk } from './chunk.ts';
 import { type ShareTimes, shareTimes } from './share-times.ts';
 
@@ -15,7 +16,7 @@ export interface ProgressParts {
   readonly tallies: Pick<TallyStore, 'save'>;
   readonly clock: () => Date;
   /** Counts of the recipients that this invocation has claimed, as far as they are final. */
-  readonly soFar: () => ShareCounts;
+  readonly soFar: () => Counts;
 }
 
 /** How far an invocation has come with a share, and until when the share is its own. */
@@ -63,7 +64,7 @@ export class ShareProgress {
     return this.position >= this.#share.to;
   }
 
-  get counts(): ShareCounts {
+  get counts(): Counts {
     return addCounts(this.#before, this.#parts.soFar());
   }
 

@@ -1,18 +1,17 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import type { Failures } from '../../contract/failure-reasons.ts';
+import type { Counts } from '../../contract/counts.ts';
 import { disagreement } from '../../contract/metrics.ts';
 import type { DeliveryCounts } from '../../contract/schemas/notification.ts';
 
-/** Counts of a notification or of one of its shares. */
-interface Counts extends DeliveryCounts {
-  readonly failures?: Failures | undefined;
-  readonly unreached?: number | undefined;
-}
+/** Counts as a response has them: without `failures` and `unreached` if there are none. */
+type RespondedCounts = DeliveryCounts & {
+  [Name in 'failures' | 'unreached']?: Counts[Name] | undefined;
+};
 
 /** Checks counts that a function has read or is about to return, without a call to the database. */
 export interface CountChecker {
   /** Counts of a notification or of one of its shares. */
-  notification(projectId: string, notificationId: string, counts: Counts): void;
+  notification(projectId: string, notificationId: string, counts: RespondedCounts): void;
   /** What a project has used, by the names of its counters. */
   usage(projectId: string, used: Readonly<Record<string, number>>): void;
 }
@@ -34,7 +33,11 @@ export function countChecker(logger: Pick<Logger, 'error'>): CountChecker {
   };
 }
 
-function contradictionsIn({ failures = {}, unreached = 0, ...counts }: Counts): readonly string[] {
+function contradictionsIn({
+  failures = {},
+  unreached = 0,
+  ...counts
+}: RespondedCounts): readonly string[] {
   const { attempted, delivered, removed, failed } = counts;
   const found = [...negatives({ attempted, delivered, removed, failed, unreached, ...failures })];
   if (attempted !== delivered + removed + failed) {

@@ -1,3 +1,4 @@
+import type { Counts } from '../../contract/counts.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type {
@@ -6,7 +7,6 @@ import type {
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { SendStore } from '../store/sends.ts';
-import type { ShareCounts } from '../store/tallies.ts';
 import type { RunParts } from './run-shares.ts';
 
 export interface SendParts extends RunParts {
@@ -23,7 +23,7 @@ export interface SendParts extends RunParts {
 /** What operators see of a send, besides its shares. */
 export interface SendObserver {
   /** The send has its response. The total is that of the shares that it waited for. */
-  sent(project: SigningProject, id: string, total: ShareCounts): void;
+  sent(project: SigningProject, id: string, total: Counts): void;
   /** A send could not be undone. */
   cancelFailed(project: SigningProject, id: string, error: unknown): void;
 }
@@ -57,7 +57,7 @@ export type SendOutcome =
   | { readonly kind: 'sent'; readonly result: SendResult }
   | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
 
-export function sentOutcome(id: string, total: ShareCounts): SendOutcome {
+export function sentOutcome(id: string, total: Counts): SendOutcome {
   const { attempted, delivered, removed, failed, failures, unreached } = total;
   return {
     kind: 'sent',

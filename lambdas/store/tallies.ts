@@ -4,14 +4,11 @@ import {
   type DynamoDBDocumentClient,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import type { Counts } from '../../contract/counts.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import type { ShareResult } from '../../contract/share.ts';
 import { attributeChanges } from './attribute-changes.ts';
 import { isConditionFailure } from './dynamo.ts';
 import { type TallyItem, tallyKey } from './items.ts';
-
-/** Outcomes of the recipients of a share, as they are stored. */
-export type ShareCounts = Omit<ShareResult, 'isComplete'>;
 
 /** A tally as it was read. The first tally of a share also has the share's progress and counts. */
 export interface Tally {
@@ -23,7 +20,7 @@ export interface Tally {
   readonly pending: number;
   /** Whether that is the end of the share: all of its recipients were read. */
   readonly isRead?: boolean | undefined;
-  readonly counts: ShareCounts;
+  readonly counts: Counts;
   readonly ended?: TallyItem['ended'];
   readonly shown: number;
   readonly clicked: number;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { recipient } from '../../bench/recipient.ts';
 import type { Recipient } from '../../contract/audience.ts';
-import type { DeliveryReport } from '../../lambdas/push/delivery/delivery.ts';
+import type { Counts } from '../../contract/counts.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
@@ -66,13 +66,7 @@ function settings(all: readonly Subscriber[], browsers: readonly SimulatedBrowse
   };
 }
 
-function expectConsistent({
-  attempted,
-  delivered,
-  removed,
-  failed,
-  failures,
-}: DeliveryReport): void {
+function expectConsistent({ attempted, delivered, removed, failed, failures }: Counts): void {
   expect(attempted).toBe(delivered + removed + failed);
   const reasons = Object.values(failures).reduce((sum, count) => sum + count, 0);
   expect(reasons).toBe(failed);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { projectTables } from '../../admin/project-tables.ts';
-import { noCounts } from '../../lambdas/results/results.ts';
+import { noCounts } from '../../contract/counts.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { tallyKey } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';

@@ -1,12 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type Counts, noCounts } from '../../contract/counts.ts';
 import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
-import type {
-  DeliveryOptions,
-  DeliveryReport,
-  StartDelivery,
-} from '../../lambdas/push/delivery/delivery.ts';
-import { noCounts } from '../../lambdas/results/results.ts';
+import type { DeliveryOptions, StartDelivery } from '../../lambdas/push/delivery/delivery.ts';
 import type { TallyStore } from '../../lambdas/store/tallies.ts';
 import { type InvariantName, invariants, violations } from './invariants.ts';
 import { type Breakage, simulate } from './simulation.ts';
@@ -161,14 +157,14 @@ function deliver(change: (original: StartDelivery) => StartDelivery): Breakage {
   return { parts: (parts) => ({ ...parts, startDelivery: change(parts.startDelivery) }) };
 }
 
-function reports(change: (report: DeliveryReport) => DeliveryReport): Breakage {
+function reports(change: (report: Counts) => Counts): Breakage {
   return deliver((original) => (options) => reporting(original(options), change));
 }
 
 /** A delivery with other counts. */
 function reporting(
   delivery: ReturnType<StartDelivery>,
-  change: (report: DeliveryReport) => DeliveryReport,
+  change: (report: Counts) => Counts,
 ): ReturnType<StartDelivery> {
   return {
     add: (...call) => delivery.add(...call),

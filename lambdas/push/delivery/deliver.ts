@@ -1,21 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { Recipient } from '../../../contract/audience.ts';
+import type { Counts } from '../../../contract/counts.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import { attempt, retryDelay } from './attempt.ts';
 import { Corrections } from './corrections.ts';
-import { Counts } from './counts.ts';
-import type {
-  Delivery,
-  DeliveryOptions,
-  DeliveryReport,
-  DeliverySettings,
-  StartDelivery,
-} from './delivery.ts';
+import type { Delivery, DeliveryOptions, DeliverySettings, StartDelivery } from './delivery.ts';
 import { promptMs } from './limiter.ts';
 import { useOtherPair } from './other-pair.ts';
 import type { FinalOutcome, Transient } from './outcome.ts';
+import { OutcomeCounter } from './outcome-counter.ts';
 import { Pace } from './pace.ts';
 import { type Push, pushesByOrigin } from './push.ts';
 import { nextToStart, type PushService, PushServices } from './push-service.ts';
@@ -29,7 +24,7 @@ export function delivery(settings: DeliverySettings): StartDelivery {
 class RunningDelivery implements Delivery {
   readonly #settings: DeliverySettings;
   readonly #options: DeliveryOptions;
-  readonly #counts = new Counts();
+  readonly #counts = new OutcomeCounter();
   readonly #services: PushServices;
   readonly #pace: Pace;
   readonly #removals: Removals;
@@ -86,7 +81,7 @@ class RunningDelivery implements Delivery {
     return false;
   }
 
-  async end(): Promise<DeliveryReport> {
+  async end(): Promise<Counts> {
     this.#isEnding = true;
     this.#giveUpTimedOut();
     if (this.#unsettled > 0) {
@@ -107,7 +102,7 @@ class RunningDelivery implements Delivery {
     this.#startPushes();
   }
 
-  soFar(): DeliveryReport {
+  soFar(): Counts {
     return this.#counts.report();
   }
 

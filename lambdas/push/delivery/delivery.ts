@@ -1,10 +1,8 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import type { Counts } from '../../../contract/counts.ts';
 import type { Failures } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import type {
-  DeliveryCounts,
-  NotificationContent,
-} from '../../../contract/schemas/notification.ts';
+import type { NotificationContent } from '../../../contract/schemas/notification.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { InFlightLimits } from './limiter.ts';
@@ -46,14 +44,6 @@ export interface DeliveryOptions {
   readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
 }
 
-/** `attempted + unreached` is the number of recipients when the delivery has ended. */
-export interface DeliveryReport extends DeliveryCounts {
-  /** Recipients that were not attempted because the time was over. 0 until `lastPushAt`. */
-  readonly unreached: number;
-  /** Failures by reason; they add up to `failed`. */
-  readonly failures: Failures;
-}
-
 /** Pushes to recipients that are added one chunk after another. */
 export interface Delivery {
   /** @param vapid the project's key pairs. Each push is signed with the pair of its subscription. */
@@ -64,12 +54,15 @@ export interface Delivery {
    * @returns false if no push may start any more.
    */
   wantsMore(): Promise<boolean>;
-  /** Resolves when all recipients are settled. None may be added from now on. */
-  end(): Promise<DeliveryReport>;
+  /**
+   * Resolves when all recipients are settled: `attempted + unreached` is their number. None may be added
+   * from now on.
+   */
+  end(): Promise<Counts>;
   /** Starts no further push. */
   stop(): void;
-  /** Counts of the recipients whose outcome is final. */
-  soFar(): DeliveryReport;
+  /** Counts of the recipients whose outcome is final. `unreached` is 0 until `lastPushAt`. */
+  soFar(): Counts;
 }
 
 export type StartDelivery = (options: DeliveryOptions) => Delivery;

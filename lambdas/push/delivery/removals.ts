@@ -1,7 +1,7 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { Counts } from './counts.ts';
 import type { DeliveryOptions } from './delivery.ts';
+import type { OutcomeCounter } from './outcome-counter.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Milliseconds after which a batch is removed that is not full. */
@@ -20,7 +20,7 @@ interface Group {
  */
 export class Removals {
   readonly #options: DeliveryOptions;
-  readonly #counts: Counts;
+  readonly #counts: OutcomeCounter;
   readonly #after: (ms: number, act: () => void) => void;
   readonly #end: AbortSignal;
   readonly #groups = new Map<number, Group>();
@@ -31,7 +31,7 @@ export class Removals {
    */
   constructor(
     options: DeliveryOptions,
-    counts: Counts,
+    counts: OutcomeCounter,
     after: (ms: number, act: () => void) => void,
     end: AbortSignal,
   ) {

@@ -1,10 +1,10 @@
+import { noCounts } from '../../../contract/counts.ts';
 import {
   deliverShare,
   type EndedShare,
   type ShareOutcome,
 } from '../../../lambdas/deliver/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from './fake-delivery.ts';
 import {
   allDelivered,

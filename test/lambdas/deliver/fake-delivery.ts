@@ -1,19 +1,17 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import { addCounts, type Counts, noCounts } from '../../../contract/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type {
   Delivery,
   DeliveryOptions,
-  DeliveryReport,
   StartDelivery,
 } from '../../../lambdas/push/delivery/delivery.ts';
-import { addCounts } from '../../../lambdas/results/results.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 
 /** What becomes of a chunk. */
 export interface FakeChunk {
-  readonly done: Promise<DeliveryReport>;
-  readonly soFar: () => DeliveryReport;
+  readonly done: Promise<Counts>;
+  readonly soFar: () => Counts;
 }
 
 export type PushChunk = (chunk: Chunk) => FakeChunk;
@@ -49,7 +47,7 @@ class FakeDelivery implements Delivery {
     return !this.#isStopped;
   }
 
-  async end(): Promise<DeliveryReport> {
+  async end(): Promise<Counts> {
     await this.#allDone();
     return this.soFar();
   }
@@ -58,7 +56,7 @@ class FakeDelivery implements Delivery {
     this.#isStopped = true;
   }
 
-  soFar(): DeliveryReport {
+  soFar(): Counts {
     return this.#chunks.map(({ soFar }) => soFar()).reduce(addCounts, noCounts);
   }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Context } from 'aws-lambda';
+import { noCounts } from '../../../contract/counts.ts';
 import { environment } from '../../../contract/environment.ts';
 import { type Share, shareSchema } from '../../../contract/share.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { talliesOf } from '../store/stored-notifications.ts';
 import { share } from './recorded-share-parts.ts';
 

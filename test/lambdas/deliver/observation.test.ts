@@ -1,8 +1,8 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
+import { noCounts } from '../../../contract/counts.ts';
 import { failureReasonNames } from '../../../contract/failure-reasons.ts';
 import type { Share } from '../../../contract/share.ts';
 import { faultLogger, type Publish, shareObserver } from '../../../lambdas/deliver/observation.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 
 test('a fault of every push is logged once per second', () => {
   const lines: unknown[] = [];

@@ -1,12 +1,11 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
 import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
 import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
-import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { VirtualTime } from '../../reliability/fixtures/virtual-time.ts';
 import { type FakeChunk, fakeDelivery, type PushChunk } from './fake-delivery.ts';
 import { memoryTallies } from './memory-tallies.ts';
@@ -63,14 +62,12 @@ function recipient(path: string, endpointHash: Uint8Array): Recipient {
 }
 
 /** How a chunk ends if all its pushes are accepted. */
-export function allDelivered({
-  recipients: { length },
-}: Pick<Chunk, 'recipients'>): DeliveryReport {
+export function allDelivered({ recipients: { length } }: Pick<Chunk, 'recipients'>): Counts {
   return { ...noCounts, attempted: length, delivered: length };
 }
 
 /** A chunk that never ends, because its function dies. */
-export function dying(soFar: DeliveryReport = noCounts): FakeChunk {
+export function dying(soFar: Counts = noCounts): FakeChunk {
   return { done: new Promise(() => {}), soFar: () => soFar };
 }
 

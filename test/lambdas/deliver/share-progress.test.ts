@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import { noCounts } from '../../../contract/counts.ts';
 import { ShareProgress } from '../../../lambdas/deliver/share-progress.ts';
 import type { TallyStore } from '../../../lambdas/store/tallies.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { invocation, share, startMs } from './recorded-share-parts.ts';
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
+import { noCounts } from '../../../contract/counts.ts';
 import { notificationSchema } from '../../../contract/schemas/notification.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { StoredNotification } from '../../../lambdas/store/notifications.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { project } from '../deliver/recorded-share-parts.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';

@@ -1,6 +1,6 @@
+import { noCounts } from '../../../contract/counts.ts';
 import { interruptedCounts, storedResult, totalOf } from '../../../lambdas/results/results.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 
 const complete = { ...noCounts, isComplete: true };
 const incomplete = { ...noCounts, isComplete: false };

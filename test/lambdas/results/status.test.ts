@@ -1,7 +1,7 @@
+import { noCounts } from '../../../contract/counts.ts';
 import { overAt, statusOf } from '../../../lambdas/results/status.ts';
 import { firstTallies } from '../../../lambdas/store/items.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 
 const sentAt = new Date('2026-11-20T12:00:00Z');
 const after = (ms: number) => new Date(sentAt.getTime() + ms);

@@ -1,8 +1,8 @@
+import { noCounts } from '../../../contract/counts.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import type { SendOutcome } from '../../../lambdas/send/sending.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { now, recordedParts, sendWith } from './recorded-parts.ts';
 
 const keyed = { idempotencyKey: 'order-1' };

@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { noCounts } from '../../../contract/counts.ts';
 import { shareInvoker } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { share } from '../deliver/recorded-share-parts.ts';
 
 interface Received {

@@ -1,9 +1,8 @@
+import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
-import type { DeliveryReport } from '../../../lambdas/push/delivery/delivery.ts';
 import { send } from '../../../lambdas/send/send.ts';
 import type { SendCall, SendParts } from '../../../lambdas/send/sending.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import {
   project,
@@ -15,7 +14,7 @@ import {
 export { project };
 
 /** How a chunk of three recipients ends, unless a test says otherwise. */
-export const report: DeliveryReport = {
+export const report: Counts = {
   attempted: 3,
   delivered: 1,
   removed: 1,

@@ -1,3 +1,4 @@
+import { noCounts } from '../../../contract/counts.ts';
 import type { Share } from '../../../contract/share.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import {
@@ -7,7 +8,6 @@ import {
   startShares,
 } from '../../../lambdas/send/run-shares.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import {
   allDelivered,

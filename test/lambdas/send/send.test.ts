@@ -1,6 +1,6 @@
+import { noCounts } from '../../../contract/counts.ts';
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import { fakeDelivery } from '../deliver/fake-delivery.ts';
 import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
 

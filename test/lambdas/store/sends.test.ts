@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { noCounts } from '../../../contract/counts.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { noCounts } from '../../fixtures/virtual-delivery.ts';
 import {
   claimFirstShare,
   newNotification,

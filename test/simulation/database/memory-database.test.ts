@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../../admin/project-removal.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { noCounts } from '../../../lambdas/results/results.ts';
+import { noCounts } from '../../../contract/counts.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';

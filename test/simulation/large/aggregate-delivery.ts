@@ -1,8 +1,8 @@
 import type { Recipient } from '../../../contract/audience.ts';
+import type { Counts } from '../../../contract/counts.ts';
 import type {
   Delivery,
   DeliveryOptions,
-  DeliveryReport,
   StartDelivery,
 } from '../../../lambdas/push/delivery/delivery.ts';
 import type { Random } from '../time/random.ts';
@@ -53,7 +53,7 @@ class AggregateDelivery implements Delivery {
     return this.#scheduler.now < this.#options.times.lastPushAt;
   }
 
-  async end(): Promise<DeliveryReport> {
+  async end(): Promise<Counts> {
     await this.#empty();
     await new Promise<void>((resolve) => this.#scheduler.after(model.pushLatency.value, resolve));
     await Promise.all(this.#removals);
@@ -65,7 +65,7 @@ class AggregateDelivery implements Delivery {
     this.#queue = [];
   }
 
-  soFar(): DeliveryReport {
+  soFar(): Counts {
     const { delivered, removed, notRemoved, unreached } = this.#counts;
     return {
       attempted: delivered + removed + notRemoved,

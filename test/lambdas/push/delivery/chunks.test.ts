@@ -1,9 +1,10 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
+import { noCounts } from '../../../../contract/counts.ts';
 import { delivery } from '../../../../lambdas/push/delivery/deliver.ts';
 import type { DeliveryTimes } from '../../../../lambdas/push/delivery/delivery.ts';
 import { inFlight } from '../../../../lambdas/push/delivery/limiter.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
-import { fcm, mozilla, noCounts, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 import { VirtualTime } from '../../../reliability/fixtures/virtual-time.ts';
 
 const vapid = { current: { number: 0, ...newVapidPair() } };

@@ -1,9 +1,5 @@
-import {
-  deliverVirtually,
-  fcm,
-  noCounts,
-  recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+import { noCounts } from '../../../../contract/counts.ts';
+import { deliverVirtually, fcm, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 
 const never = new Promise<never>(() => {});
 

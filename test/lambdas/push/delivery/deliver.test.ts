@@ -1,4 +1,5 @@
 import { recipient } from '../../../../bench/recipient.ts';
+import { noCounts } from '../../../../contract/counts.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { decrypt } from '../../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
@@ -7,7 +8,6 @@ import {
   deliverVirtually,
   fcm,
   mozilla,
-  noCounts,
   recipientsAt,
 } from '../../../fixtures/virtual-delivery.ts';
 

@@ -1,6 +1,7 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { recipient } from '../../../../bench/recipient.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
+import { noCounts } from '../../../../contract/counts.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
@@ -11,7 +12,6 @@ import {
   deliverVirtually,
   fcm,
   mozilla,
-  noCounts,
   recipientsAt,
 } from '../../../fixtures/virtual-delivery.ts';
 

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import https from 'node:https';
 import type { AddressInfo, LookupFunction } from 'node:net';
+import { noCounts } from '../../../../contract/counts.ts';
 import { vapidSigner } from '../../../../lambdas/push/crypto/vapid.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
 import { deliver } from '../../../fixtures/delivery.ts';
-import { deliverVirtually, noCounts, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { deliverVirtually, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 import { wildcardCertificate } from '../../../fixtures/wildcard-certificate.ts';
 
 const origins = Array.from({ length: 2000 }, (_, index) => `https://x${index}.push.apple.com`);

@@ -1,10 +1,6 @@
 import type { Recipient } from '../../../../contract/audience.ts';
-import {
-  deliverVirtually,
-  fcm,
-  noCounts,
-  recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+import { noCounts } from '../../../../contract/counts.ts';
+import { deliverVirtually, fcm, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
 
 const gone = () => ({ status: 410 });
 

@@ -1,9 +1,9 @@
+import { noCounts } from '../../../../contract/counts.ts';
 import {
   type Conduct,
   deliverVirtually,
   fcm,
   mozilla,
-  noCounts,
   recipientsAt,
 } from '../../../fixtures/virtual-delivery.ts';
 

@@ -1,8 +1,8 @@
+import type { Counts } from '../../../contract/counts.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import type { DeliveryReport } from './delivery.ts';
 
 /** Counts each recipient once, when it is settled. */
-export class Counts {
+export class OutcomeCounter {
   #delivered = 0;
   #removed = 0;
   #failed = 0;
@@ -26,7 +26,7 @@ export class Counts {
     this.#unreached += 1;
   }
 
-  report(): DeliveryReport {
+  report(): Counts {
     return {
       attempted: this.#delivered + this.#removed + this.#failed,
       delivered: this.#delivered,

@@ -1,0 +1,40 @@
+import * as z from 'zod/mini';
+import { type FailureReason, type Failures, failureReasonNames } from './failure-reasons.ts';
+import { deliveryCountsSchema } from './schemas/notification.ts';
+
+/** Outcomes of recipients: of a share, of what an invocation has delivered of it, or of a notification. */
+export const countsSchema = z.extend(deliveryCountsSchema, {
+  /** Failures by their reason, adding up to `failed`. */
+  failures: z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive())),
+  /** Recipients that were not attempted. */
+  unreached: z.int().check(z.nonnegative()),
+});
+export type Counts = z.infer<typeof countsSchema>;
+
+export const noCounts: Counts = {
+  attempted: 0,
+  delivered: 0,
+  removed: 0,
+  failed: 0,
+  failures: {},
+  unreached: 0,
+};
+
+export function addCounts(left: Counts, right: Counts): Counts {
+  return {
+    attempted: left.attempted + right.attempted,
+    delivered: left.delivered + right.delivered,
+    removed: left.removed + right.removed,
+    failed: left.failed + right.failed,
+    failures: addFailures(left.failures, right.failures),
+    unreached: left.unreached + right.unreached,
+  };
+}
+
+function addFailures(left: Failures, right: Failures): Failures {
+  const sum: Partial<Record<FailureReason, number>> = { ...left };
+  for (const [reason, number] of Object.entries(right) as [FailureReason, number][]) {
+    sum[reason] = (sum[reason] ?? 0) + number;
+  }
+  return sum;
+}
