@@ -107,7 +107,7 @@ export function projectRegistry(
       const project: ProjectItem = {
         projectId,
         name: name ?? projectId,
-        apiKeyHash: hashSecretKey(secretKey),
+        secretKeyHash: hashSecretKey(secretKey),
         vapidPublicKey: publicKey,
         vapidPair: 0,
         plan: plan ?? {},
@@ -194,12 +194,13 @@ export function projectRegistry(
         projectId,
         gracePeriodMs === 0
           ? {
-              UpdateExpression: 'SET apiKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
+              UpdateExpression:
+                'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
               ExpressionAttributeValues: hash,
             }
           : {
               UpdateExpression:
-                'SET previousKeyHash = apiKeyHash, previousKeyUntil = :until, apiKeyHash = :hash',
+                'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
               ExpressionAttributeValues: { ...hash, ':until': previousKeyUntil },
             },
       );
@@ -223,6 +224,6 @@ export function projectRegistry(
 }
 
 function withoutHashes(item: ProjectItem): RegisteredProject {
-  const { apiKeyHash, previousKeyHash, ...project } = item;
+  const { secretKeyHash, previousKeyHash, ...project } = item;
   return project;
 }

@@ -132,8 +132,8 @@ export const limits = {
   },
 } as const;
 
-/** The free tier: the limits where neither the deployment nor the project sets others. */
-export const freeTier = {
+/** The limits where neither the deployment nor the project sets others. */
+export const defaultLimits = {
   subscriberCap: 1000,
   monthlySendCap: 10_000,
   rateLimitPerMinute: 60,

@@ -33,7 +33,7 @@ export interface Project {
   /** ISO 8601. It tells a project from an earlier one of the same id. */
   readonly createdAt: string;
   /** SHA-256 of the secret key, hex. */
-  readonly apiKeyHash: string;
+  readonly secretKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly plan: Plan;

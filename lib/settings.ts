@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { freeTier } from '../contract/limits.ts';
+import { defaultLimits } from '../contract/limits.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 
 /** The default of the stage `dev`. Other stages must set the operator's address. */
@@ -92,11 +92,11 @@ const settings = z.strictObject({
   /** Part of the stack's name. Destroying the stage `dev` also deletes its data. */
   stage: stage.default('prod'),
   /** Most subscribers of a project, unless its plan has a cap. */
-  subscriberCap: count.default(freeTier.subscriberCap),
+  subscriberCap: count.default(defaultLimits.subscriberCap),
   /** Most notifications of a project per UTC month, unless its plan has a cap. */
-  monthlySendCap: count.default(freeTier.monthlySendCap),
+  monthlySendCap: count.default(defaultLimits.monthlySendCap),
   /** Requests per minute by address, project and action, unless the project's plan has a limit. */
-  rateLimitPerMinute: count.default(freeTier.rateLimitPerMinute),
+  rateLimitPerMinute: count.default(defaultLimits.rateLimitPerMinute),
   /** Pushes per second of one notification, over all functions that deliver it. */
   pushesPerSecond: count.default(20_000),
   /** Where a push service can reach the operator (RFC 8292 §2.1). */

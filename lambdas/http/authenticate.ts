@@ -25,8 +25,8 @@ export function authenticate<Found extends Project>(
       if (key === undefined || projectId === undefined) return;
       const project = await find(projectId, beforeTimeout(event.requestContext, context));
       const digest = createHash('sha256').update(key).digest();
-      const { apiKeyHash, previousKey } = project ?? {};
-      const isCurrent = matches(digest, apiKeyHash);
+      const { secretKeyHash, previousKey } = project ?? {};
+      const isCurrent = matches(digest, secretKeyHash);
       const isPrevious = matches(digest, previousKey?.hash);
       const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
       if (isCurrent || (isPrevious && isInGracePeriod)) event.project = project;

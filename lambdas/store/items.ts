@@ -11,7 +11,7 @@ export interface ProjectItem {
   readonly projectId: string;
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
-  readonly apiKeyHash: string;
+  readonly secretKeyHash: string;
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;

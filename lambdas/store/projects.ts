@@ -152,7 +152,7 @@ function fromItem(item: ProjectItem): Project {
   return {
     projectId: item.projectId,
     createdAt: item.createdAt,
-    apiKeyHash: item.apiKeyHash,
+    secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     plan: item.plan,
     vapid: {

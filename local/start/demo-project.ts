@@ -35,7 +35,7 @@ export async function demoProject(
     );
     const existing = Item as ProjectItem | undefined;
     const storedKey = dataDir === undefined ? undefined : await readKey(dataDir);
-    if (existing && storedKey && hashSecretKey(storedKey) === existing.apiKeyHash) {
+    if (existing && storedKey && hashSecretKey(storedKey) === existing.secretKeyHash) {
       return demoProjectOf(existing.vapidPublicKey, storedKey);
     }
     const { project, secretKey } = await createOrRotateKey(registry, existing !== undefined);

@@ -76,7 +76,7 @@ describe('create', () => {
     expect(item).toEqual({
       projectId,
       name: 'Bells',
-      apiKeyHash: hashSecretKey(secretKey),
+      secretKeyHash: hashSecretKey(secretKey),
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
       vapidPair: 0,
@@ -151,7 +151,7 @@ describe('list', () => {
     }
     const listed: string[] = [];
     for await (const project of registry.list()) {
-      expect(project).not.toHaveProperty('apiKeyHash');
+      expect(project).not.toHaveProperty('secretKeyHash');
       listed.push(project.projectId);
     }
     expect(listed).toEqual(expect.arrayContaining(wanted));
@@ -198,8 +198,8 @@ describe('rotateKey', () => {
     await create();
     const before = await projectItem();
     const { secretKey } = await registry.rotateKey(projectId, randomBytes);
-    expect(await projectItem()).toEqual({ ...before, apiKeyHash: hashSecretKey(secretKey) });
-    expect(before?.apiKeyHash).not.toBe(hashSecretKey(secretKey));
+    expect(await projectItem()).toEqual({ ...before, secretKeyHash: hashSecretKey(secretKey) });
+    expect(before?.secretKeyHash).not.toBe(hashSecretKey(secretKey));
   });
 
   it('keeps the previous key for the grace period, until the next rotation', async () => {
@@ -208,13 +208,16 @@ describe('rotateKey', () => {
     const first = await registry.rotateKey(projectId, randomBytes, 60_000);
     expect(await projectItem()).toEqual({
       ...before,
-      apiKeyHash: hashSecretKey(first.secretKey),
-      previousKeyHash: before?.apiKeyHash,
+      secretKeyHash: hashSecretKey(first.secretKey),
+      previousKeyHash: before?.secretKeyHash,
       previousKeyUntil: new Date(clock().getTime() + 60_000).toISOString(),
     });
     expect(first.project).not.toHaveProperty('previousKeyHash');
     const second = await registry.rotateKey(projectId, randomBytes);
-    expect(await projectItem()).toEqual({ ...before, apiKeyHash: hashSecretKey(second.secretKey) });
+    expect(await projectItem()).toEqual({
+      ...before,
+      secretKeyHash: hashSecretKey(second.secretKey),
+    });
   });
 
   it('creates no project for an unknown id', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { freeTier, limits } from '../../contract/limits.ts';
+import { defaultLimits, limits } from '../../contract/limits.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import type { Operation } from '../../contract/openapi/operation.ts';
 import { operations } from '../../contract/openapi/operations.ts';
@@ -102,9 +102,9 @@ test.each([
   limits.notificationRetentionDays,
   limits.page,
   limits.largestPage,
-  freeTier.rateLimitPerMinute,
-  freeTier.monthlySendCap,
-  freeTier.subscriberCap,
+  defaultLimits.rateLimitPerMinute,
+  defaultLimits.monthlySendCap,
+  defaultLimits.subscriberCap,
 ])('docs/api.md states the limit %i', (limit) => {
   expect(reference).toMatch(new RegExp(`\\b${limit.toLocaleString('en-US')}\\b`));
 });

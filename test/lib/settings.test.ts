@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freeTier } from '../../contract/limits.ts';
+import { defaultLimits } from '../../contract/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 
@@ -17,10 +17,10 @@ function mistakesOf(context: Record<string, unknown>): string[] {
   return [];
 }
 
-test('the defaults are the stage prod and the limits of the free tier', () => {
+test('the defaults are the stage prod and the default limits', () => {
   expect(readSettings({ vapidSubject })).toEqual({
     stage: 'prod',
-    ...freeTier,
+    ...defaultLimits,
     pushesPerSecond: 20_000,
     vapidSubject,
     extraPushOrigins: [],

@@ -107,7 +107,7 @@ export async function simulate(
   const project: SigningProject = {
     projectId,
     createdAt: new Date(world.startsAt).toISOString(),
-    apiKeyHash: '',
+    secretKeyHash: '',
     plan: { monthlySendCap: scenario.monthlyCap },
     vapid: { current: pair(1), previous: pair(0) },
   };

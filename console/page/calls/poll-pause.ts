@@ -1,7 +1,7 @@
 import type { NotificationStatus } from '../../../contract/schemas/notification.ts';
 
 /**
- * Milliseconds until the counts are read again; undefined to stop. The free tier allows 60 reads per
+ * Milliseconds until the counts are read again; undefined to stop. The default rate limit allows 60 reads per
  * minute, which several open pages share.
  * @param elapsedMs since the first read.
  * @param retryAfter seconds, if the service asked for a pause.

@@ -15,7 +15,7 @@ export const startMs = Date.parse('2026-11-20T12:00:00Z');
 export const project: SigningProject = {
   projectId: 'shop',
   createdAt: '2026-11-01T00:00:00.000Z',
-  apiKeyHash: '',
+  secretKeyHash: '',
   vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
   plan: {},
 };

@@ -14,7 +14,7 @@ const hash = (key: string) => createHash('sha256').update(key).digest('hex');
 const project: Project = {
   projectId: 'shop',
   createdAt: '2026-11-01T00:00:00.000Z',
-  apiKeyHash: hash(currentKey),
+  secretKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   plan: {},
   vapid: { current: { number: 0, publicKey: 'public' } },

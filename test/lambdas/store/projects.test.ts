@@ -20,7 +20,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
   const Item: ProjectItem = {
     projectId,
     name: 'A project',
-    apiKeyHash: 'ab'.repeat(32),
+    secretKeyHash: 'ab'.repeat(32),
     vapidPublicKey: 'public',
     vapidPair: 0,
     plan: {},
@@ -37,7 +37,7 @@ test('find returns the fields that functions need', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     createdAt: '2026-11-20T12:00:00.000Z',
-    apiKeyHash: 'ab'.repeat(32),
+    secretKeyHash: 'ab'.repeat(32),
     plan: { subscriberCap: null, monthlySendCap: 5 },
     vapid: { current: { number: 0, publicKey: 'public' } },
   });
@@ -88,13 +88,13 @@ test('a project is cached for 30 s', async () => {
   await put('changed');
   const one = store();
   await one.find('changed');
-  await put('changed', { apiKeyHash: 'cd'.repeat(32) });
+  await put('changed', { secretKeyHash: 'cd'.repeat(32) });
   now = new Date('2026-11-20T12:00:29.999Z');
   const before = database.calls();
-  expect((await one.find('changed'))?.apiKeyHash).toBe('ab'.repeat(32));
+  expect((await one.find('changed'))?.secretKeyHash).toBe('ab'.repeat(32));
   expect(database.calls()).toBe(before);
   now = new Date('2026-11-20T12:00:30Z');
-  expect((await one.find('changed'))?.apiKeyHash).toBe('cd'.repeat(32));
+  expect((await one.find('changed'))?.secretKeyHash).toBe('cd'.repeat(32));
 });
 
 test('an unknown project is cached for 5 s', async () => {

@@ -53,7 +53,7 @@ const projectId = 'shop';
 const project: SigningProject = {
   projectId,
   createdAt: '2026-11-01T00:00:00.000Z',
-  apiKeyHash: '',
+  secretKeyHash: '',
   plan: { monthlySendCap: null },
   vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
 };
