@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { secretKeyPrefix } from '../contract/limits.ts';
+import { secretKeyPrefix } from '../contract/formats.ts';
 
 /** A source of random bytes, such as `randomBytes` of `node:crypto`. */
 export type RandomSource = (sizeBytes: number) => Buffer;

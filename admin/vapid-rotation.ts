@@ -4,7 +4,7 @@ import {
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../contract/limits.ts';
+import { shareSizes } from '../contract/share-sizes.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import { projectCacheMs } from '../lambdas/store/projects.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
@@ -160,8 +160,8 @@ export function vapidRotation(
       }
       let removed = 0;
       for await (const hashes of ofEarlierPairs(project)) {
-        for (let at = 0; at < hashes.length; at += limits.removalBatch) {
-          const batch = hashes.slice(at, at + limits.removalBatch);
+        for (let at = 0; at < hashes.length; at += shareSizes.removalBatch) {
+          const batch = hashes.slice(at, at + shareSizes.removalBatch);
           removed += await subscriptions.removeBatch(projectId, batch);
           onProgress(removed);
         }

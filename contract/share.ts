@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { countsSchema } from './counts.ts';
-import { limits } from './limits.ts';
 import { notificationIdSchema, projectIdSchema } from './schemas/ids.ts';
 import { notificationContentSchema } from './schemas/notification.ts';
+import { shareSizes } from './share-sizes.ts';
 
 /**
  * A share of a notification's audience: what one function delivers. Send passes it to deliver, or
@@ -26,7 +26,7 @@ export const shareSchema = z.object({
   eventWindow: count,
   /** The share's first tally and how many it has. */
   firstTally: count,
-  tallies: positive.check(z.maximum(limits.share.tallies)),
+  tallies: positive.check(z.maximum(shareSizes.tallies)),
   /** The user ids of the share; absent in a broadcast. */
   userIds: z.optional(z.array(z.string())),
   /**

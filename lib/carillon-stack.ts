@@ -1,9 +1,9 @@
 import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { type DeployedSettings, environment } from '../contract/environment.ts';
-import { limits } from '../contract/limits.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import type { RouteName } from '../contract/routes.ts';
+import { sendTimeline } from '../contract/timeline.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
@@ -63,7 +63,7 @@ export class CarillonStack extends Stack {
     const send = new ServiceFunction(this, 'Send', {
       name: 'send',
       memorySize: 1769,
-      timeout: Duration.millis(limits.send.timeoutMs),
+      timeout: Duration.millis(sendTimeline.timeoutMs),
       root,
       disposable,
     });

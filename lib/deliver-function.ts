@@ -3,7 +3,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../contract/environment.ts';
-import { limits } from '../contract/limits.ts';
+import { shareTimeline } from '../contract/timeline.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
 type DeliverFunctionProps = Pick<ServiceFunctionProps, 'root' | 'disposable'>;
@@ -16,13 +16,13 @@ export class DeliverFunction extends ServiceFunction {
       name: 'deliver',
       // As for send: encryption is work for one thread, so one whole CPU.
       memorySize: 1769,
-      timeout: Duration.millis(limits.share.timeoutMs),
+      timeout: Duration.millis(shareTimeline.timeoutMs),
     });
     // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
     // and its counts are in the database.
     this.configureAsyncInvoke({
       retryAttempts: 2,
-      maxEventAge: Duration.millis(limits.share.startWithinMs),
+      maxEventAge: Duration.millis(shareTimeline.startWithinMs),
     });
   }
 

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError } from 'commander';
-import { projectIdPattern } from '../../contract/limits.ts';
+import { projectIdPattern } from '../../contract/formats.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import type { Terminal } from '../terminal/terminal.ts';

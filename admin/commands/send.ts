@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { limits, secretKeyPattern } from '../../contract/limits.ts';
+import { secretKeyPattern } from '../../contract/formats.ts';
 import type { Accepted, SendResult } from '../../contract/schemas/notification.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
@@ -51,7 +52,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           ...(url !== undefined && { url }),
           ...(user !== undefined && { userIds: [user] }),
         };
-        const isLarge = user === undefined && subscribers > limits.share.recipients;
+        const isLarge = user === undefined && subscribers > shareSizes.recipients;
         const result = await (isLarge
           ? carillon.send(notification, { respondAsync: true })
           : carillon.send(notification));

@@ -1,5 +1,6 @@
-import { limits } from '../../contract/limits.ts';
 import { eventMetrics, pushMetrics } from '../../contract/metrics.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
+import { shareTimeline } from '../../contract/timeline.ts';
 import { divide } from '../../lambdas/send/divide.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { type ItemSizes, queryUnits, totalUnits, type Units } from './capacity.ts';
@@ -201,8 +202,8 @@ function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
   const { itemBytes: sizes, memory, pushesPerSecond } = inputs;
   const { shares, talliesPerShare } = divide({ subscribers }, pushesPerSecond, true);
   const duration = subscribers / pushesPerSecond;
-  const chunks = Math.ceil(duration / limits.share.chunkSeconds);
-  const saves = Math.ceil((duration * 1000) / limits.share.saveEveryMs);
+  const chunks = Math.ceil(duration / shareSizes.chunkSeconds);
+  const saves = Math.ceil((duration * 1000) / shareTimeline.saveEveryMs);
   const talliesWritten = shares * (talliesPerShare - 1 + chunks + saves + 1);
   const { reads, writes } = totalUnits(
     [

@@ -1,4 +1,4 @@
-import { limits } from '../../contract/limits.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { shareOf } from '../../lambdas/store/counters.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 
@@ -71,10 +71,10 @@ export const databaseCalls = {
 export function removals(gone: number): string[] {
   const parts = Array.from({ length: partCount }, (_, part) => shareOf(gone, part));
   return parts.flatMap((inPart) => {
-    const batches = Math.ceil(inPart / limits.removalBatch);
+    const batches = Math.ceil(inPart / shareSizes.removalBatch);
     return Array.from({ length: batches }, (_, batch) => {
-      const left = inPart - batch * limits.removalBatch;
-      const items = Array<string>(Math.min(left, limits.removalBatch)).fill('Subscriptions');
+      const left = inPart - batch * shareSizes.removalBatch;
+      const items = Array<string>(Math.min(left, shareSizes.removalBatch)).fill('Subscriptions');
       return ['TransactWriteItems', ...items, 'Usage'].join(' ');
     });
   });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { projectIdPattern } from '../limits.ts';
+import { projectIdPattern } from '../formats.ts';
 
 export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
 export const notificationIdSchema = z.uuid();

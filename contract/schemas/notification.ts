@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
-import { idempotencyKeyPattern, limits } from '../limits.ts';
+import { idempotencyKeyPattern } from '../formats.ts';
+import { limits } from '../limits.ts';
 import { count, object, text, userId, webUrl, wrong } from './fields.ts';
 import { sendCombinations, sendOptions } from './send-options.ts';
 

@@ -1,7 +1,7 @@
 import type { Recipient } from '../../contract/audience.ts';
-import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import type { Share } from '../../contract/share.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import type { AudienceStore } from '../store/audience.ts';
 
 export interface ReadChunk {
@@ -20,7 +20,7 @@ export async function readChunk(
   signal: AbortSignal,
 ): Promise<ReadChunk> {
   const { projectId, userIds, consistent } = share;
-  const options = { limit: limits.share.recipients, consistent, signal };
+  const options = { limit: shareSizes.recipients, consistent, signal };
   for (let { step } = share; ; step = Math.ceil(step / 2)) {
     const to = Math.min(position + step, share.to);
     const { recipients, isCut } = userIds

@@ -1,9 +1,9 @@
 import type { Recipient } from '../../contract/audience.ts';
 import { noCounts } from '../../contract/counts.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
-import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
+import { shareTimeline } from '../../contract/timeline.ts';
 import type { Delivery, StartDelivery } from '../push/delivery/delivery.ts';
 import { storedResult } from '../results/results.ts';
 import type { AudienceStore } from '../store/audience.ts';
@@ -194,7 +194,7 @@ class ShareDelivery {
   /** Stores the counts while pushes continue. Stops these when they may not continue. */
   async #saveRegularly(delivery: Delivery): Promise<void> {
     for (;;) {
-      await this.#parts.sleep(limits.share.saveEveryMs, this.#pushed.signal);
+      await this.#parts.sleep(shareTimeline.saveEveryMs, this.#pushed.signal);
       const signal = this.#parts.abortAfter(this.#progress.times.endAt - this.#now());
       // The next write replaces one that failed.
       const saving = this.#progress.save(signal).catch(() => {});
@@ -223,7 +223,7 @@ class ShareDelivery {
     let tally = first;
     while (this.#isAsync && tally.ended === undefined) {
       const { until, by, step } = tally.claim!;
-      const over = until + limits.share.clockDifferenceMs;
+      const over = until + shareTimeline.clockDifferenceMs;
       if (over > this.#invocation.endsAt) return tally;
       await this.#parts.sleep(Math.max(0, over - this.#now()));
       const { notificationId, firstTally } = this.#share;

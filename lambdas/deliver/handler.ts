@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Context } from 'aws-lambda';
 import { readEnvironment } from '../../contract/environment.ts';
-import { limits } from '../../contract/limits.ts';
 import { metricNamespace } from '../../contract/metrics.ts';
 import { type DeliverResponse, shareSchema } from '../../contract/share.ts';
+import { shareTimeline } from '../../contract/timeline.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
@@ -32,6 +32,6 @@ const parts = {
 export async function handler(event: unknown, context: Context): Promise<DeliverResponse> {
   const share = shareSchema.parse(event);
   logInvocation(logger, context, share.requestId);
-  const endsAt = Date.now() + context.getRemainingTimeInMillis() - limits.share.lastWritesMs;
+  const endsAt = Date.now() + context.getRemainingTimeInMillis() - shareTimeline.lastWritesMs;
   return deliver(parts, share, { id: randomUUID(), endsAt });
 }

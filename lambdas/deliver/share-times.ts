@@ -1,5 +1,5 @@
-import { limits } from '../../contract/limits.ts';
 import type { Share } from '../../contract/share.ts';
+import { shareTimeline } from '../../contract/timeline.ts';
 import type { DeliveryTimes } from '../push/delivery/delivery.ts';
 
 /**
@@ -36,7 +36,7 @@ function awaitedTimes({ lastPushAt, endAt }: NonNullable<Share['deadline']>): Sh
   return {
     ...{ lastPushAt, lastRetryAt: lastPushAt, endAt, lastChunkAt: lastPushAt },
     chunkEndAt: () => endAt,
-    claimUntil: () => endAt + limits.share.lastWritesMs,
+    claimUntil: () => endAt + shareTimeline.lastWritesMs,
     claimed: () => {},
   };
 }
@@ -50,27 +50,27 @@ class ExtendedTimes implements ShareTimes {
   }
 
   get lastPushAt(): number {
-    return this.#lastsUntil - limits.share.lastPushBeforeEndMs;
+    return this.#lastsUntil - shareTimeline.lastPushBeforeEndMs;
   }
 
   get lastRetryAt(): number {
-    return this.#endsAt - limits.share.lastPushBeforeEndMs;
+    return this.#endsAt - shareTimeline.lastPushBeforeEndMs;
   }
 
   get endAt(): number {
-    return this.#lastsUntil - limits.share.lastWritesMs;
+    return this.#lastsUntil - shareTimeline.lastWritesMs;
   }
 
   get lastChunkAt(): number {
-    return this.#endsAt - limits.share.lastChunkBeforeEndMs;
+    return this.#endsAt - shareTimeline.lastChunkBeforeEndMs;
   }
 
   chunkEndAt(now: number): number {
-    return now + limits.share.claimMs;
+    return now + shareTimeline.claimMs;
   }
 
   claimUntil(now: number, isLast: boolean): number {
-    return isLast ? now : now + limits.share.claimMs;
+    return isLast ? now : now + shareTimeline.claimMs;
   }
 
   claimed(until: number): void {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
-import { secretKeyPattern } from '../../contract/limits.ts';
+import { secretKeyPattern } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
 import { beforeTimeout } from './before-timeout.ts';
 import type { FindProject } from './find-project.ts';

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { limits } from '../../contract/limits.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 
 /** Time for the response after the last call to the database has been given up. */
 const lastMs = 1000;
@@ -14,7 +14,7 @@ export function beforeTimeout(
   { timeEpoch }: Arrival,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): AbortSignal {
-  const gatewayMs = timeEpoch + limits.send.endMs - Date.now();
+  const gatewayMs = timeEpoch + sendTimeline.endMs - Date.now();
   const functionMs = context.getRemainingTimeInMillis() - lastMs;
   return AbortSignal.timeout(Math.max(0, Math.min(gatewayMs, functionMs)));
 }

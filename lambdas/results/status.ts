@@ -1,5 +1,5 @@
-import { limits } from '../../contract/limits.ts';
 import type { NotificationStatus } from '../../contract/schemas/notification.ts';
+import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import type { Tally } from '../store/tallies.ts';
 
@@ -26,8 +26,8 @@ export function overAt(
 ): number {
   const sent = sentAt.getTime();
   const claimedUntil = tally?.claim?.until;
-  if (!respondedAsync) return claimedUntil ?? sent + limits.send.timeoutMs;
+  if (!respondedAsync) return claimedUntil ?? sent + sendTimeline.timeoutMs;
   // A repetition may be throttled until its event is too old, and then runs as long as a function may.
-  const { startWithinMs, timeoutMs, clockDifferenceMs } = limits.share;
+  const { startWithinMs, timeoutMs, clockDifferenceMs } = shareTimeline;
   return Math.max(claimedUntil ?? 0, sent + startWithinMs + timeoutMs) + clockDifferenceMs;
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
 import type { Share } from '../../contract/share.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import { totalOf } from '../results/results.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import { cancel } from './cancel.ts';
@@ -25,8 +25,8 @@ export async function deliverNotification(
 ): Promise<SendOutcome> {
   const { startedAt } = sending;
   const deadline = {
-    lastPushAt: startedAt.getTime() + limits.send.lastPushMs,
-    endAt: startedAt.getTime() + limits.send.deliveryEndMs,
+    lastPushAt: startedAt.getTime() + sendTimeline.lastPushMs,
+    endAt: startedAt.getTime() + sendTimeline.deliveryEndMs,
   };
   return begun.plan.respondedAsync
     ? handOver(parts, sending, begun, deadline)

@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { positionCount } from '../store/subscription-keys.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
@@ -13,15 +13,13 @@ export interface Division {
   readonly talliesPerShare: number;
 }
 
-const { share: bounds } = limits;
-
 /**
  * Pushes per second over all shares: the setting, or more if an asynchronous delivery would otherwise
  * take longer than its functions may run.
  */
 export function paceOf(audience: Audience, setting: number, respondsAsync: boolean): number {
   if (!respondsAsync || 'userIds' in audience) return setting;
-  return Math.max(setting, audience.subscribers / bounds.longestSeconds);
+  return Math.max(setting, audience.subscribers / shareSizes.longestSeconds);
 }
 
 /**
@@ -35,17 +33,17 @@ export function divide(
 ): Division {
   if ('userIds' in audience) {
     const users = audience.userIds.length;
-    return { shares: respondsAsync ? Math.ceil(users / bounds.users) : 1, talliesPerShare: 1 };
+    return { shares: respondsAsync ? Math.ceil(users / shareSizes.users) : 1, talliesPerShare: 1 };
   }
   const { subscribers } = audience;
-  const forPace = Math.max(1, Math.floor(pushesPerSecond / bounds.pushesPerSecond));
-  const most = Math.min(forPace, bounds.shares);
+  const forPace = Math.max(1, Math.floor(pushesPerSecond / shareSizes.pushesPerSecond));
+  const most = Math.min(forPace, shareSizes.shares);
   const shares =
-    subscribers <= bounds.recipients
+    subscribers <= shareSizes.recipients
       ? 1
-      : Math.min(most, Math.ceil(subscribers / bounds.expectedRecipients));
-  const tallies = Math.ceil(subscribers / shares / bounds.recipientsPerTally);
-  return { shares, talliesPerShare: Math.min(bounds.tallies, Math.max(1, tallies)) };
+      : Math.min(most, Math.ceil(subscribers / shareSizes.expectedRecipients));
+  const tallies = Math.ceil(subscribers / shares / shareSizes.recipientsPerTally);
+  return { shares, talliesPerShare: Math.min(shareSizes.tallies, Math.max(1, tallies)) };
 }
 
 export interface Broadcast {
@@ -90,16 +88,16 @@ export function sharesOf(
       ...common,
       ...{ from, to, step: stepFor(subscribers, pace) },
       eventWindow: eventWindow(subscribers),
-      consistent: subscribers <= bounds.recipients,
+      consistent: subscribers <= shareSizes.recipients,
     };
   });
 }
 
 /** Positions that hold a chunk: as many recipients as fit in memory and are pushed in time. */
 function stepFor(subscribers: number, pace: number): number {
-  const inTime = Math.ceil(pace * bounds.chunkSeconds);
-  if (subscribers <= Math.min(bounds.recipients, inTime)) return positionCount;
-  const chunk = Math.min(bounds.expectedRecipients, inTime);
+  const inTime = Math.ceil(pace * shareSizes.chunkSeconds);
+  if (subscribers <= Math.min(shareSizes.recipients, inTime)) return positionCount;
+  const chunk = Math.min(shareSizes.expectedRecipients, inTime);
   return Math.max(1, Math.floor((positionCount * chunk) / subscribers));
 }
 
@@ -108,5 +106,5 @@ function stepFor(subscribers: number, pace: number): number {
  * @param audience subscribers, or user ids: most have one subscription.
  */
 export function eventWindow(audience: number): number {
-  return Math.min(bounds.eventWindow, Math.round(audience / bounds.shownPerSecond));
+  return Math.min(shareSizes.eventWindow, Math.round(audience / shareSizes.shownPerSecond));
 }

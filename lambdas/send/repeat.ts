@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import { storedResult, totalOf } from '../results/results.ts';
 import { overAt, statusOf } from '../results/status.ts';
 import { firstTallies } from '../store/items.ts';
@@ -36,7 +36,7 @@ export async function repeat(
   const isQueued = first.plan.respondedAsync && found[0] !== undefined;
   if (!isQueued && found.every((tally) => tally?.claim === undefined)) {
     // Until its function is over, the first request may deliver its notification or cancel it.
-    const isOver = first.sentAt.getTime() + limits.send.timeoutMs < sentAt.getTime();
+    const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
     if (!isOver) throw requestInProgress(1);
     return deliverNotification(parts, sending, first);
   }
@@ -59,6 +59,6 @@ function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boole
   const { attempted } = totalOf(found.map(storedResult), undefined);
   const claimed = found.filter((tally) => tally?.claim !== undefined);
   if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;
-  const cancelMs = limits.send.timeoutMs - limits.send.endMs;
+  const cancelMs = sendTimeline.timeoutMs - sendTimeline.endMs;
   return claimed.some((tally) => now.getTime() < tally!.claim!.until + cancelMs);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
@@ -31,7 +31,7 @@ export async function send(
   call: SendCall,
 ): Promise<SendOutcome> {
   const sentAt = parts.clock();
-  const endsAt = call.startedAt.getTime() + limits.send.endMs;
+  const endsAt = call.startedAt.getTime() + sendTimeline.endMs;
   const signal = parts.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
   const sending: Sending = { ...call, project, sentAt, endsAt, signal };
 

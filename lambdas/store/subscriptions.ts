@@ -46,7 +46,7 @@ export interface SubscriptionStore {
   remove(projectId: string, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
 
   /**
-   * Deletes up to `limits.removalBatch` subscriptions and their counts in one transaction. Missing
+   * Deletes up to `shareSizes.removalBatch` subscriptions and their counts in one transaction. Missing
    * ones are ignored.
    * @returns how many existed.
    */

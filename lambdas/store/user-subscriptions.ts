@@ -3,7 +3,7 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../../contract/limits.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import { projectUser } from './subscription-keys.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
@@ -52,8 +52,8 @@ export function userSubscriptions(
     async remove(removals, projectId, userId, signal) {
       let removed = 0;
       for await (const hashes of endpointHashes(projectId, userId, signal)) {
-        for (let start = 0; start < hashes.length; start += limits.removalBatch) {
-          const batch = hashes.slice(start, start + limits.removalBatch);
+        for (let start = 0; start < hashes.length; start += shareSizes.removalBatch) {
+          const batch = hashes.slice(start, start + shareSizes.removalBatch);
           removed += await removals.removeOfUser(projectId, userId, batch, signal);
         }
       }

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { limits } from '../../contract/limits.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import type { HttpApi } from '../http-api.ts';
 import { type AlarmDefinitions, nearLimit, twoOfThree } from './alarm-definition.ts';
 import { percentage } from './metric-math.ts';
@@ -40,7 +40,7 @@ export function requestAlarms(api: HttpApi): AlarmDefinitions {
     SendLatency: {
       severity: 'warning',
       metric: api.sendMetric('Latency', 'p90'),
-      threshold: nearLimit * limits.send.timeoutMs,
+      threshold: nearLimit * sendTimeline.timeoutMs,
       periods: twoOfThree,
       description: 'One send in ten needs nearly all of its time.',
     },

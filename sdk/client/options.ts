@@ -1,4 +1,4 @@
-import { secretKeyPrefix } from '../../contract/limits.ts';
+import { secretKeyPrefix } from '../../contract/formats.ts';
 import { normalizeKey } from '../common/application-server-key.ts';
 import {
   invalidOption,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { idempotencyKeyPattern, secretKeyPattern } from '../../contract/limits.ts';
+import { idempotencyKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
 import type {
   Accepted,

@@ -4,7 +4,7 @@ import { type ProjectRegistry, projectRegistry } from '../../admin/project-regis
 import { projectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
-import { secretKeyPattern } from '../../contract/limits.ts';
+import { secretKeyPattern } from '../../contract/formats.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';

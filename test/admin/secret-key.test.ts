@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecretKey, newSecretKey } from '../../admin/secret-key.ts';
-import { secretKeyPattern } from '../../contract/limits.ts';
+import { secretKeyPattern } from '../../contract/formats.ts';
 
 describe('newSecretKey', () => {
   it('has 256 random bits after the prefix', () => {

@@ -1,5 +1,5 @@
-import { limits } from '../../contract/limits.ts';
 import { maxEventWindow, pushMessage, tallyUrl } from '../../contract/message.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {
@@ -121,7 +121,7 @@ test.each([
 });
 
 test('send never spreads events longer than a worker can wait', () => {
-  expect(limits.share.eventWindow).toBeLessThanOrEqual(maxEventWindow);
+  expect(shareSizes.eventWindow).toBeLessThanOrEqual(maxEventWindow);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { failureReasonNames, failureReasons } from '../../contract/failure-reasons.ts';
-import { limits } from '../../contract/limits.ts';
 import { deliverResponseSchema, shareResultSchema, shareSchema } from '../../contract/share.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 
 const result = {
   ...{ attempted: 3, delivered: 1, removed: 0, failed: 2 },
@@ -37,7 +37,7 @@ test('deliver returns no result for a share that another invocation has', () => 
 // Deliver opens an item and makes a message for each.
 test('a share has no more tallies than send gives it', () => {
   const share = JSON.parse(readFileSync('releases/shares.json', 'utf8')).synchronousBroadcast;
-  const { tallies } = limits.share;
+  const { tallies } = shareSizes;
   expect(shareSchema.safeParse({ ...share, tallies }).success).toBe(true);
   for (const invalid of [0, 1.5, tallies + 1, 1e9]) {
     expect(shareSchema.safeParse({ ...share, tallies: invalid }).success).toBe(false);

@@ -79,8 +79,8 @@ const ofSend: readonly Mutation[] = [
   {
     file: repeat,
     description: 'a repetition delivers while the first request may still cancel',
-    from: 'limits.send.timeoutMs < sentAt',
-    to: 'limits.send.endMs < sentAt',
+    from: 'sendTimeline.timeoutMs < sentAt',
+    to: 'sendTimeline.endMs < sentAt',
   },
   {
     file: repeat,
@@ -169,7 +169,7 @@ const ofDivide: readonly Mutation[] = [
   {
     file: divide,
     description: 'the pace is not raised',
-    from: 'return Math.max(setting, audience.subscribers / bounds.longestSeconds);',
+    from: 'return Math.max(setting, audience.subscribers / shareSizes.longestSeconds);',
     to: 'return setting;',
   },
   {
@@ -193,8 +193,8 @@ const ofDivide: readonly Mutation[] = [
   {
     file: divide,
     description: 'a share of user ids is larger than its limit',
-    from: 'Math.ceil(users / bounds.users)',
-    to: 'Math.floor(users / bounds.users)',
+    from: 'Math.ceil(users / shareSizes.users)',
+    to: 'Math.floor(users / shareSizes.users)',
   },
 ].map((mutation) => ({ ...mutation, tests: sendTests('divide') }));
 
@@ -324,8 +324,8 @@ const ofShares: readonly Mutation[] = [
   {
     file: 'lambdas/deliver/share-times.ts',
     description: 'a repetition waits a minute for an invocation that has left its share',
-    from: 'return isLast ? now : now + limits.share.claimMs',
-    to: 'return now + limits.share.claimMs',
+    from: 'return isLast ? now : now + shareTimeline.claimMs',
+    to: 'return now + shareTimeline.claimMs',
   },
   {
     file: progress,
@@ -432,7 +432,7 @@ const ofPushes: readonly Mutation[] = [
   {
     file: delivery,
     description: 'more recipients are wanted than fit in memory',
-    from: '    if (this.#unsettled > limits.share.pending) return false;\n',
+    from: '    if (this.#unsettled > shareSizes.pending) return false;\n',
     to: '',
     tests: pushTests('chunks'),
   },
@@ -467,8 +467,8 @@ const ofPushes: readonly Mutation[] = [
   {
     file: removals,
     description: 'more subscriptions are removed at once than fit in a transaction',
-    from: 'batch.length === limits.removalBatch',
-    to: 'batch.length > limits.removalBatch',
+    from: 'batch.length === shareSizes.removalBatch',
+    to: 'batch.length > shareSizes.removalBatch',
     tests: pushTests('removals'),
   },
   {

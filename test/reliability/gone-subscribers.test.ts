@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../../contract/limits.ts';
 import type { SendResult } from '../../contract/schemas/notification.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { readSubscribers, storeSubscribers } from './fixtures/stored-subscribers.ts';
@@ -42,7 +42,7 @@ async function send(project: ProjectCredentials): Promise<SendResult> {
   const start = performance.now();
   const { status, body } = await service.send(project, { title: 'T' });
   expect(status).toBe(201);
-  expect(performance.now() - start).toBeLessThan(limits.send.timeoutMs);
+  expect(performance.now() - start).toBeLessThan(sendTimeline.timeoutMs);
   expect(body.attempted).toBe(body.delivered + body.removed + body.failed);
   return body;
 }

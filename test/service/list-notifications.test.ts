@@ -6,6 +6,7 @@ import {
   type NotificationList,
   notificationListSchema,
 } from '../../contract/schemas/notification-list.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { expiryOf } from '../../lambdas/store/send-writes.ts';
@@ -171,7 +172,7 @@ test('a notification is in the list for 90 days, even if DynamoDB deletes it lat
 });
 
 test('a page of large notifications ends before 2,000 tallies', async () => {
-  const plan = { subscribers: 5_000_000, shares: limits.share.shares, talliesPerShare: 8 };
+  const plan = { subscribers: 5_000_000, shares: shareSizes.shares, talliesPerShare: 8 };
   const start = Date.now() - 1000;
   const ids: string[] = [];
   for (const ms of [4, 3, 2, 1, 0]) ids.push(await store(new Date(start + ms), plan));

@@ -1,5 +1,5 @@
-import { limits } from '../../contract/limits.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { tables } from './database/memory-database.ts';
@@ -45,7 +45,7 @@ function noPushAfterItsTime({ world, scenario, requestOf }: Report): string | un
   for (const { notificationId, requestId, path, startedAt } of world.attempts) {
     if (calls.get(requestOf.get(notificationId)!)!.respondAsync) continue;
     const afterMs = startedAt - world.startsAt - calls.get(requestId)!.at;
-    if (afterMs > limits.send.lastPushMs + 1) return `push ${path} starts after ${afterMs} ms`;
+    if (afterMs > sendTimeline.lastPushMs + 1) return `push ${path} starts after ${afterMs} ms`;
   }
   return undefined;
 }
@@ -272,8 +272,8 @@ function repeatedIsSentOnce(report: Report): string | undefined {
 
 function respondsInTime({ responses, world }: Report): string | undefined {
   for (const { call, outcome, afterMs, startedAfterMs } of responses) {
-    const isLate = startedAfterMs > limits.send.endMs;
-    if (outcome.kind !== 'gateway_error' && !isLate && afterMs > limits.send.timeoutMs) {
+    const isLate = startedAfterMs > sendTimeline.endMs;
+    if (outcome.kind !== 'gateway_error' && !isLate && afterMs > sendTimeline.timeoutMs) {
       return `${call.requestId} takes ${afterMs} ms`;
     }
   }

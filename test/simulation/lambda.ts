@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import { deliverResponseSchema, shareSchema } from '../../contract/share.ts';
+import { shareTimeline } from '../../contract/timeline.ts';
 import { outcomeOfRepetition } from '../../lambdas/send/invoker.ts';
 import type { InvocationOutcome, ShareInvoker } from '../../lambdas/send/run-shares.ts';
 import { FunctionRun, type RunOutcome } from './function-run.ts';
@@ -103,9 +103,9 @@ export class SimulatedLambda {
   /** Lambda delivers an asynchronous invocation at least once. */
   #enqueue(payload: string, requestId: string): void {
     const { faults, random, scheduler } = this.#world;
-    const event = { payload, requestId, expiresAt: scheduler.now + limits.share.startWithinMs };
+    const event = { payload, requestId, expiresAt: scheduler.now + shareTimeline.startWithinMs };
     const wait = faults.occurs('late invocation')
-      ? random.latency(60_000, limits.share.startWithinMs)
+      ? random.latency(60_000, shareTimeline.startWithinMs)
       : random.latency(10, 10_000);
     scheduler.after(wait, () => void this.#runAsync(event, 0));
     if (faults.occurs('duplicated invocation')) {
@@ -151,7 +151,7 @@ export class SimulatedLambda {
     const run = new FunctionRun(this.#world, 'deliver', requestId);
     run.note(() => `started: share ${share.firstTally} of ${share.notificationId}`);
     if (hostDiesAfterMs !== undefined) run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
-    const outcome = await run.start(() => this.#deliver(run, share), limits.share.timeoutMs);
+    const outcome = await run.start(() => this.#deliver(run, share), shareTimeline.timeoutMs);
     run.note(() => `ended: ${described(outcome)}`);
     return outcome;
   }

@@ -1,9 +1,9 @@
 import { removeProject } from '../../admin/project-removal.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
+import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
 import { deliver } from '../../lambdas/deliver/deliver.ts';
 import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
@@ -122,7 +122,7 @@ export async function simulate(
   const history = new Map<string, NotificationResult[]>();
   let deletedAt: number | undefined;
   const lambda = new SimulatedLambda(world, async (run, share: Share) => {
-    const endsAt = scheduler.now + limits.share.timeoutMs - limits.share.lastWritesMs;
+    const endsAt = scheduler.now + shareTimeline.timeoutMs - shareTimeline.lastWritesMs;
     return deliver(shareParts(run), share, { id: run.name, endsAt });
   });
 
@@ -200,7 +200,7 @@ export async function simulate(
     const run = new FunctionRun(world, 'send', call.requestId);
     run.note(() => `started: ${call.requestId}`);
     const outcome = await run.start(async () => {
-      const msLeft = startedAt.getTime() + limits.send.endMs - scheduler.now;
+      const msLeft = startedAt.getTime() + sendTimeline.endMs - scheduler.now;
       const found = await findProject(run, run.abortAfter(msLeft));
       if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
       const { request, idempotencyKey, respondAsync, requestId } = call;
@@ -208,7 +208,7 @@ export async function simulate(
         ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
         baseUrl: 'https://api.example',
       });
-    }, limits.send.timeoutMs);
+    }, sendTimeline.timeoutMs);
     run.note(() => `ended: ${described(outcome)}`);
     if (outcome.kind === 'returned') respond(outcome.value);
     else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });

@@ -1,4 +1,4 @@
-import { projectIdPattern } from '../../../contract/limits.ts';
+import { projectIdPattern } from '../../../contract/formats.ts';
 import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
 
 /** The views of a project. */

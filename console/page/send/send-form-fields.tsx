@@ -1,4 +1,5 @@
 import { limits } from '../../../contract/limits.ts';
+import { shareSizes } from '../../../contract/share-sizes.ts';
 import { countText } from '../format.ts';
 import { ActionFields } from './action-fields.tsx';
 import { AudienceFields } from './audience-fields.tsx';
@@ -66,7 +67,7 @@ export function SendFormFields({ subscribers, respondAsync }: SendFormFieldsProp
           checked={respondAsync}
           onChange={(checked) => change({ respondAsync: checked })}
         >
-          {`Prefer: respond-async. The delivery then takes as long as it needs. For more than ${countText(limits.share.recipients)} subscribers.`}
+          {`Prefer: respond-async. The delivery then takes as long as it needs. For more than ${countText(shareSizes.recipients)} subscribers.`}
         </CheckField>
       </OptionGroup>
       <OptionGroup title="Data" names={['data']}>

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
-import { limits } from '../../../contract/limits.ts';
 import type { SendBody } from '../../../contract/schemas/notification.ts';
+import { shareSizes } from '../../../contract/share-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
@@ -29,7 +29,7 @@ export function SendView() {
   const form = useRef<HTMLFormElement>(null);
   const keyOf = useIdempotencyKeys();
   const respondAsync =
-    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > limits.share.recipients);
+    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > shareSizes.recipients);
 
   const send = useAction(async () => {
     const idempotencyKey = keyOf.request(notification);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { projectIdPattern, secretKeyPattern } from '../../../contract/limits.ts';
+import { projectIdPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import type { ConsoleSettings } from '../../settings.ts';
 import { projectClient } from '../calls/project-client.ts';
 import { useAction } from '../calls/use-action.ts';

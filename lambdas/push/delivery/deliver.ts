@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { Recipient } from '../../../contract/audience.ts';
 import type { Counts } from '../../../contract/counts.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import { shareSizes } from '../../../contract/share-sizes.ts';
 import { attempt, retryDelay } from './attempt.ts';
 import { Corrections } from './corrections.ts';
 import type { Delivery, DeliveryOptions, DeliverySettings, StartDelivery } from './delivery.ts';
@@ -109,7 +109,7 @@ class RunningDelivery implements Delivery {
   /** Whether connections are idle that only further recipients could use, and memory is left for these. */
   #hasRoom(): boolean {
     if (this.#inFlight >= this.#settings.inFlight.overall) return false;
-    if (this.#unsettled > limits.share.pending) return false;
+    if (this.#unsettled > shareSizes.pending) return false;
     return this.#services.all.every((service) => !service.isProgressing(this.#now()));
   }
 

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import { limits } from '../../../contract/limits.ts';
+import { shareSizes } from '../../../contract/share-sizes.ts';
 import type { DeliveryOptions } from './delivery.ts';
 import type { OutcomeCounter } from './outcome-counter.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -45,7 +45,7 @@ export class Removals {
     const group = this.#groupOf(this.#options.removalGroup(recipient));
     const { batch } = group;
     batch.push(recipient);
-    if (batch.length === limits.removalBatch) this.#remove(group);
+    if (batch.length === shareSizes.removalBatch) this.#remove(group);
     else if (batch.length === 1) {
       // It does not wait for a push service that is slow.
       this.#after(batchMs, () => {

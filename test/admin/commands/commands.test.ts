@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { secretKeyPattern } from '../../../contract/limits.ts';
+import { secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';

@@ -1,6 +1,6 @@
 import { seconds } from '../../../bench/costs/cost-model.ts';
-import { limits } from '../../../contract/limits.ts';
 import { shareSchema } from '../../../contract/share.ts';
+import { shareSizes } from '../../../contract/share-sizes.ts';
 import {
   type Audience,
   divide,
@@ -47,7 +47,7 @@ test('a slower pace makes fewer shares, and each gets an equal part of it', () =
 });
 
 test('a pace that is too slow for a large audience is raised, if nobody waits', () => {
-  const { longestSeconds } = limits.share;
+  const { longestSeconds } = shareSizes;
   const audience = { subscribers: 200 * longestSeconds };
   expect(paceOf(audience, 100, true)).toBe(200);
   expect(paceOf(audience, 300, true)).toBe(300);

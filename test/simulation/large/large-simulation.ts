@@ -1,7 +1,7 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import { limits } from '../../../contract/limits.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
+import { shareTimeline } from '../../../contract/timeline.ts';
 import { deliver } from '../../../lambdas/deliver/deliver.ts';
 import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
@@ -224,7 +224,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     running += 1;
     const startedAt = scheduler.now;
     await passed(random.latency(model.coldStart.value / 1.6, 5000));
-    const { lastWritesMs, timeoutMs } = limits.share;
+    const { lastWritesMs, timeoutMs } = shareTimeline;
     try {
       return await body(startedAt + timeoutMs - lastWritesMs, id);
     } finally {

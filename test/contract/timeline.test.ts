@@ -1,6 +1,5 @@
-import { limits } from '../../contract/limits.ts';
-
-const { send, share } = limits;
+import { shareSizes } from '../../contract/share-sizes.ts';
+import { sendTimeline as send, shareTimeline as share } from '../../contract/timeline.ts';
 
 test('the steps of a send follow each other and end before the gateway gives up', () => {
   const steps = [send.lastPushMs, send.deliveryEndMs, send.endMs, send.timeoutMs, 30_000];
@@ -17,10 +16,10 @@ test('pushes survive ten writes that fail, and end before the claim does', () =>
 
 test('three attempts of a function have time for the longest delivery', () => {
   const attemptMs = share.timeoutMs - share.lastChunkBeforeEndMs;
-  expect(3 * attemptMs).toBeGreaterThan(share.longestSeconds * 1000);
+  expect(3 * attemptMs).toBeGreaterThan(shareSizes.longestSeconds * 1000);
 });
 
 test('a planned chunk is pushed in the time that is left for the last one', () => {
-  expect(share.chunkSeconds * 1000).toBeLessThan(share.lastChunkBeforeEndMs);
-  expect(share.expectedRecipients).toBeLessThan(share.recipients);
+  expect(shareSizes.chunkSeconds * 1000).toBeLessThan(share.lastChunkBeforeEndMs);
+  expect(shareSizes.expectedRecipients).toBeLessThan(shareSizes.recipients);
 });

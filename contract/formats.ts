@@ -1,0 +1,8 @@
+/** `limits.idempotencyKeyLength` printable ASCII characters without spaces. */
+export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+
+export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** `carillon_sk_` and 256 random bits in base64url. */
+export const secretKeyPrefix = 'carillon_sk_';
+export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
