@@ -2,13 +2,13 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { Project } from '../../contract/project.ts';
 import type { Route, RouteName } from '../../contract/routes.ts';
-import { accessLog } from './access-log.ts';
 import { authenticate, requireKey } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
 import { pathIds } from './path-ids.ts';
 import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
+import { requestLog } from './request-log.ts';
 import { type OriginSecret, throughProxy } from './through-proxy.ts';
 
 /**
@@ -40,7 +40,7 @@ export interface BrowserChainSettings {
  */
 export function browserChain(settings: BrowserChainSettings) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
-  return chain(accessLog(logger, clock))
+  return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(cors(route))
     .use(errorResponses())
@@ -68,7 +68,7 @@ export interface OwnerChainSettings<Found extends Project> {
  */
 export function ownerChain<Found extends Project>(settings: OwnerChainSettings<Found>) {
   const { action, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
-  return chain(accessLog(logger, clock))
+  return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(errorResponses())
     .use(pathIds())

@@ -1,10 +1,10 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import { routes } from '../../../contract/routes.ts';
-import { accessLog } from '../../../lambdas/http/access-log.ts';
 import { networkOf } from '../../../lambdas/http/client-address.ts';
 import { cors } from '../../../lambdas/http/cors.ts';
 import { errorResponses } from '../../../lambdas/http/error-responses.ts';
+import { requestLog } from '../../../lambdas/http/request-log.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
 /** Runs a request through a chain. @returns the status and the logged lines. */
@@ -21,7 +21,7 @@ async function run(method: string, respondWith: () => Promise<ReturnType<typeof 
     },
   } as unknown as Logger;
   const times = [1000, 1012];
-  const handler = middy(accessLog(logger, () => new Date(times.shift()!)))
+  const handler = middy(requestLog(logger, () => new Date(times.shift()!)))
     .use(cors(routes.subscribe))
     .use(errorResponses())
     .handler(respondWith);

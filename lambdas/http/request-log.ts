@@ -16,7 +16,7 @@ export interface Logged {
  * Logs one line per request: outcome and duration, never a header, a body or an address. It is a
  * plugin and not a middleware: a preflight is answered early, which skips every `after`.
  */
-export function accessLog(logger: Logger, clock: () => Date): middy.PluginObject {
+export function requestLog(logger: Logger, clock: () => Date): middy.PluginObject {
   // An environment of Lambda serves one request at a time, so one variable is enough.
   let startedAt: Date;
   return {
