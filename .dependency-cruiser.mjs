@@ -51,6 +51,7 @@ export default {
         path: [
           contract,
           '^lambdas/(http|results|store)/',
+          '^lambdas/route-function\\.ts$',
           ...aPackage('@middy', '@aws-lambda-powertools'),
           ...lambdaTypes,
         ],

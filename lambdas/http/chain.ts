@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { Project } from '../../contract/project.ts';
-import type { Route, RouteName } from '../../contract/routes.ts';
+import type { Route } from '../../contract/routes.ts';
 import { authenticate, requireKey } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
@@ -21,11 +21,11 @@ export function chain(plugin?: middy.PluginObject) {
   return middy({ ...plugin, timeoutEarlyInMillis: 0 });
 }
 
-export interface BrowserChainSettings {
-  readonly route: Route & { readonly caller: 'browser' };
+export interface ChainSettings<Caller extends Route['caller'], Found extends Project = Project> {
+  readonly route: Route & { readonly caller: Caller };
   readonly logger: Logger;
   readonly clock: () => Date;
-  readonly projects: { readonly find: FindProject; remembers(projectId: string): boolean };
+  readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
   readonly rateLimits: RequestCounter;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
@@ -38,7 +38,7 @@ export interface BrowserChainSettings {
  * every request for a project is counted, also if the project does not exist; and nothing of the
  * body is parsed before that.
  */
-export function browserChain(settings: BrowserChainSettings) {
+export function browserChain(settings: ChainSettings<'browser'>) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
@@ -51,29 +51,18 @@ export function browserChain(settings: BrowserChainSettings) {
     .use(requireProject());
 }
 
-export interface OwnerChainSettings<Found extends Project> {
-  readonly action: RouteName;
-  readonly logger: Logger;
-  readonly clock: () => Date;
-  readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
-  readonly rateLimits: RequestCounter;
-  /** Requests per minute where a project's plan sets no limit. */
-  readonly perMinute: number;
-  readonly originSecret: OriginSecret;
-}
-
 /**
  * The chain of the routes that need the secret key. Without the right key a request is counted against
  * its address over all projects, and then refused, the same for an unknown project and a wrong key.
  */
-export function ownerChain<Found extends Project>(settings: OwnerChainSettings<Found>) {
-  const { action, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
+export function ownerChain<Found extends Project>(settings: ChainSettings<'owner', Found>) {
+  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(errorResponses())
     .use(pathIds())
-    .use(refuseBeforeReading(action, perMinute, rateLimits, projects))
+    .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(authenticate(projects.find, clock))
-    .use(rateLimit(action, perMinute, rateLimits))
+    .use(rateLimit(route.name, perMinute, rateLimits))
     .use(requireKey());
 }

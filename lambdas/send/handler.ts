@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { metricNamespace } from '../../contract/metrics.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
@@ -10,11 +9,9 @@ import { shareParts, shareVariables } from '../deliver/share-parts.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
-import { serviceLogger } from '../http/service-logger.ts';
 import { countChecker } from '../results/count-checker.ts';
-import { documentClient } from '../store/dynamo.ts';
+import { routeFunction } from '../route-function.ts';
 import { signingProjectStore } from '../store/projects.ts';
-import { rateLimitStore } from '../store/rate-limits.ts';
 import { sendStore } from '../store/sends.ts';
 import { subscriberCount } from '../store/usage.ts';
 import { shareInvoker } from './invoker.ts';
@@ -23,28 +20,18 @@ import { send } from './send.ts';
 import type { SendParts } from './sending.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
-const environment = readEnvironment(
-  [
-    ...shareVariables,
-    'NOTIFICATIONS_TABLE',
-    'RATE_LIMITS_TABLE',
-    'MONTHLY_SEND_CAP',
-    'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASHES',
-    'REQUIRE_ORIGIN_SECRET',
-    'PUSHES_PER_SECOND',
-    'DELIVER_FUNCTION',
-    'PUBLIC_BASE_URL',
-  ],
-  process.env,
-);
+const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send, [
+  ...shareVariables,
+  'NOTIFICATIONS_TABLE',
+  'MONTHLY_SEND_CAP',
+  'PUSHES_PER_SECOND',
+  'DELIVER_FUNCTION',
+  'PUBLIC_BASE_URL',
+]);
 
-const clock = () => new Date();
-const logger = serviceLogger('send');
 // The stack sets the service's name, so that stages have separate metrics.
 const publish = metricPublisher(new Metrics({ namespace: metricNamespace }), logger);
 
-const dynamo = documentClient();
 const tables = {
   projects: environment.PROJECTS_TABLE,
   vapidKeys: environment.VAPID_KEYS_TABLE,
@@ -75,18 +62,7 @@ const parts: SendParts = {
   observeSend: sendObserver(logger, publish),
 };
 
-export const handler = ownerChain({
-  action: 'send',
-  logger,
-  clock,
-  projects,
-  rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
-  perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecret: {
-    hashes: environment.ORIGIN_SECRET_HASHES,
-    isRequired: environment.REQUIRE_ORIGIN_SECRET,
-  },
-})
+export const handler = ownerChain({ ...settings, projects })
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
   .handler(async (event) => {

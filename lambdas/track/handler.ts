@@ -1,4 +1,3 @@
-import { readEnvironment } from '../../contract/environment.ts';
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { type EventType, tallySchema, trackSchema } from '../../contract/schemas/event.ts';
@@ -7,40 +6,18 @@ import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import type { Logged } from '../http/request-log.ts';
 import { type Middleware, respond } from '../http/response.ts';
-import { serviceLogger } from '../http/service-logger.ts';
-import { documentClient } from '../store/dynamo.ts';
+import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
-import { rateLimitStore } from '../store/rate-limits.ts';
 import { tallyStore } from '../store/tallies.ts';
 import { track } from './track.ts';
 
-const environment = readEnvironment(
-  [
-    'PROJECTS_TABLE',
-    'TALLIES_TABLE',
-    'RATE_LIMITS_TABLE',
-    'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASHES',
-    'REQUIRE_ORIGIN_SECRET',
-  ],
-  process.env,
-);
+const { environment, clock, dynamo, settings } = routeFunction(routes.track, ['TALLIES_TABLE']);
 
-const clock = () => new Date();
-const dynamo = documentClient();
 const tallies = tallyStore(dynamo, environment.TALLIES_TABLE);
 
 export const handler = browserChain({
-  route: routes.track,
-  logger: serviceLogger('track'),
-  clock,
+  ...settings,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-  rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
-  perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecret: {
-    hashes: environment.ORIGIN_SECRET_HASHES,
-    isRequired: environment.REQUIRE_ORIGIN_SECRET,
-  },
 })
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))

@@ -1,31 +1,18 @@
-import { readEnvironment } from '../../contract/environment.ts';
 import { routes } from '../../contract/routes.ts';
 import { unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
-import { serviceLogger } from '../http/service-logger.ts';
-import { documentClient } from '../store/dynamo.ts';
+import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
-import { rateLimitStore } from '../store/rate-limits.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
-const environment = readEnvironment(
-  [
-    'PROJECTS_TABLE',
-    'SUBSCRIPTIONS_TABLE',
-    'USAGE_TABLE',
-    'RATE_LIMITS_TABLE',
-    'RATE_LIMIT_PER_MINUTE',
-    'ORIGIN_SECRET_HASHES',
-    'REQUIRE_ORIGIN_SECRET',
-  ],
-  process.env,
-);
+const { environment, clock, dynamo, settings } = routeFunction(routes.unsubscribe, [
+  'SUBSCRIPTIONS_TABLE',
+  'USAGE_TABLE',
+]);
 
-const clock = () => new Date();
-const dynamo = documentClient();
 const subscriptions = subscriptionStore(
   dynamo,
   { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
@@ -33,16 +20,8 @@ const subscriptions = subscriptionStore(
 );
 
 export const handler = browserChain({
-  route: routes.unsubscribe,
-  logger: serviceLogger('unsubscribe'),
-  clock,
+  ...settings,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-  rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
-  perMinute: environment.RATE_LIMIT_PER_MINUTE,
-  originSecret: {
-    hashes: environment.ORIGIN_SECRET_HASHES,
-    isRequired: environment.REQUIRE_ORIGIN_SECRET,
-  },
 })
   .use(query(unsubscribeSchema))
   .handler(async ({ project, input, requestContext }, context) => {
