@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
 import { delivery } from '../../lambdas/push/delivery/deliver.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
-import { serve, subject, ttl } from '../sender-process.ts';
+import { serve, subject } from '../sender-process.ts';
+import { unlimitedDelivery } from '../unlimited-delivery.ts';
 
 /** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
@@ -22,17 +23,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     },
   });
   return async (subscriptions) => {
-    const endAt = Date.now() + 600_000;
-    const broadcast = startDelivery({
-      messages: [Buffer.from(payload)],
-      options: { ttl },
-      times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
-      isAwaited: true,
-      pushesPerSecond: Number.POSITIVE_INFINITY,
-      removalGroup: () => 0,
-      remove: async () => {},
-      correctPair: async () => {},
-    });
+    const broadcast = startDelivery(unlimitedDelivery(Buffer.from(payload)));
     broadcast.add(
       // As the table holds them; the hash is for removals.
       subscriptions.map(({ endpoint, keys }) => ({

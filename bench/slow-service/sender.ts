@@ -12,7 +12,8 @@ import { delivery } from '../../lambdas/push/delivery/deliver.ts';
 import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { recipient } from '../recipient.ts';
-import { subject, ttl } from '../sender-process.ts';
+import { subject } from '../sender-process.ts';
+import { unlimitedDelivery } from '../unlimited-delivery.ts';
 
 export interface SlowServiceTask {
   /** Certificate to trust, PEM. */
@@ -36,8 +37,6 @@ export interface SlowServiceResult {
 
 /** Pushes to each push service before the measurement. */
 const warmUpPushes = 2000;
-/** Longer than any broadcast of this benchmark. */
-const deadlineMs = 600_000;
 
 const [task] = (await once(process, 'message')) as [SlowServiceTask];
 const { healthy, third, subscriptions, ca } = task;
@@ -81,17 +80,8 @@ process.send!(result, () => process.exit());
 
 async function broadcast(origins: readonly string[], pushesEach: number): Promise<void> {
   responses = new Map();
-  const endAt = Date.now() + deadlineMs;
-  const started = startDelivery({
-    messages: [Buffer.from(JSON.stringify({ title: 'Hello', body: 'x'.repeat(250) }))],
-    options: { ttl },
-    times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
-    isAwaited: true,
-    pushesPerSecond: Number.POSITIVE_INFINITY,
-    removalGroup: () => 0,
-    remove: async () => {},
-    correctPair: async () => {},
-  });
+  const message = { title: 'Hello', body: 'x'.repeat(250) };
+  const started = startDelivery(unlimitedDelivery(Buffer.from(JSON.stringify(message))));
   started.add(createRecipients(origins, pushesEach), { current: { number: 0, ...vapid } });
   await started.end();
 }

@@ -36,7 +36,7 @@ export class ShareProgress {
   #recipients = 0;
   /** The share's claim as far as known: this invocation's own, or one that has run out. */
   #claim: Pick<Claim, 'by' | 'step'> | undefined;
-  #hasWritten = false;
+  /** Number of the last write. */
   #step = 0;
   /** Ends with the last write. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -57,7 +57,7 @@ export class ShareProgress {
 
   /** Whether the share may have been claimed, although no response says so. */
   get mayHaveClaimed(): boolean {
-    return this.#hasWritten;
+    return this.#step > 0;
   }
 
   get isComplete(): boolean {
@@ -113,7 +113,6 @@ export class ShareProgress {
     const pending = this.#recipients + recipients - attempted - unreached;
     const until = this.times.claimUntil(now, isLast);
     this.#step += 1;
-    this.#hasWritten = true;
     const other = await tallies.save(
       this.#key,
       { by: this.#invocation.id, step: this.#step, previous: this.#claim },

@@ -3,7 +3,7 @@ import type { Counts } from '../../contract/counts.ts';
 import { disagreement } from '../../contract/metrics.ts';
 import type { DeliveryCounts } from '../../contract/schemas/notification.ts';
 
-/** Counts as a response has them: without `failures` and `unreached` if there are none. */
+/** Counts in a response. It leaves out `failures` and `unreached` if nothing failed or was unreached. */
 type RespondedCounts = DeliveryCounts & {
   [Name in 'failures' | 'unreached']?: Counts[Name] | undefined;
 };

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest } from '../../console/allowed-request.ts';
+import { closeServer } from '../close-server.ts';
 import { forward, relay } from './forward.ts';
 import { refusal, writeResponse } from './response.ts';
 
@@ -44,10 +45,7 @@ export async function startGuard(target: string, accessKeyId: string): Promise<G
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       agent.destroy();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

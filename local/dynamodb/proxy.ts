@@ -3,6 +3,7 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest } from '../../console/allowed-request.ts';
+import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
@@ -75,10 +76,7 @@ export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise
     forgetConnections,
     async stop() {
       agent.destroy();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

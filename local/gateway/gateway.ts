@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeServer } from '../close-server.ts';
 import type { GatewayRoute } from '../template/routes.ts';
 import { type HandlerOptions, handleRequest, type Pages, readTarget } from './handle-request.ts';
 import type { RouteMatch } from './match-route.ts';
@@ -114,11 +115,7 @@ export async function startGateway({
       opened = { routes, invoke, trustForwardedFor, wallClock, pages, admits };
     },
     async stop() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
+import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
@@ -62,11 +63,7 @@ export async function startLambdaApi(options: LambdaApiOptions): Promise<LambdaA
     forgetConnections,
     async stop() {
       queue.stop();
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
+import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { type BrowserKeys, createBrowserKeys } from './browser-keys.ts';
@@ -117,7 +118,7 @@ export async function startPushService({
     async stop() {
       stopping.abort(new Error('The push service was stopped.'));
       realBrowsers.stop();
-      await close(server);
+      await closeServer(server);
     },
   };
 
@@ -151,12 +152,4 @@ async function handleRequest(
     response.writeHead(refusal.status, { ...refusal.headers, 'content-type': 'application/json' });
     response.end(refusal.body);
   }
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
 }

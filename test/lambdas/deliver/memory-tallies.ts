@@ -1,3 +1,4 @@
+import { noCounts } from '../../../contract/counts.ts';
 import type { ShareKey, Tally, TallyStore } from '../../../lambdas/store/tallies.ts';
 
 type StoredTally = Tally & { readonly projectId: string };
@@ -58,7 +59,7 @@ const newTally: Tally = {
   claim: undefined,
   position: 0,
   pending: 0,
-  counts: { attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 },
+  counts: noCounts,
   ended: undefined,
   shown: 0,
   clicked: 0,

@@ -1,4 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { noCounts } from '../../../contract/counts.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
@@ -46,8 +47,7 @@ export async function claimFirstShare(
 ): Promise<boolean> {
   // A century ahead, as the notifications.
   const key = { projectId, notificationId, firstTally: 0, expiresAt: 5_000_000_000 };
-  const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 };
-  const progress = { until: 1000, position: 1, pending: 1, counts, ended: undefined };
+  const progress = { until: 1000, position: 1, pending: 1, counts: noCounts, ended: undefined };
   return (await talliesOf(database).save(key, { by, step: 1 }, progress)) === undefined;
 }
 

@@ -3,6 +3,7 @@ import type {
   BatchGetCommandInput,
   DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
+import { noCounts } from '../../../contract/counts.ts';
 import {
   type ShareKey,
   type StoredProgress,
@@ -21,14 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const noCounts = {
-  attempted: 0,
-  delivered: 0,
-  removed: 0,
-  failed: 0,
-  failures: {},
-  unreached: 0,
-};
 const counts = { ...noCounts, attempted: 3, delivered: 2, failed: 1, failures: { refused: 1 } };
 
 function newShare(): ShareKey {
