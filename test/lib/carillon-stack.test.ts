@@ -370,6 +370,32 @@ test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
   },
 );
 
+// With another id, a deployment would create an empty table, another address, or a topic that nobody has
+// confirmed; the table with the data would remain outside the stack.
+test('the logical ids of the tables, the address and the alarms’ topic do not change', () => {
+  const { resources } = synthesize({
+    domainName: 'push.carillon.example',
+    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
+  });
+  const types = [
+    ...['AWS::DynamoDB::Table', 'AWS::ApiGatewayV2::Api', 'AWS::ApiGatewayV2::DomainName'],
+    ...['AWS::SNS::Topic', 'AWS::SNS::Subscription'],
+  ];
+  expect(types.flatMap((type) => Object.keys(resources(type)).sort())).toEqual([
+    'NotificationsTable024CBB72',
+    'ProjectsTableCB300803',
+    'RateLimitsTable29A563C1',
+    'SubscriptionsTable34714BC1',
+    'TalliesTable3688D1E0',
+    'UsageTableADB4B05A',
+    'VapidKeysTable2BC65A4E',
+    'HttpApi9292168F',
+    'CustomDomain50EDADAC',
+    'AlarmsTopic3A2DFEBA',
+    'AlarmsTopicoperatorexamplecom7DB7B785',
+  ]);
+});
+
 test('the AwsSolutions checks find no violations', () => {
   const { success, violations } = new AwsSolutionsChecks().validateScope(prod.app);
   expect(violations).toEqual([]);

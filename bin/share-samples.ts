@@ -1,6 +1,6 @@
-import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import { type Share, shareSchema } from '../../contract/share.ts';
-import { divide, sharesOf } from '../../lambdas/send/divide.ts';
+import type { NotificationContent } from '../contract/schemas/notification.ts';
+import { type Share, shareSchema } from '../contract/share.ts';
+import { divide, sharesOf } from '../lambdas/send/divide.ts';
 
 /** One of each kind of share, as send passes it to deliver. Every optional field is set. */
 export function shareSamples(): Readonly<Record<string, Share>> {

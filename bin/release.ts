@@ -1,0 +1,11 @@
+/** Keeps what the next versions are compared with: the API description, and samples of the shares. */
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { shareSamples } from './share-samples.ts';
+
+copyFileSync('openapi.json', 'releases/openapi.json');
+write('intended-api-changes', {});
+write('shares', shareSamples());
+
+function write(name: string, value: object): void {
+  writeFileSync(`releases/${name}.json`, `${JSON.stringify(value, null, 2)}\n`);
+}
