@@ -1,19 +1,11 @@
-import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
-import { AwsSolutionsChecks } from 'cdk-nag';
-import { CarillonStack } from '../lib/carillon-stack.ts';
-import { readSettings, SettingsError } from '../lib/settings.ts';
+import { runCarillon } from '../admin/commands/run.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
 
-const app = new App();
-Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-try {
-  new CarillonStack(app, {
-    settings: readSettings(app.node.getAllContext()),
-    root: join(import.meta.dirname, '..'),
-  });
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  for (const line of error.message.split('\n')) console.error(`carillon: ${line}`);
-  // Setting only `process.exitCode` would let the app write an empty assembly.
-  process.exit(1);
-}
+// The AWS SDK's warning about old Node.js versions does not concern the operator.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
+process.exitCode = await runCarillon(
+  process.argv.slice(2),
+  processTerminal,
+  '.carillon/local.json',
+);

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import type { EffectiveLimits } from './effective-limits.ts';
 
 /** How users call the command. Without `-s`, npm prints a banner before the output. */
-export const programName = 'npm run -s projects --';
+export const programName = 'npm run -s carillon --';
 
 /** What a command acts on. */
 export interface Context extends Omit<Connection, 'close'> {

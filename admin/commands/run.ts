@@ -34,7 +34,7 @@ interface CommonOptions {
  * @param connectTo opens the connection to a stack.
  * @returns the exit code: 0, 1 if the command failed, 2 if it was called wrongly.
  */
-export function runProjects(
+export function runCarillon(
   args: readonly string[],
   terminal: Terminal,
   stateFile: string,

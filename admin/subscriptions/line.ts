@@ -45,7 +45,7 @@ export function lineReader(
     const { applicationServerKey: key, ...line } = parsed.data;
     const pair = key === undefined ? undefined : pairs.get(key);
     if (key !== undefined && pair === undefined) {
-      return { mistake: 'applicationServerKey must be a key of the project: see projects show' };
+      return { mistake: 'applicationServerKey must be a key of the project: see carillon show' };
     }
     return { ...itemOf(project.projectId, line, clock().getTime()), pair };
   };

@@ -62,6 +62,6 @@ async function pairOf(
   throw new ServiceError(
     'application_server_key_unknown',
     'The project does not have this application server key; ' +
-      'subscribe the browser with the key that "projects show" prints.',
+      'subscribe the browser with the key that "carillon show" prints.',
   );
 }

@@ -21,7 +21,7 @@ const localVapidSubject = 'mailto:operator@example.com';
  * @throws {Error} with the app's message if it fails.
  */
 export async function synthesize(options: SynthesisOptions): Promise<Assembly> {
-  const { directory, context, signal, app = 'bin/carillon.ts' } = options;
+  const { directory, context, signal, app = 'bin/app.ts' } = options;
   const { context: settings } = JSON.parse(await readFile('cdk.json', 'utf8')) as {
     context?: Record<string, unknown>;
   };

@@ -70,7 +70,7 @@ function startImport(projectId: string, file: string) {
   const root = process.cwd();
   const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
   const command = ['subscriptions', 'import', projectId, file, '--local', '--json'];
-  return spawn(process.execPath, ['--import', loader, join(root, 'bin/projects.ts'), ...command], {
+  return spawn(process.execPath, ['--import', loader, join(root, 'bin/carillon.ts'), ...command], {
     cwd: folder.path,
     stdio: 'inherit',
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
@@ -56,7 +57,7 @@ describe('a wrong call', () => {
     const { code, output, messages } = await operator.run(args);
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(messages).toContain(message);
-    expect(messages).toMatch(/\nSee: npm run -s projects -- .*--help\n$/);
+    expect(messages).toMatch(/\nSee: npm run -s carillon -- .*--help\n$/);
     expect(messages.trimEnd().split('\n')).toHaveLength(2);
   });
 
@@ -71,9 +72,14 @@ describe('a wrong call', () => {
   it('create --help prints the options of create', async () => {
     const { code, output } = await operator.run(['create', '--help']);
     expect(code).toBe(0);
-    expect(output).toContain('npm run -s projects -- create [options] <projectId>');
+    expect(output).toContain('npm run -s carillon -- create [options] <projectId>');
     expect(output).toContain('--vapid-private-file <file>');
   });
+});
+
+test.each(['carillon', 'projects'])('npm run -s %s starts the command', (script) => {
+  const output = execFileSync('npm', ['run', '-s', script, '--', '--help'], { encoding: 'utf8' });
+  expect(output).toContain('Usage: npm run -s carillon --');
 });
 
 describe('an error under --json', () => {

@@ -71,7 +71,7 @@ describe('the application server key of an imported subscription', () => {
       mistakes: [
         {
           line: 1,
-          message: 'applicationServerKey must be a key of the project: see projects show',
+          message: 'applicationServerKey must be a key of the project: see carillon show',
         },
         { line: 2, message: expect.stringContaining('applicationServerKey must be base64url') },
       ],

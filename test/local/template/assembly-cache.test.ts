@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 const repository = {
-  'bin/carillon.ts': 'app',
+  'bin/app.ts': 'app',
   'contract/routes.ts': 'routes',
   'lambdas/send/handler.ts': 'handler',
   'lib/carillon-stack.ts': 'stack',
