@@ -4,7 +4,7 @@ import { recipient } from '../../bench/recipient.ts';
 import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { deliver } from '../fixtures/delivery.ts';
-import { VirtualTime } from './fixtures/virtual-time.ts';
+import { Scheduler } from '../simulation/time/scheduler.ts';
 
 /** Per push service. Enough that the fixed delay, some tenths of a second, is under a tenth. */
 const subscribers = 6000;
@@ -27,7 +27,7 @@ interface PushResult {
 
 /** Time in ms until two push services have responded to all their pushes, with or without a third. */
 async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promise<number> {
-  const time = new VirtualTime();
+  const time = new Scheduler();
   const origins = third === undefined ? healthy : [...healthy, slow];
   let pushes = 0;
   let pending = healthy.length * subscribers;
@@ -57,7 +57,7 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
         time.work(workMs);
         const { afterMs, status, retryAfter } = resultOf(request);
         return new Promise((resolve, reject) => {
-          time.at(time.now() + afterMs, () => {
+          time.after(afterMs, () => {
             if (request.origin !== slow) pending -= 1;
             if (pending === 0) served();
             if (status === undefined) reject(new NoResponseError('No response.'));
@@ -68,7 +68,7 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
     },
   );
   await time.until(allServed);
-  return time.now();
+  return time.now;
 }
 
 let baselineMs: number;

@@ -21,8 +21,7 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../lambdas/store/usage.ts';
-import { clientWith } from '../fixtures/client-with.ts';
-import { type DatabaseCommand, tables } from './database/memory-database.ts';
+import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
 import { origins, publicKeyOf, simulatedTransport } from './push-services.ts';
@@ -367,7 +366,7 @@ export async function simulate(
 
   /** Reads every notification at once, without faults. */
   function watchNotifications(): void {
-    const dynamo = clientWith(async (command: DatabaseCommand) => database.execute(command));
+    const dynamo = database.client();
     const parts = {
       notifications: notificationStore(dynamo, tables.notifications),
       tallies: tallyStore(dynamo, tables.tallies),

@@ -49,7 +49,7 @@ export class World {
     // Some runs pass from one month to the next.
     const monthEnd = Date.parse('2026-12-01T00:00:00Z');
     this.startsAt = monthEnd - this.random.pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
-    this.scheduler = new Scheduler(this.random, this.startsAt);
+    this.scheduler = new Scheduler(this.startsAt, this.random);
     this.faults = new Faults(this.random);
     this.database = new MemoryDatabase({
       now: () => this.scheduler.now,

@@ -58,7 +58,7 @@ function stoppable(setup: Setup, chunkMs: number) {
   }));
   const startDelivery: typeof start = (options) => {
     const delivery = start(options);
-    jest.spyOn(delivery, 'stop').mockImplementation(() => void stops.push(setup.time.now()));
+    jest.spyOn(delivery, 'stop').mockImplementation(() => void stops.push(setup.time.now));
     return delivery;
   };
   return { stops, parts: { ...setup.parts, startDelivery } };
@@ -66,7 +66,7 @@ function stoppable(setup: Setup, chunkMs: number) {
 
 /** Parts of a function that dies after 4 s: from then on it neither wakes up nor writes. */
 function dyingParts({ parts, time }: Setup): Setup['parts'] {
-  const isDead = () => time.now() >= 4000;
+  const isDead = () => time.now >= 4000;
   const orNever = <Result>(work: Promise<Result>) =>
     work.then((result) => (isDead() ? new Promise<Result>(() => {}) : result));
   return { ...parts, sleep: (ms, signal) => orNever(parts.sleep(ms, signal)) };
@@ -251,7 +251,7 @@ describe('a share of several chunks', () => {
     );
     expect(setup.pushed()).toHaveLength(4);
     // The retry does not wait for a claim that nobody needs.
-    const claim = { until: startMs + setup.time.now() };
+    const claim = { until: startMs + setup.time.now };
     expect(await tallyOf(setup)).toMatchObject({ claim, pending: 0, ended: undefined });
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
     expect(outcome.result).toEqual({
@@ -308,7 +308,7 @@ describe('a share that another invocation has', () => {
     await setup.time.until(setup.time.sleep(1000));
     const outcome = await run(setup, unlimited, mine);
     expect(outcome.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
-    expect(setup.time.now()).toBeGreaterThan(300_000);
+    expect(setup.time.now).toBeGreaterThan(300_000);
     expect(setup.pushed()).toHaveLength(3);
     expect(setup.calls.filter((call) => call === 'observe')).toHaveLength(1);
   });
@@ -368,7 +368,7 @@ describe('a share whose function has died', () => {
     const outcome = await run(setup, change, longInvocation);
     // The last write was after 2 s, and the chunk took 1 s before it.
     const claimEndsAt = 3000 + 60_000;
-    expect(setup.time.now()).toBeGreaterThan(claimEndsAt);
+    expect(setup.time.now).toBeGreaterThan(claimEndsAt);
     expect(outcome.result).toMatchObject({ attempted: 8, delivered: 7, isComplete: true });
   });
 

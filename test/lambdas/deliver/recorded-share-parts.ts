@@ -5,10 +5,11 @@ import type { Share } from '../../../contract/share.ts';
 import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
 import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
-import { VirtualTime } from '../../reliability/fixtures/virtual-time.ts';
+import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
+import { Scheduler } from '../../simulation/time/scheduler.ts';
 import { type FakeChunk, fakeDelivery, type PushChunk } from './fake-delivery.ts';
-import { memoryTallies } from './memory-tallies.ts';
 
 export const startMs = Date.parse('2026-11-20T12:00:00Z');
 
@@ -77,7 +78,7 @@ export interface Recorded {
   readonly chunks: Chunk[];
   /** What becomes of a chunk, unless a test says otherwise. */
   readonly push: PushChunk;
-  readonly time: VirtualTime;
+  readonly time: Scheduler;
   /** Paths of the recipients that were pushed to, in order. */
   pushed(): readonly string[];
 }
@@ -92,7 +93,8 @@ export function recordedShareParts(
   overrides: Partial<ShareParts> = {},
   limit = 30_000,
 ): Recorded & { readonly parts: ShareParts } {
-  const time = new VirtualTime();
+  const time = new Scheduler();
+  const database = new MemoryDatabase({ now: () => time.now });
   const calls: string[] = [];
   const chunks: Chunk[] = [];
   /** Where the next chunk of each share starts. */
@@ -107,7 +109,7 @@ export function recordedShareParts(
     const done = time.sleep(1000).then(() => allDelivered(chunk));
     return { done, soFar: () => noCounts };
   };
-  const tallies = overrides.tallies ?? memoryTallies();
+  const tallies = overrides.tallies ?? tallyStore(database.client(), tables.tallies);
   const parts: ShareParts = {
     audiences: {
       async everyone(_, { from, to }) {
@@ -140,13 +142,9 @@ export function recordedShareParts(
       },
     },
     startDelivery: fakeDelivery(push),
-    clock: () => new Date(startMs + time.now()),
+    clock: () => new Date(startMs + time.now),
     sleep: time.sleep,
-    abortAfter: (ms) => {
-      const controller = new AbortController();
-      time.at(time.now() + ms, () => controller.abort());
-      return controller.signal;
-    },
+    abortAfter: time.abortAfter,
     observe: {
       delivered: () => calls.push('observe'),
       failed: (_, pushService) => calls.push(`failed at ${pushService}`),

@@ -50,7 +50,7 @@ function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunParts>
     ...recorded.parts,
     invoker: {
       invoke(one, type) {
-        invoked.push({ tally: one.firstTally, type, at: recorded.time.now() });
+        invoked.push({ tally: one.firstTally, type, at: recorded.time.now });
         const attempt = invoked.filter(({ tally }) => tally === one.firstTally).length;
         return invoke(working)(one, type, attempt);
       },
@@ -79,7 +79,7 @@ describe('shares for a caller who waits', () => {
     });
     expect(setup.invoked.map(({ tally }) => tally)).toEqual([1, 2]);
     // A chunk takes 1 s.
-    expect(setup.time.now()).toBe(1000);
+    expect(setup.time.now).toBe(1000);
     expect(setup.pushed().toSorted()).toEqual(everyone);
   });
 
@@ -163,7 +163,7 @@ describe('a function that dies', () => {
       },
       delivered,
     ]);
-    expect(setup.time.now()).toBeLessThan(3000);
+    expect(setup.time.now).toBeLessThan(3000);
     expect(setup.pushed()).toHaveLength(6);
   });
 });
@@ -189,7 +189,7 @@ describe('a lost response', () => {
     const setup = setUpLost();
     expect((await run(setup))?.results).toEqual([delivered, delivered, delivered]);
     expect(setup.pushed().toSorted()).toEqual(everyone);
-    expect(setup.time.now()).toBeLessThan(4000);
+    expect(setup.time.now).toBeLessThan(4000);
   });
 
   test('of a function that does not end: the counts at the end of the time', async () => {
@@ -202,8 +202,8 @@ describe('a lost response', () => {
     });
     const outcome = await run(setup);
     expect(outcome?.results[1]).toMatchObject({ failures: { interrupted: 3 }, isComplete: true });
-    expect(setup.time.now()).toBeGreaterThan(25_000);
-    expect(setup.time.now()).toBeLessThan(27_000);
+    expect(setup.time.now).toBeGreaterThan(25_000);
+    expect(setup.time.now).toBeLessThan(27_000);
   });
 
   test('is also replaced by the tally if the first look at it fails', async () => {

@@ -12,10 +12,9 @@ import { endpointHash, positionCount } from '../../../lambdas/store/subscription
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
-import { clientWith } from '../../fixtures/client-with.ts';
 import { type Database, projectCreatedAt, startDatabase } from '../../fixtures/database.ts';
 import { Random } from '../time/random.ts';
-import { type DatabaseCommand, MemoryDatabase, tables } from './memory-database.ts';
+import { MemoryDatabase, tables } from './memory-database.ts';
 
 /** The simulation is as true as its database: the real one gives the same results. */
 
@@ -42,7 +41,7 @@ test('the stores do the same on the database in memory and on the real engine', 
     const random = new Random(sequence);
     const projectId = await real.createProject();
     const database = new MemoryDatabase({ now: () => 0, pageSizeItems: 3 });
-    const memory = clientWith(async (command: DatabaseCommand) => database.execute(command));
+    const memory = database.client();
     await copyProject(projectId, database, realNames);
     const both: readonly Stores[] = [
       { dynamo: real.dynamo, names: realNames },

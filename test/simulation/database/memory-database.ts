@@ -1,5 +1,6 @@
 import {
   BatchGetCommand,
+  type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
   TransactGetCommand,
@@ -7,6 +8,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { byUserIndex } from '../../../lambdas/store/items.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { type Item, matches, type Names, update } from './expressions.ts';
 
 /** Names of the tables, and of the attributes in their keys: the partition key first. */
@@ -101,6 +103,11 @@ export class MemoryDatabase {
       return { Responses: TransactItems.map(({ Get }) => ({ Item: this.#get(Get) })) };
     }
     throw new Error(`Not simulated: ${command.constructor.name}`);
+  }
+
+  /** A client whose calls are executed at once. */
+  client(): DynamoDBDocumentClient {
+    return clientWith(async (command: DatabaseCommand) => this.execute(command));
   }
 
   /** All items of a table, in no particular order. */

@@ -70,7 +70,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   const { subscribers, respondAsync, pushesPerSecond, seed, concurrency } = settings;
   const random = new Random(seed);
   const startsAt = Date.parse('2026-11-20T12:00:00Z');
-  const scheduler = new Scheduler(random, startsAt);
+  const scheduler = new Scheduler(startsAt, random);
   const load = new PartitionLoad();
   let wait = 0;
   const database = new MemoryDatabase({
@@ -90,21 +90,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   let functionMs = 0;
   let endedAt = startsAt;
 
-  const passed = (ms: number) => new Promise<void>((resolve) => scheduler.after(ms, resolve));
-  const sleep: ShareParts['sleep'] = (ms, signal) =>
-    new Promise<void>((resolve, reject) => {
-      const abort = () => reject(signal!.reason);
-      signal?.addEventListener('abort', abort);
-      scheduler.after(ms, () => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      });
-    });
-  const abortAfter = (ms: number) => {
-    const controller = new AbortController();
-    scheduler.after(ms, () => controller.abort());
-    return controller.signal;
-  };
+  const passed = scheduler.sleep;
   const dynamo = clientWith(async (command: DatabaseCommand) => {
     await passed(random.latency(model.callLatency.value / 1.6, 100));
     wait = 0;
@@ -120,8 +106,8 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     tallies: tallyStore(dynamo, tables.tallies),
     startDelivery: aggregateDelivery(scheduler, random),
     clock: scheduler.clock,
-    sleep,
-    abortAfter,
+    sleep: scheduler.sleep,
+    abortAfter: scheduler.abortAfter,
     observe: { delivered() {}, failed() {}, refused() {}, recordFailed() {} },
   });
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Random } from './random.ts';
 
 interface Event {
@@ -9,17 +10,19 @@ interface Event {
 
 /**
  * Virtual time. It passes from event to event, as fast as they can be executed. Events of the same
- * time happen in a random order, so a run depends on its seed only.
+ * time happen in the order in which they were scheduled, or in a random one, which depends on the seed only.
  */
 export class Scheduler {
-  readonly #random: Random;
+  readonly #nextTie: () => number;
   readonly #events: Event[] = [];
   #now: number;
+  #scheduled = 0;
+  #sleeping = 0;
 
   /** @param startsAt epoch ms. */
-  constructor(random: Random, startsAt: number) {
-    this.#random = random;
+  constructor(startsAt = 0, random?: Random) {
     this.#now = startsAt;
+    this.#nextTie = random === undefined ? () => ++this.#scheduled : () => random.next();
   }
 
   /** Epoch ms, with a fraction. */
@@ -29,22 +32,76 @@ export class Scheduler {
 
   readonly clock = (): Date => new Date(this.#now);
 
+  /** Sleeps that have neither ended nor been aborted. */
+  get sleeping(): number {
+    return this.#sleeping;
+  }
+
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const abort = () => {
+        this.#sleeping -= 1;
+        reject(signal!.reason);
+      };
+      this.#sleeping += 1;
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      this.after(ms, () => {
+        if (signal?.aborted) return;
+        signal?.removeEventListener('abort', abort);
+        this.#sleeping -= 1;
+        resolve();
+      });
+    });
+
+  readonly abortAfter = (ms: number): AbortSignal => {
+    const controller = new AbortController();
+    // Every call that waits listens.
+    setMaxListeners(0, controller.signal);
+    if (ms <= 0) controller.abort();
+    else this.after(ms, () => controller.abort());
+    return controller.signal;
+  };
+
   after(ms: number, act: () => void): void {
-    this.#push({ at: this.#now + Math.max(0, ms), tie: this.#random.next(), act });
+    this.#push({ at: this.#now + Math.max(0, ms), tie: this.#nextTie(), act });
   }
 
   at(epochMs: number, act: () => void): void {
     this.after(epochMs - this.#now, act);
   }
 
+  /** Lets time pass while code computes. */
+  work(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Lets time pass until nothing is scheduled any more. */
   async run(): Promise<void> {
     await settled();
-    for (let event = this.#pop(); event !== undefined; event = this.#pop()) {
-      this.#now = event.at;
-      event.act();
-      await settled();
+    while (this.#act()) await settled();
+  }
+
+  /** Lets time pass until a promise is settled. */
+  async until<Result>(promise: Promise<Result>): Promise<Result> {
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    promise.then(settle, settle);
+    for (await settled(); !isSettled; await settled()) {
+      if (!this.#act()) throw new Error('The promise is pending and no event is scheduled.');
     }
+    return promise;
+  }
+
+  /** Lets the next event happen. @returns whether there is one. */
+  #act(): boolean {
+    const event = this.#pop();
+    if (event === undefined) return false;
+    this.#now = Math.max(this.#now, event.at);
+    event.act();
+    return true;
   }
 
   // A binary heap: no event is before its parent, which is at half its index.

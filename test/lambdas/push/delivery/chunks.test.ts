@@ -5,7 +5,7 @@ import type { DeliveryTimes } from '../../../../lambdas/push/delivery/delivery.t
 import { inFlight } from '../../../../lambdas/push/delivery/limiter.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
 import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
-import { VirtualTime } from '../../../reliability/fixtures/virtual-time.ts';
+import { Scheduler } from '../../../simulation/time/scheduler.ts';
 
 const vapid = { current: { number: 0, ...newVapidPair() } };
 
@@ -17,20 +17,20 @@ function start(
   responseMs: (origin: string) => number | 'throttled' | 'gone' | undefined,
   times: DeliveryTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
 ) {
-  const time = new VirtualTime();
+  const time = new Scheduler();
   const pushes: { readonly origin: string; readonly at: number }[] = [];
   const startDelivery = delivery({
     transport: ({ origin, timeoutMs }) => {
-      pushes.push({ origin, at: time.now() });
+      pushes.push({ origin, at: time.now });
       const ms = responseMs(origin);
       return new Promise((resolve, reject) => {
         const silent = new NoResponseError('No response.', { isTimeout: true });
-        if (ms === undefined) time.at(time.now() + timeoutMs, () => reject(silent));
+        if (ms === undefined) time.after(timeoutMs, () => reject(silent));
         else if (ms === 'throttled') {
           resolve({ status: 429, headers: { 'retry-after': '60' }, body: '' });
         } else if (ms === 'gone') resolve({ status: 410, headers: {}, body: '' });
         else {
-          time.at(time.now() + ms, () => resolve({ status: 201, headers: {}, body: '' }));
+          time.after(ms, () => resolve({ status: 201, headers: {}, body: '' }));
         }
       });
     },
@@ -59,11 +59,11 @@ function extendedTimes() {
   return { lastPushAt: 45_000, lastRetryAt: 800_000, endAt: 50_000 };
 }
 
-function extend(times: ReturnType<typeof extendedTimes>, time: VirtualTime): void {
+function extend(times: ReturnType<typeof extendedTimes>, time: Scheduler): void {
   for (let second = 2; second < 200; second += 2) {
     time.at(second * 1000, () => {
-      times.lastPushAt = time.now() + 45_000;
-      times.endAt = time.now() + 50_000;
+      times.lastPushAt = time.now + 45_000;
+      times.endAt = time.now + 50_000;
     });
   }
 }
@@ -84,7 +84,7 @@ test('wants more recipients while a push service that is silent holds up its own
   const { running, time } = start((origin) => (origin === mozilla ? undefined : 50));
   running.add([...recipientsAt(mozilla, 100), ...recipientsAt(fcm, 950)], vapid);
   expect(await time.until(running.wantsMore())).toBe(true);
-  expect(time.now()).toBeLessThan(5000);
+  expect(time.now).toBeLessThan(5000);
   running.add(recipientsAt(fcm, 950), vapid);
   expect(await time.until(running.end())).toMatchObject({ delivered: 1900 });
 });
@@ -106,21 +106,21 @@ test('reaches everyone of a slow push service for as long as its times are exten
   extend(times, time);
   running.add(recipientsAt(fcm, 15_000), vapid);
   expect(await time.until(running.end())).toMatchObject({ delivered: 15_000, unreached: 0 });
-  expect(time.now()).toBeGreaterThan(45_000);
+  expect(time.now).toBeGreaterThan(45_000);
 }, 60_000);
 
 test('waits for a push service that throttles for longer than its times reach now', async () => {
   const times = extendedTimes();
-  const { running, time } = start(() => (time.now() < 90_000 ? 'throttled' : 50), times);
+  const { running, time } = start(() => (time.now < 90_000 ? 'throttled' : 50), times);
   extend(times, time);
   running.add(recipientsAt(fcm, 100), vapid);
   expect(await time.until(running.end())).toMatchObject({ delivered: 100 });
-  expect(time.now()).toBeLessThan(130_000);
+  expect(time.now).toBeLessThan(130_000);
 });
 
 test('removes who is gone for as long as its times are extended', async () => {
   const times = extendedTimes();
-  const { running, time } = start(() => (time.now() < 90_000 ? 'throttled' : 'gone'), times);
+  const { running, time } = start(() => (time.now < 90_000 ? 'throttled' : 'gone'), times);
   extend(times, time);
   running.add(recipientsAt(fcm, 20), vapid);
   expect(await time.until(running.end())).toMatchObject({ removed: 20, failed: 0 });
@@ -145,7 +145,7 @@ describe('a push that timed out', () => {
       delivered: 10,
       failures: { no_response: 2 },
     });
-    expect(time.now()).toBeLessThan(12_000);
+    expect(time.now).toBeLessThan(12_000);
     // Nor is it sent when its pause is over.
     await time.until(time.sleep(20_000));
     expect(pushes.filter(({ origin }) => origin === mozilla)).toHaveLength(2);

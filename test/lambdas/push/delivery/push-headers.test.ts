@@ -54,7 +54,7 @@ test('each subscription has its own topic, which a retry repeats', async () => {
   const recipients = [first!, { ...second!, auth: Buffer.alloc(16, 7) }];
   const { done, pushes } = deliverVirtually(
     { recipients, options: { topic: 'score' } },
-    (_, time) => ({ status: time.now() < 100 ? 503 : 201 }),
+    (_, time) => ({ status: time.now < 100 ? 503 : 201 }),
   );
   await done;
   const topics = (path: string) =>

@@ -79,7 +79,7 @@ test('recipients that are gone are removed although another push has no response
     {
       recipients: recipientsAt(fcm, 4),
       remove: async () => {
-        removedAt = time.now();
+        removedAt = time.now;
       },
     },
     ({ path }) => (path === '/push/0' ? {} : gone()),
