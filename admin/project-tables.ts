@@ -1,12 +1,10 @@
-import { environment } from '../contract/environment.ts';
-
 const variables = {
-  projects: environment.projectsTable,
-  vapidKeys: environment.vapidKeysTable,
-  subscriptions: environment.subscriptionsTable,
-  usage: environment.usageTable,
-  notifications: environment.notificationsTable,
-  tallies: environment.talliesTable,
+  projects: 'PROJECTS_TABLE',
+  vapidKeys: 'VAPID_KEYS_TABLE',
+  subscriptions: 'SUBSCRIPTIONS_TABLE',
+  usage: 'USAGE_TABLE',
+  notifications: 'NOTIFICATIONS_TABLE',
+  tallies: 'TALLIES_TABLE',
 } as const;
 
 type Variables = typeof variables;

@@ -1,29 +1,5 @@
 import * as z from 'zod/mini';
 
-/** Environment variables that the stack sets and the functions read. */
-export const environment = {
-  projectsTable: 'PROJECTS_TABLE',
-  vapidKeysTable: 'VAPID_KEYS_TABLE',
-  subscriptionsTable: 'SUBSCRIPTIONS_TABLE',
-  usageTable: 'USAGE_TABLE',
-  notificationsTable: 'NOTIFICATIONS_TABLE',
-  talliesTable: 'TALLIES_TABLE',
-  rateLimitsTable: 'RATE_LIMITS_TABLE',
-  deliverFunction: 'DELIVER_FUNCTION',
-  subscriberCap: 'SUBSCRIBER_CAP',
-  monthlySendCap: 'MONTHLY_SEND_CAP',
-  rateLimitPerMinute: 'RATE_LIMIT_PER_MINUTE',
-  vapidSubject: 'VAPID_SUBJECT',
-  extraPushOrigins: 'EXTRA_PUSH_ORIGINS',
-  preferIpv6: 'PREFER_IPV6',
-  pushesPerSecond: 'PUSHES_PER_SECOND',
-  publicBaseUrl: 'PUBLIC_BASE_URL',
-  originSecretHashes: 'ORIGIN_SECRET_HASHES',
-  requireOriginSecret: 'REQUIRE_ORIGIN_SECRET',
-} as const;
-
-export type EnvironmentName = (typeof environment)[keyof typeof environment];
-
 const text = z.string({ error: 'is not set' });
 const name = text.check(z.minLength(1, 'is empty'));
 const wholeNumber = 'must be a whole number above 0';
@@ -36,6 +12,7 @@ const flag = z.pipe(
   z.transform((text) => text === 'true'),
 );
 
+/** Environment variables that the stack sets and the functions read. */
 const variables = z.object({
   PROJECTS_TABLE: name,
   VAPID_KEYS_TABLE: name,
@@ -66,20 +43,22 @@ const variables = z.object({
   ),
   REQUIRE_ORIGIN_SECRET: flag,
   PREFER_IPV6: flag,
-} satisfies Record<EnvironmentName, z.ZodMiniType>);
+});
 
 export type Environment = z.infer<typeof variables>;
+
+export type EnvironmentName = keyof Environment;
 
 /**
  * The variables that have the operator's settings, for the operator's command. The stack's output `Settings` is a
  * JSON object of them.
  */
 export const settingNames = [
-  environment.subscriberCap,
-  environment.monthlySendCap,
-  environment.rateLimitPerMinute,
-  environment.vapidSubject,
-  environment.extraPushOrigins,
+  'SUBSCRIBER_CAP',
+  'MONTHLY_SEND_CAP',
+  'RATE_LIMIT_PER_MINUTE',
+  'VAPID_SUBJECT',
+  'EXTRA_PUSH_ORIGINS',
 ] as const;
 
 export type DeployedSettings = Pick<Environment, (typeof settingNames)[number]>;

@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { type DeployedSettings, environment } from '../contract/environment.ts';
+import type { DeployedSettings } from '../contract/environment.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import type { RouteName } from '../contract/routes.ts';
 import { sendTimeline } from '../contract/timeline.ts';
@@ -95,16 +95,16 @@ export class CarillonStack extends Stack {
     for (const fn of Object.values(endpoints)) {
       projects.grantLookup(fn);
       rateLimits.grantCount(fn);
-      fn.addEnvironment(environment.originSecretHashes, settings.originSecretHashes.join(','));
-      fn.addEnvironment(environment.requireOriginSecret, String(settings.requireOriginSecret));
-      fn.addEnvironment(environment.rateLimitPerMinute, values.RATE_LIMIT_PER_MINUTE);
+      fn.addEnvironment('ORIGIN_SECRET_HASHES', settings.originSecretHashes.join(','));
+      fn.addEnvironment('REQUIRE_ORIGIN_SECRET', String(settings.requireOriginSecret));
+      fn.addEnvironment('RATE_LIMIT_PER_MINUTE', values.RATE_LIMIT_PER_MINUTE);
     }
 
     subscriptions.grantSave(subscribe);
     usage.grantCount(subscribe);
     usage.grantRead(subscribe);
-    subscribe.addEnvironment(environment.subscriberCap, values.SUBSCRIBER_CAP);
-    subscribe.addEnvironment(environment.extraPushOrigins, values.EXTRA_PUSH_ORIGINS);
+    subscribe.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
+    subscribe.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
 
     subscriptions.grantRemove(unsubscribe);
     usage.grantCount(unsubscribe);
@@ -113,8 +113,8 @@ export class CarillonStack extends Stack {
     usage.grantCheckProject(send);
     usage.grantRead(send);
     deliver.grantInvocation(send);
-    send.addEnvironment(environment.monthlySendCap, values.MONTHLY_SEND_CAP);
-    send.addEnvironment(environment.pushesPerSecond, String(settings.pushesPerSecond));
+    send.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
+    send.addEnvironment('PUSHES_PER_SECOND', String(settings.pushesPerSecond));
 
     projects.grantLookup(deliver);
 
@@ -127,14 +127,14 @@ export class CarillonStack extends Stack {
       tallies.grantRecord(pushing);
       vapidKeys.grantSign(pushing);
       pushes.addReporter(pushing);
-      pushing.addEnvironment(environment.vapidSubject, values.VAPID_SUBJECT);
-      pushing.addEnvironment(environment.extraPushOrigins, values.EXTRA_PUSH_ORIGINS);
-      pushing.addEnvironment(environment.preferIpv6, String(settings.preferIpv6));
+      pushing.addEnvironment('VAPID_SUBJECT', values.VAPID_SUBJECT);
+      pushing.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
+      pushing.addEnvironment('PREFER_IPV6', String(settings.preferIpv6));
     }
 
     usage.grantRead(getProject);
-    getProject.addEnvironment(environment.subscriberCap, values.SUBSCRIBER_CAP);
-    getProject.addEnvironment(environment.monthlySendCap, values.MONTHLY_SEND_CAP);
+    getProject.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
+    getProject.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
 
     notifications.grantRead(getNotification);
     notifications.grantList(listNotifications);
@@ -157,7 +157,7 @@ export class CarillonStack extends Stack {
       disposable,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
-    send.addEnvironment(environment.publicBaseUrl, baseUrl);
+    send.addEnvironment('PUBLIC_BASE_URL', baseUrl);
     const tables = {
       projects,
       vapidKeys,

@@ -1,8 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../contract/environment.ts';
 import { shareTimeline } from '../contract/timeline.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
@@ -27,7 +25,7 @@ export class DeliverFunction extends ServiceFunction {
   }
 
   /** Invoking this function, which the variable names. */
-  grantInvocation(fn: lambda.Function): void {
+  grantInvocation(fn: ServiceFunction): void {
     // Not CDK's grantInvoke, which also allows every version and alias, by a wildcard.
     fn.addToRolePolicy(
       new iam.PolicyStatement({
@@ -35,6 +33,6 @@ export class DeliverFunction extends ServiceFunction {
         resources: [this.functionArn],
       }),
     );
-    fn.addEnvironment(environment.deliverFunction, this.functionName);
+    fn.addEnvironment('DELIVER_FUNCTION', this.functionName);
   }
 }

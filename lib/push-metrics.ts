@@ -10,6 +10,7 @@ import {
   metricNamespace,
   pushMetrics,
 } from '../contract/metrics.ts';
+import type { ServiceFunction } from './service-function.ts';
 
 /** The metrics about pushes, which functions report, and those that are counted in logs. */
 export class PushMetrics extends Construct {
@@ -17,7 +18,7 @@ export class PushMetrics extends Construct {
   private readonly service = Stack.of(this).stackName;
 
   /** Sets the environment variable under which a function reports. */
-  addReporter(fn: lambda.Function): void {
+  addReporter(fn: ServiceFunction): void {
     fn.addEnvironment('POWERTOOLS_SERVICE_NAME', this.service);
   }
 

@@ -5,6 +5,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
+import type { EnvironmentName } from '../contract/environment.ts';
 import type { FunctionName } from '../contract/routes.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { logGroup } from './logs.ts';
@@ -64,6 +65,11 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         },
       },
     });
+  }
+
+  /** Sets a variable that the function reads, or that Powertools does. */
+  override addEnvironment(name: EnvironmentName | 'POWERTOOLS_SERVICE_NAME', value: string): this {
+    return super.addEnvironment(name, value);
   }
 
   /** The maximum of concurrent executions. */

@@ -1,4 +1,3 @@
-import { environment } from '../contract/environment.ts';
 import type { FunctionDefinition } from './template/functions.ts';
 import { localRegion } from './template/references.ts';
 
@@ -32,8 +31,8 @@ function templateVariables(
   return Object.fromEntries(
     Object.entries(variables).map(([name, templateValue]) => {
       const value = overrides[name] ?? templateValue;
-      if (name === environment.publicBaseUrl) return [name, overrides[name] ?? baseUrl];
-      if (name !== environment.extraPushOrigins) return [name, value];
+      if (name === 'PUBLIC_BASE_URL') return [name, overrides[name] ?? baseUrl];
+      if (name !== 'EXTRA_PUSH_ORIGINS') return [name, value];
       return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
     }),
   );

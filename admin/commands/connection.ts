@@ -5,7 +5,6 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import {
   type DeployedSettings,
-  environment,
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
@@ -54,12 +53,12 @@ const localState = z.object({
   dynamodb: z.object({
     endpoint: z.url(),
     tables: z.object({
-      [environment.projectsTable]: z.string(),
-      [environment.vapidKeysTable]: z.string(),
-      [environment.subscriptionsTable]: z.string(),
-      [environment.usageTable]: z.string(),
-      [environment.notificationsTable]: z.string(),
-      [environment.talliesTable]: z.string(),
+      PROJECTS_TABLE: z.string(),
+      VAPID_KEYS_TABLE: z.string(),
+      SUBSCRIPTIONS_TABLE: z.string(),
+      USAGE_TABLE: z.string(),
+      NOTIFICATIONS_TABLE: z.string(),
+      TALLIES_TABLE: z.string(),
     }),
   }),
   settings: z.record(z.string(), z.string()),

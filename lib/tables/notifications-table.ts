@@ -1,6 +1,5 @@
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { ServiceTable, type TableProps, text } from './service-table.ts';
 
 export class NotificationsTable extends ServiceTable {
@@ -9,24 +8,24 @@ export class NotificationsTable extends ServiceTable {
       ...props,
       partitionKey: 'projectId',
       sortKey: text('notificationId'),
-      variable: environment.notificationsTable,
+      variable: 'NOTIFICATIONS_TABLE',
       expires: true,
       pointInTimeRecovery: true,
     });
   }
 
   /** Allows storing a notification, cancelling it, and finding the one of a repeated request. */
-  grantRecord(fn: lambda.Function): void {
+  grantRecord(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
   }
 
   /** Allows reading the notifications of a project, one after the other. */
-  grantList(fn: lambda.Function): void {
+  grantList(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:Query']);
   }
 
   /** Allows reading one notification. */
-  grantRead(fn: lambda.Function): void {
+  grantRead(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
 }

@@ -1,6 +1,5 @@
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { ServiceTable, type TableProps } from './service-table.ts';
 
 export class ProjectsTable extends ServiceTable {
@@ -8,13 +7,13 @@ export class ProjectsTable extends ServiceTable {
     super(scope, id, {
       ...props,
       partitionKey: 'projectId',
-      variable: environment.projectsTable,
+      variable: 'PROJECTS_TABLE',
       pointInTimeRecovery: true,
     });
   }
 
   /** Allows reading a project. */
-  grantLookup(fn: lambda.Function): void {
+  grantLookup(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
 }

@@ -1,7 +1,6 @@
 import { Validations } from 'aws-cdk-lib';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { ServiceTable, type TableProps } from './service-table.ts';
 
 export class RateLimitsTable extends ServiceTable {
@@ -9,7 +8,7 @@ export class RateLimitsTable extends ServiceTable {
     super(scope, id, {
       ...props,
       partitionKey: 'bucket',
-      variable: environment.rateLimitsTable,
+      variable: 'RATE_LIMITS_TABLE',
       expires: true,
       pointInTimeRecovery: false,
     });
@@ -20,7 +19,7 @@ export class RateLimitsTable extends ServiceTable {
   }
 
   /** Allows counting requests. */
-  grantCount(fn: lambda.Function): void {
+  grantCount(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 }

@@ -1,10 +1,10 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentName } from '../../contract/environment.ts';
 import { removalPolicy } from '../removal-policy.ts';
+import type { ServiceFunction } from '../service-function.ts';
 
 export interface TableProps {
   /** Whether the table is deleted with the stack. */
@@ -76,7 +76,7 @@ export abstract class ServiceTable extends Construct {
   }
 
   protected allow(
-    fn: lambda.Function,
+    fn: ServiceFunction,
     actions: readonly `dynamodb:${string}`[],
     resources: readonly string[] = [this.table.tableArn],
   ): void {

@@ -1,8 +1,7 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
 import { byUserIndex } from '../../lambdas/store/items.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { binary, ServiceTable, type TableProps, text } from './service-table.ts';
 
 export class SubscriptionsTable extends ServiceTable {
@@ -11,7 +10,7 @@ export class SubscriptionsTable extends ServiceTable {
       ...props,
       partitionKey: 'projectPart',
       sortKey: binary('endpointHash'),
-      variable: environment.subscriptionsTable,
+      variable: 'SUBSCRIPTIONS_TABLE',
       pointInTimeRecovery: true,
     });
     this.table.addGlobalSecondaryIndex({
@@ -24,27 +23,27 @@ export class SubscriptionsTable extends ServiceTable {
   }
 
   /** Allows adding and updating subscriptions. */
-  grantSave(fn: lambda.Function): void {
+  grantSave(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem']);
   }
 
   /** Allows deleting subscriptions: those of an unsubscribe request, and those that are gone. */
-  grantRemove(fn: lambda.Function): void {
+  grantRemove(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:DeleteItem']);
   }
 
   /** Allows finding the subscriptions of a user id. */
-  grantFindUser(fn: lambda.Function): void {
+  grantFindUser(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:Query'], [`${this.table.tableArn}/index/${byUserIndex}`]);
   }
 
   /** Allows storing which key pair a subscription was made with. */
-  grantCorrectPair(fn: lambda.Function): void {
+  grantCorrectPair(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
   /** Allows reading all subscriptions of a project, or those of some user ids. */
-  grantAudience(fn: lambda.Function): void {
+  grantAudience(fn: ServiceFunction): void {
     const { tableArn } = this.table;
     this.allow(fn, ['dynamodb:Query'], [tableArn, `${tableArn}/index/${byUserIndex}`]);
   }

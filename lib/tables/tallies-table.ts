@@ -1,6 +1,5 @@
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { ServiceTable, type TableProps } from './service-table.ts';
 
 export class TalliesTable extends ServiceTable {
@@ -8,24 +7,24 @@ export class TalliesTable extends ServiceTable {
     super(scope, id, {
       ...props,
       partitionKey: 'tally',
-      variable: environment.talliesTable,
+      variable: 'TALLIES_TABLE',
       expires: true,
       pointInTimeRecovery: true,
     });
   }
 
   /** Allows claiming a share, storing its counts, and finding those of other functions. */
-  grantRecord(fn: lambda.Function): void {
+  grantRecord(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem', 'dynamodb:BatchGetItem']);
   }
 
   /** Allows counting an event. */
-  grantCount(fn: lambda.Function): void {
+  grantCount(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
   /** Allows reading the tallies of a notification. */
-  grantRead(fn: lambda.Function): void {
+  grantRead(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:BatchGetItem']);
   }
 }

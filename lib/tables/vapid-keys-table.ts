@@ -1,7 +1,6 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../contract/environment.ts';
+import type { ServiceFunction } from '../service-function.ts';
 import { ServiceTable, type TableProps } from './service-table.ts';
 
 export class VapidKeysTable extends ServiceTable {
@@ -9,7 +8,7 @@ export class VapidKeysTable extends ServiceTable {
     super(scope, id, {
       ...props,
       partitionKey: 'projectId',
-      variable: environment.vapidKeysTable,
+      variable: 'VAPID_KEYS_TABLE',
       pointInTimeRecovery: true,
       // CloudTrail logs each use of this key, the account's `aws/dynamodb`. It does not log the use
       // of the default key, which AWS owns.
@@ -18,7 +17,7 @@ export class VapidKeysTable extends ServiceTable {
   }
 
   /** Allows reading a project's private key, to sign VAPID tokens. */
-  grantSign(fn: lambda.Function): void {
+  grantSign(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Context } from 'aws-lambda';
 import { noCounts } from '../../../contract/counts.ts';
-import { environment } from '../../../contract/environment.ts';
 import { type Share, shareSchema } from '../../../contract/share.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { talliesOf } from '../store/stored-notifications.ts';
@@ -19,9 +18,9 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: 'test',
     POWERTOOLS_METRICS_DISABLED: 'true',
     POWERTOOLS_LOG_LEVEL: 'SILENT',
-    [environment.vapidSubject]: 'mailto:ops@example.com',
-    [environment.extraPushOrigins]: '',
-    [environment.preferIpv6]: 'false',
+    VAPID_SUBJECT: 'mailto:ops@example.com',
+    EXTRA_PUSH_ORIGINS: '',
+    PREFER_IPV6: 'false',
   });
   // The function reads its environment when it starts.
   ({ handler } = await import('../../../lambdas/deliver/handler.ts'));
