@@ -14,7 +14,6 @@ import { cases } from './fixtures/seed.ts';
 
 const interleavings = 200;
 const cancellations = 40;
-const races = 40;
 
 let database: Database;
 let scheduled: ReturnType<typeof connect>;
@@ -130,41 +129,4 @@ test('a send is either cancelled or delivered, however the claims of its shares 
     expect(sendsByMonth.get('2126-11')).toBe(isCancelled ? 0 : 1);
   });
   await fc.assert(property, cases(cancellations));
-});
-
-test('concurrent sends are accepted up to the monthly cap exactly', async () => {
-  const number = fc.integer({ min: 1, max: 40 });
-  const property = fc.asyncProperty(number, number, number, async (earlier, cap, later) => {
-    const projectId = await database.createProject();
-    const tables = projectTables(database.tables);
-    const sends = sendStore(database.dynamo, tables);
-    const sentAt = new Date('2126-11-20T12:00:00Z');
-    const begin = async () => {
-      const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
-      const notification = {
-        ...{ projectId, projectCreatedAt, id: randomUUID() },
-        ...{ content: { title: 'T' }, plan, sentAt },
-      };
-      return { notification, outcome: await sends.begin(notification, cap) };
-    };
-    const beginConcurrently = async (count: number) => {
-      const begins = await Promise.all(Array.from({ length: count }, begin));
-      return begins
-        .filter(({ outcome }) => outcome === 'begun')
-        .map(({ notification }) => notification);
-    };
-
-    const begun = await beginConcurrently(earlier);
-    expect(begun).toHaveLength(Math.min(earlier, cap));
-    // Each second send is cancelled, twice: the second time must not return another unit.
-    const cancelled = begun.filter((_, index) => index % 2 === 0);
-    await Promise.all([...cancelled, ...cancelled].map((one) => sends.cancel(one, 'r')));
-    const remaining = cap - (begun.length - cancelled.length);
-    expect(await beginConcurrently(later)).toHaveLength(Math.min(later, remaining));
-
-    const { sendsByMonth, notifications } = await read(projectId);
-    const expected = begun.length - cancelled.length + Math.min(later, remaining);
-    expect([sendsByMonth.get('2126-11'), notifications.size]).toEqual([expected, expected]);
-  });
-  await fc.assert(property, cases(races, { endOnFailure: true }));
 });
