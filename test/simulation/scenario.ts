@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto';
 import type { SendRequest } from '../../contract/schemas/notification.ts';
+import { shareSizes } from '../../contract/share-sizes.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
 
@@ -56,6 +57,14 @@ export function randomScenario(world: World): Scenario {
   const durationMs = random.pick([100, 5000, 40_000]);
   const someTime = () => random.between(0, durationMs);
   const newcomers = faults.occurs('subscriber added') ? random.integer(1, 4) : 0;
+  const browsersOf = new Map<string, number>();
+  /** Of more browsers of one user than fit a chunk, delivery reaches only those of one chunk. */
+  const someUser = () => {
+    const userId = random.pick(users);
+    const number = (browsersOf.get(userId) ?? 0) + 1;
+    browsersOf.set(userId, number);
+    return number > shareSizes.recipients ? undefined : userId;
+  };
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
     const isNew = index >= subscribers;
     const subscribesAt = isNew ? someTime() : 0;
@@ -63,7 +72,7 @@ export function randomScenario(world: World): Scenario {
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
-      userId: random.chance(0.5) ? random.pick(users) : undefined,
+      userId: random.chance(0.5) ? someUser() : undefined,
       subscribesAt,
       unsubscribesAt:
         index % 4 === 0 && faults.occurs('subscriber removed')

@@ -70,7 +70,7 @@ export interface Report {
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
   readonly parts?: <Parts extends ShareParts & Partial<SendParts>>(parts: Parts) => Parts;
-  readonly database?: (world: World) => void;
+  readonly world?: (world: World) => void;
   /** Changes what the caller is told. */
   readonly response?: (response: Response) => Response;
   readonly notification?: (notification: NotificationResult) => NotificationResult;
@@ -97,7 +97,7 @@ export async function simulate(
   { isTraced = false, breakage = {} }: { isTraced?: boolean; breakage?: Breakage } = {},
 ): Promise<Report> {
   const world = new World(seed, isTraced);
-  breakage.database?.(world);
+  breakage.world?.(world);
   const { random, scheduler, faults, database } = world;
   const scenario = randomScenario(world);
   const subscribed = new Map<string, Browser>(

@@ -15,7 +15,7 @@ import {
 import { cancellationReasons, conditionFailed } from '../../../lambdas/store/dynamo.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
-const runs = 60;
+const runs = 12;
 
 let database: Database;
 

@@ -18,7 +18,7 @@ import { MemoryDatabase, tables } from './memory-database.ts';
 
 /** The simulation is as true as its database: the real one gives the same results. */
 
-const sequences = 40;
+const sequences = 15;
 const operationsPerSequence = 40;
 const seed = Number(process.env.SEED ?? 1) || 1;
 
