@@ -64,6 +64,7 @@ export class CarillonStack extends Stack {
       name: 'send',
       memorySize: 1769,
       timeout: Duration.millis(sendTimeline.timeoutMs),
+      reportsInvocations: true,
       root,
       disposable,
     });

@@ -15,6 +15,7 @@ export class DeliverFunction extends ServiceFunction {
       // As for send: encryption is work for one thread, so one whole CPU.
       memorySize: 1769,
       timeout: Duration.millis(shareTimeline.timeoutMs),
+      reportsInvocations: true,
     });
     // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
     // and its counts are in the database.

@@ -33,7 +33,8 @@ export class LogQueries extends Construct {
       'limit 20',
     ]);
     this.query('Errors', functions, [
-      "filter level = 'ERROR' or ispresent(errorType) or @message like /Task timed out|Runtime exited/",
+      // Of the functions and their runtime, and Lambda's reports of invocations that failed.
+      "filter level = 'ERROR' or record.status in ['timeout', 'error', 'failure']",
       'fields @timestamp, service, message, code, error.name, error.message, request_id, @message',
       'sort @timestamp desc',
       'limit 100',
@@ -48,7 +49,7 @@ export class LogQueries extends Construct {
     );
     this.query('Lines of one request', all, [
       // Of the gateway, as functions and the API log it, or of Lambda, also in the lines of Lambda itself.
-      "filter request_id = 'REQUEST ID' or requestId = 'REQUEST ID' or function_request_id = 'REQUEST ID' or @requestId = 'REQUEST ID'",
+      "filter @message like 'REQUEST ID'",
       'fields @timestamp, @log, @message',
       'sort @timestamp asc',
     ]);
@@ -58,11 +59,10 @@ export class LogQueries extends Construct {
       'sort requests desc',
       'limit 20',
     ]);
-    // Lambda's price of Arm in us-east-1, for 1 GB and second, and for one invocation.
     this.query('Cost per send', pushing, [
-      "filter @type = 'REPORT'",
+      "filter type = 'platform.report'",
       // Lambda's prices of Arm in us-east-1: for 1 GB and second, and for one invocation.
-      'fields @billedDuration / 1000 * @memorySize / 1024000000 * 0.0000133334 + 0.0000002 as dollars',
+      'fields record.metrics.billedDurationMs / 1000 * record.metrics.memorySizeMB / 1024 * 0.0000133334 + 0.0000002 as dollars',
       "fields strcontains(@log, 'SendLog') as is_send",
       'stats sum(dollars) as total, sum(is_send) as sends, sum(dollars) / sum(is_send) as per_send',
     ]);

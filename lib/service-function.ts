@@ -18,6 +18,8 @@ export interface ServiceFunctionProps {
   /** In MB. Lambda's CPU share is proportional to it: one vCPU at 1,769 MB. */
   readonly memorySize: number;
   readonly timeout: Duration;
+  /** Whether Lambda logs two lines about each invocation, with its duration and memory. Default: only failures. */
+  readonly reportsInvocations?: boolean;
   /** Whether the log group is deleted with the stack. */
   readonly disposable: boolean;
 }
@@ -45,6 +47,12 @@ export class ServiceFunction extends nodejs.NodejsFunction {
       timeout: props.timeout,
       role,
       logGroup: log,
+      // Only with JSON can Lambda's own lines be filtered. It leaves lines of JSON, such as ours, as they are. At WARN
+      // it logs the invocations that fail; the others' lines would cost as much as their invocation.
+      loggingFormat: lambda.LoggingFormat.JSON,
+      systemLogLevelV2: props.reportsInvocations
+        ? lambda.SystemLogLevel.INFO
+        : lambda.SystemLogLevel.WARN,
       environment: {
         // Stack traces in the log point to the sources. Costs 10 ms of a cold start (measured).
         NODE_OPTIONS: '--enable-source-maps',

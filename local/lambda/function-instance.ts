@@ -26,7 +26,13 @@ type Message =
   | { readonly type: 'ready' }
   | { readonly type: 'log'; readonly text: string }
   | { readonly type: 'result'; readonly payload: string }
-  | { readonly type: 'error'; readonly errorType: string; readonly message: string };
+  | ({ readonly type: 'error' } & ThrownError);
+
+interface ThrownError {
+  readonly errorType: string;
+  readonly message: string;
+  readonly stack: string;
+}
 
 interface Request {
   readonly event: string;
@@ -62,9 +68,9 @@ export class FunctionInstance {
       resourceLimits: { maxOldGenerationSizeMb: definition.memoryMb },
     });
     this.#worker.on('message', (message: Message) => this.#receive(message));
-    this.#worker.on('error', (error) => {
-      this.#log(error.stack ?? error.message);
-      this.#end(new FunctionError('Runtime.UnhandledError', error.message));
+    this.#worker.on('error', ({ name, message, stack = message }) => {
+      this.#logError({ errorType: name, message, stack });
+      this.#end(new FunctionError('Runtime.UnhandledError', message));
     });
     this.#exited = new Promise((exited) => {
       this.#worker.on('exit', (code) => {
@@ -97,7 +103,9 @@ export class FunctionInstance {
 
   /** Ends the thread. The current request fails. */
   async stop(): Promise<void> {
-    this.#end(stopped());
+    this.#ended = true;
+    // Lambda logs nothing of a machine that fails.
+    this.#takeRequest()?.fail(stopped());
     await this.#worker.terminate();
     await this.#exited;
   }
@@ -115,7 +123,8 @@ export class FunctionInstance {
         this.#takeRequest()?.succeed(message.payload);
         return;
       case 'error':
-        this.#takeRequest()?.fail(new FunctionError(message.errorType, message.message));
+        this.#logError(message);
+        this.#fail(new FunctionError(message.errorType, message.message));
     }
   }
 
@@ -138,7 +147,6 @@ export class FunctionInstance {
     });
     this.#timer = setTimeout(() => {
       const message = `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`;
-      this.#log(`${requestId} ${message}`);
       this.#end(new FunctionError('Sandbox.Timedout', message));
       void this.#worker.terminate();
     }, timeoutMs);
@@ -146,7 +154,14 @@ export class FunctionInstance {
 
   #end(error: FunctionError): void {
     this.#ended = true;
-    this.#takeRequest()?.fail(error);
+    this.#fail(error);
+  }
+
+  #fail(error: FunctionError): void {
+    const request = this.#takeRequest();
+    if (request === undefined) return;
+    this.#logFailure(request.requestId, error.errorType);
+    request.fail(error);
   }
 
   #takeRequest(): Request | undefined {
@@ -154,6 +169,25 @@ export class FunctionInstance {
     const request = this.#request;
     this.#request = undefined;
     return request;
+  }
+
+  /** The line of Lambda's runtime about what the function threw, in the log format JSON. */
+  #logError({ errorType, message: errorMessage, stack }: ThrownError): void {
+    const message = { errorType, errorMessage, stackTrace: stack.split('\n') };
+    const requestId = this.#request?.requestId;
+    this.#logJson({ timestamp: new Date(), level: 'ERROR', requestId, message });
+  }
+
+  /** Lambda's report of an invocation that failed. Its reports of the others have level INFO and are not imitated. */
+  #logFailure(requestId: string, errorType: string): void {
+    const outcome =
+      errorType === 'Sandbox.Timedout' ? { status: 'timeout' } : { status: 'error', errorType };
+    const record = { requestId, ...outcome };
+    this.#logJson({ time: new Date(), type: 'platform.report', record });
+  }
+
+  #logJson(line: object): void {
+    this.#log(JSON.stringify(line));
   }
 
   #log(text: string): void {

@@ -33,7 +33,7 @@ export function functionLog(file = functionLogFile): FunctionLogFile {
   };
 }
 
-/** The functions log JSON objects. Lines of the runtime are text. */
+/** The functions log JSON objects. Warnings of Node.js are text. */
 function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);

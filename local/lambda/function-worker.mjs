@@ -6,7 +6,7 @@
  * In: { event, context, frozenMs, deadlineMs }: the event as JSON; the ms for which functions were
  *     frozen so far; the deadline in ms since the epoch, by the function's wall clock.
  * Out: { type: 'ready' }, { type: 'log', stream, text },
- *      { type: 'result', payload } or { type: 'error', errorType, message }.
+ *      { type: 'result', payload } or { type: 'error', errorType, message, stack }.
  */
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -47,8 +47,7 @@ parentPort.on('message', async ({ event, context, frozenMs, deadlineMs }) => {
     parentPort.postMessage({ type: 'result', payload: JSON.stringify(result) ?? 'null' });
   } catch (error) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    console.error(stack);
-    parentPort.postMessage({ type: 'error', errorType: name, message });
+    parentPort.postMessage({ type: 'error', errorType: name, message, stack });
   }
 });
 parentPort.postMessage({ type: 'ready' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
-const { template, resources } = synthesize();
+const { template, resources, functionNamed } = synthesize();
 
 test('functions run on Node.js 24 and ARM', () => {
   template.resourceCountIs('AWS::Lambda::Function', 10);
@@ -23,4 +23,15 @@ test('each function has a log group with a retention of one month', () => {
   );
   expect(new Set(groups).size).toBe(10);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+});
+
+test('Lambda’s own lines are about failures only, and about every invocation of what pushes', () => {
+  const levels = Object.entries(resources('AWS::Lambda::Function')).map(([id, { Properties }]) => {
+    const { LogFormat, SystemLogLevel } = Properties.LoggingConfig;
+    return [id, `${LogFormat} ${SystemLogLevel}`];
+  });
+  const pushing = [functionNamed('send'), functionNamed('deliver')];
+  for (const [id, level] of levels) {
+    expect(level).toBe(pushing.includes(id!) ? 'JSON INFO' : 'JSON WARN');
+  }
 });

@@ -46,6 +46,11 @@ async function invoke(event: unknown = {}, requestId = 'request-1'): Promise<unk
   return JSON.parse(await pool.invoke(JSON.stringify(event), requestId));
 }
 
+/** Lambda's report of an invocation that failed. */
+function failed(requestId: string, outcome: { status: string; errorType?: string }) {
+  return { type: 'platform.report', record: { requestId, ...outcome } };
+}
+
 test('a function gets the event and returns its result', async () => {
   poolOf('export const handler = async (event) => ({ twice: event.number * 2 });');
   expect(await invoke({ number: 21 })).toEqual({ twice: 42 });
@@ -169,7 +174,20 @@ test('a thrown error fails the request, is logged and keeps the instance', async
     errorType: 'RangeError',
     message: 'too far',
   });
-  expect(logs[0]?.text).toMatch(/^RangeError: too far\n {4}at handler/);
+  const [thrown, report] = logs.map(({ text }) => JSON.parse(text));
+  expect(thrown).toMatchObject({
+    level: 'ERROR',
+    requestId: 'request-1',
+    message: {
+      errorType: 'RangeError',
+      errorMessage: 'too far',
+      stackTrace: expect.arrayContaining([
+        'RangeError: too far',
+        expect.stringMatching(/^ {4}at handler/),
+      ]),
+    },
+  });
+  expect(report).toMatchObject(failed('request-1', { status: 'error', errorType: 'RangeError' }));
   expect(await invoke()).toBe(2);
 });
 
@@ -218,16 +236,18 @@ test('a timeout fails the request and ends its instance', async () => {
       message: 'Task timed out after 0.30 seconds',
     });
   }
-  expect(logs.map(({ text }) => text)).toEqual(
-    Array(2).fill('slow Task timed out after 0.30 seconds'),
-  );
+  const timedOut = expect.objectContaining(failed('slow', { status: 'timeout' }));
+  expect(logs.map(({ text }) => JSON.parse(text))).toEqual([timedOut, timedOut]);
   expect(await invoke()).toBe(1);
 });
 
 test('a bundle that fails to load fails the request and logs the reason', async () => {
   poolOf('throw new Error("The function’s environment is incomplete.");');
   await expect(invoke()).rejects.toMatchObject({ errorType: 'Runtime.UnhandledError' });
-  expect(logs[0]?.text).toContain('Error: The function’s environment is incomplete.');
+  expect(JSON.parse(logs[0]!.text)).toMatchObject({
+    level: 'ERROR',
+    message: { errorMessage: 'The function’s environment is incomplete.' },
+  });
 });
 
 test('a bundle without the handler’s export fails the request', async () => {
