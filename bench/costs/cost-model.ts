@@ -75,7 +75,7 @@ const sentBytes = {
 /** Subscriptions that are gone at each broadcast. */
 const goneRatio = 0.01;
 /** A function that delivers reads the project once. */
-const uncached = databaseCalls.uncachedProject;
+const uncached = databaseCalls.uncachedSigningProject;
 
 /** Rows of the table of costs. */
 export function costs(inputs: Inputs): readonly Cost[] {
@@ -85,7 +85,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
     times(million, 'a million pushes, each a send to one user id', {
       requests: 1,
       functions: [{ memory: memory.send, seconds: seconds.targetedSend }],
-      units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)], sizes),
+      units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)].flat(), sizes),
       logBytes: httpRequestLogBytes + logBytes.delivery,
       sentBytes: pushBytes(inputs) + sentBytes.response,
     }),
@@ -98,7 +98,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
     times(million, 'a million events', {
       requests: 1,
       functions: [{ memory: memory.small, seconds: seconds.request }],
-      units: totalUnits(databaseCalls.event, sizes),
+      units: totalUnits(databaseCalls.event.flat(), sizes),
       logBytes: httpRequestLogBytes + logBytes.event,
       sentBytes: sentBytes.response,
     }),
@@ -109,7 +109,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
         { memory: memory.small, seconds: seconds.request },
         { memory: memory.small, seconds: seconds.preflight },
       ],
-      units: totalUnits(databaseCalls.newSubscription, sizes),
+      units: totalUnits(databaseCalls.newSubscription.flat(), sizes),
       logBytes: 2 * httpRequestLogBytes,
       sentBytes: 2 * sentBytes.response,
     }),
@@ -183,7 +183,7 @@ function broadcast(inputs: Inputs, subscribers: number, duration: number): Work 
       ...uncached,
       ...databaseCalls.beginBroadcast,
       ...databaseCalls.deliverBroadcast(subscribers * goneRatio),
-    ],
+    ].flat(),
     sizes,
   );
   // The calls have one unit for each query; larger ones cost what they read.
@@ -207,9 +207,9 @@ function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
   const talliesWritten = shares * (talliesPerShare - 1 + chunks + saves + 1);
   const { reads, writes } = totalUnits(
     [
-      ...uncached,
-      ...databaseCalls.beginBroadcast,
-      ...Array<readonly string[]>(shares).fill(uncached).flat(),
+      ...uncached.flat(),
+      ...databaseCalls.beginBroadcast.flat(),
+      ...Array(shares).fill(uncached.flat()).flat(),
       ...Array<string>(talliesWritten).fill('UpdateItem Tallies'),
       ...removals(subscribers * goneRatio),
     ],

@@ -2,70 +2,60 @@ import { shareSizes } from '../../contract/share-sizes.ts';
 import { shareOf } from '../../lambdas/store/counters.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 
+/** Calls to DynamoDB in rounds: those of one round are under way at the same time. */
+export type Rounds = readonly (readonly string[])[];
+
+const counted = ['UpdateItem RateLimits'];
+const begun = ['TransactWriteItems Usage Usage Notifications Notifications'];
+const saved = ['UpdateItem Tallies'];
+
 /**
  * The calls of each request to DynamoDB: the operation, and the table of each of its items. A test
- * asserts them, and the costs are calculated from them.
+ * asserts them and their rounds, which are most of a request's time. The costs are calculated from them.
  */
 export const databaseCalls = {
   newSubscription: [
-    'UpdateItem RateLimits',
-    'UpdateItem Subscriptions',
-    'TransactWriteItems Subscriptions Usage',
+    counted,
+    ['UpdateItem Subscriptions'],
+    ['TransactWriteItems Subscriptions Usage'],
   ],
   /** All parts of the counter are full. */
   refusedSubscription: [
-    'UpdateItem RateLimits',
-    'UpdateItem Subscriptions',
-    'TransactWriteItems Subscriptions Usage',
-    'Query Usage',
-    'TransactWriteItems Subscriptions Usage',
+    counted,
+    ['UpdateItem Subscriptions'],
+    ['TransactWriteItems Subscriptions Usage'],
+    ['Query Usage'],
+    ['TransactWriteItems Subscriptions Usage'],
   ],
-  updatedSubscription: ['UpdateItem RateLimits', 'UpdateItem Subscriptions'],
+  updatedSubscription: [counted, ['UpdateItem Subscriptions']],
   /** The request names a key that the project in memory does not have. */
-  unknownServerKey: ['UpdateItem RateLimits', 'GetItem Projects'],
-  unsubscribe: ['UpdateItem RateLimits', 'TransactWriteItems Subscriptions Usage'],
-  event: ['UpdateItem RateLimits', 'UpdateItem Tallies'],
-  readProject: ['UpdateItem RateLimits', 'Query Usage'],
+  unknownServerKey: [counted, ['GetItem Projects']],
+  unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
+  event: [counted, ['UpdateItem Tallies']],
+  readProject: [counted, ['Query Usage']],
   /** A page whose notifications have at most 100 tallies together. */
-  listNotifications: ['UpdateItem RateLimits', 'Query Notifications', 'BatchGetItem Tallies'],
-  readUser: ['UpdateItem RateLimits', 'Query Subscriptions/byUser'],
-  removeUser: [
-    'UpdateItem RateLimits',
-    'Query Subscriptions/byUser',
-    'TransactWriteItems Subscriptions Usage',
-  ],
-  readNotification: ['UpdateItem RateLimits', 'GetItem Notifications', 'BatchGetItem Tallies'],
-  /** A function that sends has not read the project within the last 30 s. */
-  uncachedProject: ['TransactGetItems Projects VapidKeys'],
+  listNotifications: [counted, ['Query Notifications'], ['BatchGetItem Tallies']],
+  readUser: [counted, ['Query Subscriptions/byUser']],
+  removeUser: [counted, ['Query Subscriptions/byUser'], ['TransactWriteItems Subscriptions Usage']],
+  readNotification: [counted, ['GetItem Notifications'], ['BatchGetItem Tallies']],
+  /** A function has not read the project within the last 30 s. */
+  uncachedProject: [['GetItem Projects']],
+  /** The same for a function that sends. */
+  uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
   /** What a broadcast does before its delivery. Sends have an `Idempotency-Key`: the second notification item. */
-  beginBroadcast: [
-    'UpdateItem RateLimits',
-    'Query Usage',
-    'TransactWriteItems Usage Usage Notifications Notifications',
-  ],
+  beginBroadcast: [counted, ['Query Usage'], begun],
   /** A broadcast that one function delivers in one chunk. */
-  deliverBroadcast(gone: number) {
-    return [
-      // One for each part of the project, at the same time.
-      ...Array<string>(partCount).fill('Query Subscriptions'),
-      'UpdateItem Tallies',
-      ...removals(gone),
-      'UpdateItem Tallies',
-    ];
+  deliverBroadcast(gone: number): Rounds {
+    const parts = Array<string>(partCount).fill('Query Subscriptions');
+    return [parts, saved, ...(gone === 0 ? [] : [removals(gone)]), saved];
   },
-  targetedSend(users: number) {
-    return [
-      'UpdateItem RateLimits',
-      'TransactWriteItems Usage Usage Notifications Notifications',
-      ...Array<string>(users).fill('Query Subscriptions/byUser'),
-      'UpdateItem Tallies',
-      'UpdateItem Tallies',
-    ];
+  targetedSend(users: number): Rounds {
+    return [counted, begun, Array<string>(users).fill('Query Subscriptions/byUser'), saved, saved];
   },
   /** A push succeeded with the other key pair than the stored one. */
-  correctedPair: ['UpdateItem Subscriptions'],
-  invalidRequest: ['UpdateItem RateLimits'],
-} as const;
+  correctedPair: [['UpdateItem Subscriptions']],
+  invalidRequest: [counted],
+} as const satisfies Readonly<Record<string, Rounds | ((count: number) => Rounds)>>;
 
 /** The removals of gone subscriptions, which are evenly divided among the parts of the project. */
 export function removals(gone: number): string[] {

@@ -20,6 +20,8 @@ export interface DynamoDbCall {
   readonly parameters: DynamoDbParameters;
   /** What the caller's role must allow. */
   readonly requiredGrants: readonly Grant[];
+  /** Resolves when the call has its response, or its connection has closed. */
+  readonly ended: Promise<void>;
 }
 
 /** A fault that the proxy injects into a call. */
@@ -89,7 +91,8 @@ async function handleCall(
 ): Promise<void> {
   if (!isAllowedRequest(message)) return writeResponse(response, refusal);
   const body = await buffer(message);
-  const call = callOf(message, body);
+  const ended = new Promise<void>((resolve) => response.once('close', resolve));
+  const call = { ...callOf(message, body), ended };
   const denial = accessDenial(call.caller, call.requiredGrants, grants);
   const fault = denial ? errorResponse('AccessDeniedException', denial) : await onCall?.(call);
   switch (fault) {
@@ -110,7 +113,7 @@ async function handleCall(
   }
 }
 
-function callOf({ headers }: IncomingMessage, body: Buffer): DynamoDbCall {
+function callOf({ headers }: IncomingMessage, body: Buffer): Omit<DynamoDbCall, 'ended'> {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   const parameters = JSON.parse(body.toString()) as DynamoDbParameters;
   return {

@@ -8,6 +8,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
+  type DynamoDbFault,
   type DynamoDbHook,
   type DynamoDbProxy,
   startDynamoDbProxy,
@@ -124,9 +125,26 @@ test('the hook is called for allowed calls only', async () => {
       operation: 'GetItem',
       parameters: { TableName: 'Projects', Key: { projectId: { S: 'p' } } },
       requiredGrants: [read],
+      ended: expect.any(Promise),
     },
   ]);
 });
+
+test.each<DynamoDbFault | undefined>([undefined, 'lost response', 'lost request'])(
+  'a call ends when it has its response or its connection closes (fault: %s)',
+  async (fault) => {
+    const events: string[] = [];
+    await start([read], async ({ ended }) => {
+      void ended.then(() => events.push('ended'));
+      // A call that had ended too early would be recorded before.
+      await new Promise(setImmediate);
+      events.push('forwarded');
+      return fault;
+    });
+    await get().catch(() => undefined);
+    expect(events).toEqual(['forwarded', 'ended']);
+  },
+);
 
 test('a fault’s response reaches the caller, and the call does not reach the database', async () => {
   await start([read], () => errorResponse('ThrottlingException', 'Slow down.'));
