@@ -4,7 +4,7 @@
  *
  *     0          begin   pushes start …          22 s     25 s     27 s     29 s    30 s
  *     ├── limit, key ──┼──────── shares ───────────┤ pushes ┤ counts ┤        ┤       ┤
- *     request                             lastPushMs  deliveryEndMs endMs timeoutMs  gateway
+ *     request                             lastPushMs pushEndMs  endMs  timeoutMs  gateway
  *
  * Shares that functions deliver for a caller who waits have the same times. The times of an asynchronous
  * share are drawn in lambdas/deliver/share-times.ts.
@@ -13,7 +13,7 @@ export const sendTimeline = {
   /** No push starts after this. */
   lastPushMs: 22_000,
   /** Pushes in flight and removals end by this. */
-  deliveryEndMs: 25_000,
+  pushEndMs: 25_000,
   /** Calls to the database end by this, and the response leaves. */
   endMs: 27_000,
   /** Lambda ends the function. */

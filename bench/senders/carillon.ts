@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver.ts';
+import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { serve, subject } from '../sender-process.ts';
-import { unlimitedDelivery } from '../unlimited-delivery.ts';
+import { unlimitedPushing } from '../unlimited-pushing.ts';
 
-/** Delivery as in the send function, with the benchmark's limit of pushes in flight. */
+/** Pushes as the send function does, with the benchmark's limit of pushes in flight. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
   const clock = () => new Date();
-  const startDelivery = delivery({
+  const startPushing = startPushingWith({
     transport: pushTransport({ limit: inFlight, ca }),
     sign: vapidSigner(subject, clock),
     clock,
@@ -23,7 +23,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     },
   });
   return async (subscriptions) => {
-    const broadcast = startDelivery(unlimitedDelivery(Buffer.from(payload)));
+    const broadcast = startPushing(unlimitedPushing(Buffer.from(payload)));
     broadcast.add(
       // As the table holds them; the hash is for removals.
       subscriptions.map(({ endpoint, keys }) => ({

@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { Recipient } from '../../contract/audience.ts';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver.ts';
-import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
+import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
+import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { recipient } from '../recipient.ts';
 import { subject } from '../sender-process.ts';
-import { unlimitedDelivery } from '../unlimited-delivery.ts';
+import { unlimitedPushing } from '../unlimited-pushing.ts';
 
 export interface SlowServiceTask {
   /** Certificate to trust, PEM. */
@@ -47,7 +47,7 @@ const vapid = newVapidPair();
 let responses = new Map<string, number>();
 let onHealthyFinished: () => void = () => {};
 
-const startDelivery = delivery({
+const startPushing = startPushingWith({
   transport: async (request) => {
     const response = await post(request);
     responses.set(request.origin, (responses.get(request.origin) ?? 0) + 1);
@@ -81,7 +81,7 @@ process.send!(result, () => process.exit());
 async function broadcast(origins: readonly string[], pushesEach: number): Promise<void> {
   responses = new Map();
   const message = { title: 'Hello', body: 'x'.repeat(250) };
-  const started = startDelivery(unlimitedDelivery(Buffer.from(JSON.stringify(message))));
+  const started = startPushing(unlimitedPushing(Buffer.from(JSON.stringify(message))));
   started.add(createRecipients(origins, pushesEach), { current: { number: 0, ...vapid } });
   await started.end();
 }

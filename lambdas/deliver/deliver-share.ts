@@ -4,7 +4,7 @@ import type { Failures } from '../../contract/failure-reasons.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import { shareTimeline } from '../../contract/timeline.ts';
-import type { Delivery, StartDelivery } from '../push/delivery/delivery.ts';
+import type { Pusher, StartPushing } from '../push/pushing/pusher.ts';
 import { storedResult } from '../results/results.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import type { ProjectStore } from '../store/projects.ts';
@@ -19,7 +19,7 @@ export interface ShareParts {
   readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
   readonly projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly tallies: TallyStore;
-  readonly startDelivery: StartDelivery;
+  readonly startPushing: StartPushing;
   readonly clock: () => Date;
   /** Resolves after this many ms; rejects when the signal aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
@@ -80,13 +80,13 @@ class ShareDelivery {
   #projectReadAt: number;
   /** Whether it was deleted meanwhile. */
   #isProjectGone = false;
-  #delivery: Delivery | undefined;
+  #pusher: Pusher | undefined;
   /** Stops what repeats itself while pushes continue. */
   readonly #pushed = new AbortController();
 
   constructor(parts: ShareParts, project: SigningProject, share: Share, invocation: Invocation) {
     const { tallies, clock } = parts;
-    const soFar = () => this.#delivery?.soFar() ?? noCounts;
+    const soFar = () => this.#pusher?.soFar() ?? noCounts;
     this.#parts = parts;
     this.#project = project;
     this.#projectReadAt = clock().getTime();
@@ -104,7 +104,7 @@ class ShareDelivery {
     } catch (caught) {
       error = caught;
     }
-    await this.#delivery?.end();
+    await this.#pusher?.end();
     this.#pushed.abort();
     return other === undefined ? this.#end(error) : this.#left(other);
   }
@@ -114,7 +114,7 @@ class ShareDelivery {
     while (!this.#progress.isComplete && !this.#isProjectGone && (await this.#wantsMore())) {
       const other = await this.#pushNextChunk();
       if (other === undefined) continue;
-      if (this.#progress.isLost) this.#delivery?.stop();
+      if (this.#progress.isLost) this.#pusher?.stop();
       const left = this.#progress.isLost ? other : await this.#takeOver(other);
       if (left !== undefined) return left;
     }
@@ -123,7 +123,7 @@ class ShareDelivery {
 
   async #wantsMore(): Promise<boolean> {
     // The time is read after the wait.
-    const wantsMore = (await this.#delivery?.wantsMore()) ?? true;
+    const wantsMore = (await this.#pusher?.wantsMore()) ?? true;
     return wantsMore && this.#now() < this.#progress.times.lastChunkAt;
   }
 
@@ -144,8 +144,8 @@ class ShareDelivery {
     if (this.#isProjectGone) return undefined;
     const other = await progress.claim(chunk, signal);
     if (other !== undefined) return other;
-    this.#delivery ??= this.#start();
-    this.#delivery.add(chunk.recipients, this.#project.vapid);
+    this.#pusher ??= this.#start();
+    this.#pusher.add(chunk.recipients, this.#project.vapid);
     return undefined;
   }
 
@@ -168,10 +168,10 @@ class ShareDelivery {
     );
   }
 
-  #start(): Delivery {
-    const { subscriptions, startDelivery, observe } = this.#parts;
+  #start(): Pusher {
+    const { subscriptions, startPushing, observe } = this.#parts;
     const { projectId, content: options, pushesPerSecond } = this.#share;
-    const delivery = startDelivery({
+    const pusher = startPushing({
       messages: messagesOf(this.#share),
       options,
       times: this.#progress.times,
@@ -187,19 +187,19 @@ class ShareDelivery {
         subscriptions.correctPair(projectId, endpointHash, pair, end),
       onFailures: (pushService, failures) => observe.failed(this.#share, pushService, failures),
     });
-    void this.#saveRegularly(delivery).catch(() => {});
-    return delivery;
+    void this.#saveRegularly(pusher).catch(() => {});
+    return pusher;
   }
 
   /** Stores the counts while pushes continue. Stops these when they may not continue. */
-  async #saveRegularly(delivery: Delivery): Promise<void> {
+  async #saveRegularly(pusher: Pusher): Promise<void> {
     for (;;) {
       await this.#parts.sleep(shareTimeline.saveEveryMs, this.#pushed.signal);
       const signal = this.#parts.abortAfter(this.#progress.times.endAt - this.#now());
       // The next write replaces one that failed.
       const saving = this.#progress.save(signal).catch(() => {});
       await Promise.all([saving, this.#findProject().catch(() => {})]);
-      if (this.#progress.isLost || this.#isProjectGone) delivery.stop();
+      if (this.#progress.isLost || this.#isProjectGone) pusher.stop();
     }
   }
 

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
-import { delivery } from '../push/delivery/deliver.ts';
-import { inFlight } from '../push/delivery/limiter.ts';
+import { inFlight } from '../push/pushing/limiter.ts';
+import { startPushingWith } from '../push/pushing/running-pusher.ts';
 import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
@@ -40,7 +40,7 @@ export function shareParts(
     subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock),
     projects,
     tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
-    startDelivery: delivery({
+    startPushing: startPushingWith({
       transport: pushTransport({
         limit: inFlight.overall,
         lookup: publicLookup({

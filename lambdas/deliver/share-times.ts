@@ -1,6 +1,6 @@
 import type { Share } from '../../contract/share.ts';
 import { shareTimeline } from '../../contract/timeline.ts';
-import type { DeliveryTimes } from '../push/delivery/delivery.ts';
+import type { PushTimes } from '../push/pushing/pusher.ts';
 
 /**
  * When a share's work has to start and to end, in epoch ms. A caller who waits for the share gives a
@@ -16,7 +16,7 @@ import type { DeliveryTimes } from '../push/delivery/delivery.ts';
  *       pushes start                     pushes start        ┊ pushes end
  *                                              lastPushBeforeEndMs ───────┤
  */
-export interface ShareTimes extends DeliveryTimes {
+export interface ShareTimes extends PushTimes {
   /** No further recipients are read from then on. */
   readonly lastChunkAt: number;
   /** By when the calls end that read a chunk and claim it. */

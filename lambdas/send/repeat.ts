@@ -5,8 +5,8 @@ import { overAt, statusOf } from '../results/status.ts';
 import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
-import { deliverNotification } from './deliver-notification.ts';
 import { requestInProgress } from './request-in-progress.ts';
+import { runNotification } from './run-notification.ts';
 import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function repeat(
     // Until its function is over, the first request may deliver its notification or cancel it.
     const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
     if (!isOver) throw requestInProgress(1);
-    return deliverNotification(parts, sending, first);
+    return runNotification(parts, sending, first);
   }
   if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
   const status = statusOf(first, found, sentAt);

@@ -6,11 +6,11 @@ import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
 import { cancel } from './cancel.ts';
-import { deliverNotification } from './deliver-notification.ts';
 import { type Audience, divide, paceOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
 import { repeat } from './repeat.ts';
 import { requestHash } from './request-hash.ts';
+import { runNotification } from './run-notification.ts';
 import {
   eventsUrl,
   type SendCall,
@@ -50,7 +50,7 @@ export async function send(
     case 'repeated':
       return repeat(parts, sending, notification);
     case 'begun':
-      return deliverNotification(parts, sending, notification);
+      return runNotification(parts, sending, notification);
   }
 }
 

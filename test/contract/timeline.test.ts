@@ -2,7 +2,7 @@ import { shareSizes } from '../../contract/share-sizes.ts';
 import { sendTimeline as send, shareTimeline as share } from '../../contract/timeline.ts';
 
 test('the steps of a send follow each other and end before the gateway gives up', () => {
-  const steps = [send.lastPushMs, send.deliveryEndMs, send.endMs, send.timeoutMs, 30_000];
+  const steps = [send.lastPushMs, send.pushEndMs, send.endMs, send.timeoutMs, 30_000];
   expect(steps.toSorted((one, other) => one - other)).toEqual(steps);
   expect(new Set(steps).size).toBe(steps.length);
 });

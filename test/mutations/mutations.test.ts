@@ -2,7 +2,7 @@ import { type Mutation, mutated, problemsOf, testsOf } from './mutation.ts';
 import { mutations } from './mutations.ts';
 
 const one: Mutation = {
-  file: 'lambdas/push/delivery/pace.ts',
+  file: 'lambdas/push/pushing/pace.ts',
   description: 'the pace starts later',
   from: 'this.#nextAt = now;',
   to: 'this.#nextAt = now + 1;',
@@ -21,7 +21,7 @@ test.each([
   ['whose text occurs twice', [{ ...one, from: 'now' }]],
   ['that changes nothing', [{ ...one, to: one.from }]],
   ['that is there twice', [one, one]],
-  ['of a missing test', [{ ...one, tests: ['test/lambdas/push/delivery/none.test.ts'] }]],
+  ['of a missing test', [{ ...one, tests: ['test/lambdas/push/pushing/none.test.ts'] }]],
   ['of a test that runs bundles', [{ ...one, tests: ['test/service'] }]],
 ])('a mutation %s is a problem', (_, list) => {
   expect(problemsOf([one])).toEqual([]);
@@ -30,14 +30,14 @@ test.each([
 
 test('the tests of the file run before those of its folder', () => {
   expect(testsOf(one)).toEqual([
-    'test/lambdas/push/delivery/pace.test.ts',
-    'test/lambdas/push/delivery',
+    'test/lambdas/push/pushing/pace.test.ts',
+    'test/lambdas/push/pushing',
   ]);
-  expect(testsOf({ ...one, file: 'lambdas/push/delivery/push.ts' })).toEqual([
-    'test/lambdas/push/delivery',
+  expect(testsOf({ ...one, file: 'lambdas/push/pushing/push.ts' })).toEqual([
+    'test/lambdas/push/pushing',
   ]);
   expect(testsOf({ ...one, tests: ['test/simulation'] })).toEqual([
     'test/simulation',
-    'test/lambdas/push/delivery',
+    'test/lambdas/push/pushing',
   ]);
 });

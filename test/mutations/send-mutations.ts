@@ -1,17 +1,17 @@
 import type { Mutation } from './mutation.ts';
 
 const deliverFunction = 'lambdas/deliver/deliver.ts';
-const delivery = 'lambdas/push/delivery/deliver.ts';
+const runningPusher = 'lambdas/push/pushing/running-pusher.ts';
 const deliverShare = 'lambdas/deliver/deliver-share.ts';
 const divide = 'lambdas/send/divide.ts';
 const progress = 'lambdas/deliver/share-progress.ts';
-const pushService = 'lambdas/push/delivery/push-service.ts';
-const removals = 'lambdas/push/delivery/removals.ts';
+const pushService = 'lambdas/push/pushing/push-service.ts';
+const removals = 'lambdas/push/pushing/removals.ts';
 const results = 'lambdas/results/results.ts';
 const runShares = 'lambdas/send/run-shares.ts';
 const send = 'lambdas/send/send.ts';
 const repeat = 'lambdas/send/repeat.ts';
-const deliverNotification = 'lambdas/send/deliver-notification.ts';
+const runNotification = 'lambdas/send/run-notification.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
 const status = 'lambdas/results/status.ts';
 const tallies = 'lambdas/store/tallies.ts';
@@ -22,20 +22,20 @@ const folders = ['test/lambdas/send', 'test/lambdas/deliver', 'test/lambdas/resu
 const sendTests = (name: string) => [`test/lambdas/send/${name}.test.ts`, ...folders];
 const shareTests = (name: string) => [`test/lambdas/${name}.test.ts`, ...folders];
 const pushTests = (name: string) => [
-  `test/lambdas/push/delivery/${name}.test.ts`,
-  'test/lambdas/push/delivery',
+  `test/lambdas/push/pushing/${name}.test.ts`,
+  'test/lambdas/push/pushing',
   simulation,
 ];
 
 const ofSend: readonly Mutation[] = [
   {
-    file: deliverNotification,
+    file: runNotification,
     description: 'a send is cancelled although another function may have delivered',
     from: ' && !outcome.isUnknown',
     to: '',
   },
   {
-    file: deliverNotification,
+    file: runNotification,
     description: 'a send that has pushed is cancelled',
     from: 'total.attempted === 0 && total.unreached > 0',
     to: 'total.unreached > 0',
@@ -47,7 +47,7 @@ const ofSend: readonly Mutation[] = [
     to: '',
   },
   {
-    file: deliverNotification,
+    file: runNotification,
     description: 'an asynchronous send that no function has is not cancelled',
     from: '    await cancel(parts, sending, begun);\n    throw outOfTime();',
     to: '    throw outOfTime();',
@@ -95,7 +95,7 @@ const ofSend: readonly Mutation[] = [
     to: 'Math.min(...found',
   },
   {
-    file: deliverNotification,
+    file: runNotification,
     description: 'a repetition is not told that a send is queued',
     from: '  await markQueued(parts, sending, shares[0]!);\n',
     to: '',
@@ -253,25 +253,25 @@ const ofShares: readonly Mutation[] = [
     from:
       '    const other = await progress.claim(chunk, signal);\n' +
       '    if (other !== undefined) return other;\n' +
-      '    this.#delivery ??= this.#start();\n' +
-      '    this.#delivery.add(chunk.recipients, this.#project.vapid);\n' +
+      '    this.#pusher ??= this.#start();\n' +
+      '    this.#pusher.add(chunk.recipients, this.#project.vapid);\n' +
       '    return undefined;\n',
     to:
-      '    this.#delivery ??= this.#start();\n' +
-      '    this.#delivery.add(chunk.recipients, this.#project.vapid);\n' +
+      '    this.#pusher ??= this.#start();\n' +
+      '    this.#pusher.add(chunk.recipients, this.#project.vapid);\n' +
       '    return progress.claim(chunk, signal);\n',
   },
   {
     file: deliverShare,
     description: 'pushes continue after a claim that found the share lost',
-    from: '      if (this.#progress.isLost) this.#delivery?.stop();\n',
+    from: '      if (this.#progress.isLost) this.#pusher?.stop();\n',
     to: '',
   },
   {
     file: deliverShare,
     description: 'pushes continue after a save that found the share lost',
-    from: 'if (this.#progress.isLost || this.#isProjectGone) delivery.stop();',
-    to: 'if (this.#isProjectGone) delivery.stop();',
+    from: 'if (this.#progress.isLost || this.#isProjectGone) pusher.stop();',
+    to: 'if (this.#isProjectGone) pusher.stop();',
   },
   {
     file: deliverShare,
@@ -409,50 +409,50 @@ const ofResults: readonly Mutation[] = [
 
 const ofPushes: readonly Mutation[] = [
   {
-    file: delivery,
+    file: runningPusher,
     description: 'a push that has failed before the end counts as unreached',
     from: 'lastFailure === undefined ? unreached : failed(lastFailure)',
     to: 'unreached',
     tests: pushTests('deadlines'),
   },
   {
-    file: delivery,
+    file: runningPusher,
     description: 'a push that was given up is sent again',
     from: 'if (outcome.isTimeout && !this.#timedOut.delete(push)) return;',
     to: 'if (outcome.isTimeout) this.#timedOut.delete(push);',
     tests: pushTests('chunks'),
   },
   {
-    file: delivery,
+    file: runningPusher,
     description: 'pushes start after a stop',
     from: 'return this.#isStopped ? 0 : this.#options.times.lastPushAt',
     to: 'return this.#options.times.lastPushAt',
     tests: pushTests('chunks'),
   },
   {
-    file: delivery,
+    file: runningPusher,
     description: 'more recipients are wanted than fit in memory',
     from: '    if (this.#unsettled > shareSizes.pending) return false;\n',
     to: '',
     tests: pushTests('chunks'),
   },
   {
-    file: delivery,
+    file: runningPusher,
     description: 'a suspended push service is pushed to',
     from: 'if (service.isSuspended)',
     to: 'if (false)',
     tests: pushTests('suspension'),
   },
   {
-    file: delivery,
-    description: 'a delivery ends before its removals',
+    file: runningPusher,
+    description: 'a pusher ends before its removals',
     from: 'Promise.all([this.#removals.finish(), this.#corrections.finish()])',
     to: 'this.#corrections.finish()',
     tests: pushTests('removals'),
   },
   {
-    file: delivery,
-    description: 'a delivery ends when its first claim does',
+    file: runningPusher,
+    description: 'a pusher ends when its first claim does',
     from: 'this.#after(msLeft, () => this.#endInTime())',
     to: 'this.#after(msLeft, () => this.#end.abort())',
     tests: pushTests('deadlines'),
@@ -490,7 +490,7 @@ const ofPushes: readonly Mutation[] = [
     description: 'recipients wait for a push service that responds late',
     from: 'this.#promptShare > 0.5 && ',
     to: '',
-    tests: pushTests('deliver'),
+    tests: pushTests('running-pusher'),
   },
   {
     file: pushService,

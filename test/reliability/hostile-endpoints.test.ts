@@ -8,7 +8,7 @@ import { routes } from '../../contract/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
-import { deliver, skipWaits } from '../fixtures/delivery.ts';
+import { pushOverNetwork, skipWaits } from '../fixtures/network-pushing.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { hostileUrls, malformedUrls } from './fixtures/hostile-urls.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
@@ -70,7 +70,7 @@ describe('a stored endpoint that is not of an accepted push service is never con
   test.each(names)('%s', async (name) => {
     const endpoint = urlNamed(name);
     const pushed: string[] = [];
-    const report = await deliver(
+    const report = await pushOverNetwork(
       { recipients: [recipient({ endpoint, keys })] },
       {
         transport: async ({ origin, path }) => {
@@ -151,7 +151,7 @@ describe('a stored path cannot add to a push request or change its host', () => 
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const recipients = [recipient({ endpoint: origin + path, keys })];
-    const { attempted } = await deliver(
+    const { attempted } = await pushOverNetwork(
       { recipients },
       { extraOrigins: [origin], sleep: skipWaits },
     );

@@ -69,7 +69,7 @@ async function sendToBoth(): Promise<{ removed: number; failed: number; stored: 
 const failed = { removed: 0, failed: 1, stored: 2 };
 const removed = { removed: 1, failed: 0, stored: 1 };
 
-// Every status: test/lambdas/push/delivery/outcome.test.ts. Redirects: hostile-endpoints.test.ts.
+// Every status: test/lambdas/push/pushing/outcome.test.ts. Redirects: hostile-endpoints.test.ts.
 describe('a push service’s response decides the outcome of its push and of no other', () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
   const responses: [string, Behaviour, typeof failed][] = [

@@ -3,7 +3,7 @@ import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { recipient } from '../../bench/recipient.ts';
 import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
-import { deliver } from '../fixtures/delivery.ts';
+import { pushOverNetwork } from '../fixtures/network-pushing.ts';
 import { Scheduler } from '../simulation/time/scheduler.ts';
 
 /** Per push service. Enough that the fixed delay, some tenths of a second, is under a tenth. */
@@ -40,7 +40,7 @@ async function timeUntilServed(third?: (timeoutMs: number) => PushResult): Promi
     origin === slow
       ? third!(timeoutMs)
       : { afterMs: latenciesMs[pushes++ % latenciesMs.length]!, status: 201 };
-  void deliver(
+  void pushOverNetwork(
     {
       recipients: origins.flatMap((origin) =>
         Array.from({ length: subscribers }, (_, index) =>

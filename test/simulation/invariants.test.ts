@@ -1,7 +1,7 @@
 import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Counts, noCounts } from '../../contract/counts.ts';
 import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
-import type { DeliveryOptions, StartDelivery } from '../../lambdas/push/delivery/delivery.ts';
+import type { Pusher, PusherOptions, StartPushing } from '../../lambdas/push/pushing/pusher.ts';
 import type { TallyStore } from '../../lambdas/store/tallies.ts';
 import { type InvariantName, invariants, violations } from './invariants.ts';
 import { type Breakage, simulate } from './simulation.ts';
@@ -26,7 +26,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   noPushAfterItsTime: [
     'pushes start 5 s longer',
-    deliver((original) => (options) => original(longer(options, 5000, 0))),
+    pushing((original) => (options) => original(longer(options, 5000, 0))),
   ],
   asyncReachesEveryone: [
     'the end of a share is not stored',
@@ -38,18 +38,18 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   everyoneIsCounted: ['one recipient of a chunk is not read', { parts: withoutOneRecipient }],
   attemptedMeansPushed: [
     'one recipient counts as delivered without a push',
-    deliver((original) => (options) => {
+    pushing((original) => (options) => {
       let left = 0;
-      const delivery = reporting(original(options), (report) => ({
+      const pusher = reporting(original(options), (report) => ({
         ...report,
         attempted: report.attempted + left,
         delivered: report.delivered + left,
       }));
-      const add: typeof delivery.add = (recipients, vapid) => {
+      const add: typeof pusher.add = (recipients, vapid) => {
         left += Math.min(1, recipients.length);
-        delivery.add(recipients.slice(1), vapid);
+        pusher.add(recipients.slice(1), vapid);
       };
-      return Object.assign(Object.create(delivery), { add });
+      return Object.assign(Object.create(pusher), { add });
     }),
   ],
   countsAddUp: [
@@ -109,9 +109,9 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
     },
   ],
   respondsInTime: [
-    'a delivery may take 10 s longer',
+    'a pusher may take 10 s longer',
     {
-      ...deliver((original) => (options) => original(longer(options, 10_000, 10_000))),
+      ...pushing((original) => (options) => original(longer(options, 10_000, 10_000))),
       world: ({ faults }) => faults.favour('slow push', 'push throttled'),
     },
   ],
@@ -154,29 +154,26 @@ function tallies(change: (store: TallyStore) => Partial<TallyStore>): Breakage {
   };
 }
 
-function deliver(change: (original: StartDelivery) => StartDelivery): Breakage {
-  return { parts: (parts) => ({ ...parts, startDelivery: change(parts.startDelivery) }) };
+function pushing(change: (original: StartPushing) => StartPushing): Breakage {
+  return { parts: (parts) => ({ ...parts, startPushing: change(parts.startPushing) }) };
 }
 
 function reports(change: (report: Counts) => Counts): Breakage {
-  return deliver((original) => (options) => reporting(original(options), change));
+  return pushing((original) => (options) => reporting(original(options), change));
 }
 
-/** A delivery with other counts. */
-function reporting(
-  delivery: ReturnType<StartDelivery>,
-  change: (report: Counts) => Counts,
-): ReturnType<StartDelivery> {
+/** A pusher with other counts. */
+function reporting(pusher: Pusher, change: (report: Counts) => Counts): Pusher {
   return {
-    add: (...call) => delivery.add(...call),
-    wantsMore: () => delivery.wantsMore(),
-    stop: () => delivery.stop(),
-    soFar: () => change(delivery.soFar()),
-    end: async () => change(await delivery.end()),
+    add: (...call) => pusher.add(...call),
+    wantsMore: () => pusher.wantsMore(),
+    stop: () => pusher.stop(),
+    soFar: () => change(pusher.soFar()),
+    end: async () => change(await pusher.end()),
   };
 }
 
-function longer(options: DeliveryOptions, lastPushMs: number, endMs: number): DeliveryOptions {
+function longer(options: PusherOptions, lastPushMs: number, endMs: number): PusherOptions {
   const { times } = options;
   return {
     ...options,

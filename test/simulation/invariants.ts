@@ -17,7 +17,7 @@ const silentAfterMs = 10_000;
 const maxAttempts = 4;
 
 /**
- * A recipient is pushed to by one invocation in one delivery, and again only after an attempt whose outcome
+ * A recipient is pushed to by one pusher of one invocation, and again only after an attempt whose outcome
  * was transient.
  */
 function pushedOnce({ world }: Report): string | undefined {
@@ -26,8 +26,8 @@ function pushedOnce({ world }: Report): string | undefined {
   const byRecipient = grouped(inOrder, (at) => `${at.path} of ${at.notificationId}`);
   for (const [recipient, attempts] of byRecipient) {
     const [first] = attempts;
-    for (const [index, { run, delivery }] of attempts.entries()) {
-      if (run !== first!.run || delivery !== first!.delivery) {
+    for (const [index, { run, pusher }] of attempts.entries()) {
+      if (run !== first!.run || pusher !== first!.pusher) {
         return `${recipient} is pushed to by ${first!.run} and by ${run}`;
       }
       if (index > 0 && !attempts[index - 1]!.isTransient) {

@@ -22,12 +22,12 @@ export interface KnownSubscription {
   readonly pair: number;
 }
 
-/** The push services, as one delivery of a function sees them. */
+/** The push services, as one pusher of a function sees them. */
 export function simulatedTransport(
   world: World,
   run: FunctionRun,
   subscriptions: ReadonlyMap<string, KnownSubscription>,
-  { notificationId, delivery }: { readonly notificationId: string; readonly delivery: number },
+  { notificationId, pusher }: { readonly notificationId: string; readonly pusher: number },
 ): Transport {
   const { random, faults, scheduler } = world;
   return ({ path, timeoutMs, headers }: PushRequest) =>
@@ -43,7 +43,7 @@ export function simulatedTransport(
       const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
       scheduler.after(took / 2, () => {
         const attempt: PushAttempt = {
-          ...{ notificationId, path, run: run.name, delivery, requestId: run.requestId },
+          ...{ notificationId, path, run: run.name, pusher, requestId: run.requestId },
           ...{ startedAt, isAccepted: false, isTransient: false },
         };
         world.attempts.push(attempt);

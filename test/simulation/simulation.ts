@@ -7,8 +7,8 @@ import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
 import { deliver } from '../../lambdas/deliver/deliver.ts';
 import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
-import { delivery } from '../../lambdas/push/delivery/deliver.ts';
-import { inFlight } from '../../lambdas/push/delivery/limiter.ts';
+import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
+import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendOutcome, SendParts } from '../../lambdas/send/sending.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
@@ -237,21 +237,21 @@ export async function simulate(
 
   function shareParts(run: FunctionRun): ShareParts {
     const dynamo = run.dynamo();
-    let deliveries = 0;
+    let pushers = 0;
     const parts: ShareParts = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
       projects: signingProjectStore(dynamo, tables, run.clock),
       tallies: tallyStore(dynamo, tables.tallies),
-      startDelivery: (options) => {
-        deliveries += 1;
-        const number = deliveries;
+      startPushing: (options) => {
+        pushers += 1;
+        const number = pushers;
         const message = JSON.parse(options.messages[0]!.toString());
         const notificationId = message.notification.data.id as string;
-        run.note(() => `delivery ${number} of ${notificationId}`);
+        run.note(() => `pusher ${number} of ${notificationId}`);
         const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
-        const about = { notificationId, delivery: number };
-        return delivery({
+        const about = { notificationId, pusher: number };
+        return startPushingWith({
           transport: simulatedTransport(world, run, subscribed, about),
           sign: ({ publicKey }) => publicKey,
           clock: run.clock,

@@ -14,9 +14,9 @@ export interface TraceLine {
 export interface PushAttempt {
   readonly notificationId: string;
   readonly path: string;
-  /** The invocation, and its delivery: one for each share. */
+  /** The invocation, and its pusher: one for each share. */
   readonly run: string;
-  readonly delivery: number;
+  readonly pusher: number;
   readonly requestId: string;
   /** Epoch ms at which the function started it. */
   readonly startedAt: number;

@@ -5,7 +5,7 @@ import {
   type ShareOutcome,
 } from '../../../lambdas/deliver/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
-import { fakeDelivery } from './fake-delivery.ts';
+import { fakePusher } from './fake-pusher.ts';
 import {
   allDelivered,
   dying,
@@ -52,16 +52,16 @@ function failingAfterClaim({ parts: { tallies } }: Setup): Setup['parts']['talli
 /** Parts whose chunks take that long. `stops` are the times at which pushes are stopped. */
 function stoppable(setup: Setup, chunkMs: number) {
   const stops: number[] = [];
-  const start = fakeDelivery((chunk) => ({
+  const start = fakePusher((chunk) => ({
     ...setup.push(chunk),
     done: setup.time.sleep(chunkMs).then(() => allDelivered(chunk)),
   }));
-  const startDelivery: typeof start = (options) => {
-    const delivery = start(options);
-    jest.spyOn(delivery, 'stop').mockImplementation(() => void stops.push(setup.time.now));
-    return delivery;
+  const startPushing: typeof start = (options) => {
+    const pusher = start(options);
+    jest.spyOn(pusher, 'stop').mockImplementation(() => void stops.push(setup.time.now));
+    return pusher;
   };
-  return { stops, parts: { ...setup.parts, startDelivery } };
+  return { stops, parts: { ...setup.parts, startPushing } };
 }
 
 /** Parts of a function that dies after 4 s: from then on it neither wakes up nor writes. */
@@ -98,7 +98,7 @@ describe('a share of one chunk', () => {
 
   test('is recorded as pending before its first push', async () => {
     const push = jest.fn(() => dying());
-    const setup = recordedShareParts(recipients(3), { startDelivery: fakeDelivery(push) });
+    const setup = recordedShareParts(recipients(3), { startPushing: fakePusher(push) });
     void deliverShare(setup.parts, project, share(), invocation);
     await setup.time.until(setup.time.sleep(500));
     expect(push).toHaveBeenCalledTimes(1);
@@ -214,7 +214,7 @@ describe('a share of several chunks', () => {
 
   test('records the counts of earlier chunks with each start', async () => {
     const setup = recordedShareParts(recipients(8), {
-      startDelivery: fakeDelivery((chunk) =>
+      startPushing: fakePusher((chunk) =>
         chunk.recipients[0]!.path === '/4'
           ? dying()
           : { done: Promise.resolve(allDelivered(chunk)), soFar: () => noCounts },
@@ -284,8 +284,8 @@ describe('a share that another invocation has', () => {
   const mine = { ...longInvocation, id: 'mine' };
 
   test('is left to it if a caller waits', async () => {
-    const startDelivery = fakeDelivery(() => dying());
-    const setup = recordedShareParts(recipients(3), { startDelivery });
+    const startPushing = fakePusher(() => dying());
+    const setup = recordedShareParts(recipients(3), { startPushing });
     void deliverShare(setup.parts, project, share(), other);
     await setup.time.until(setup.time.sleep(100_000));
     const before = await tallyOf(setup);
@@ -300,11 +300,11 @@ describe('a share that another invocation has', () => {
 
   test('asynchronously is awaited, however long it takes, and gives its result', async () => {
     const setup = recordedShareParts(recipients(3));
-    const startDelivery = fakeDelivery((chunk) => ({
+    const startPushing = fakePusher((chunk) => ({
       ...setup.push(chunk),
       done: setup.time.sleep(300_000).then(() => allDelivered(chunk)),
     }));
-    void deliverShare({ ...setup.parts, startDelivery }, project, share(unlimited), other);
+    void deliverShare({ ...setup.parts, startPushing }, project, share(unlimited), other);
     await setup.time.until(setup.time.sleep(1000));
     const outcome = await run(setup, unlimited, mine);
     expect(outcome.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
@@ -314,8 +314,8 @@ describe('a share that another invocation has', () => {
   });
 
   test('asynchronously leaves its event to Lambda if the time is over before', async () => {
-    const startDelivery = fakeDelivery(() => dying());
-    const setup = recordedShareParts(recipients(3), { startDelivery });
+    const startPushing = fakePusher(() => dying());
+    const setup = recordedShareParts(recipients(3), { startPushing });
     void deliverShare(setup.parts, project, share(unlimited), other);
     await setup.time.until(setup.time.sleep(1000));
     const short = { id: 'mine', endsAt: startMs + 200_000 };
@@ -338,12 +338,12 @@ describe('a share whose function has died', () => {
   /** The first function dies in the second of four chunks, after one of its two pushes. */
   async function died() {
     const setup = recordedShareParts(recipients(8));
-    const startDelivery = fakeDelivery((chunk) =>
+    const startPushing = fakePusher((chunk) =>
       chunk.recipients[0]!.path === '/2'
         ? { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) }
         : setup.push(chunk),
     );
-    const dead = { ...dyingParts(setup), startDelivery };
+    const dead = { ...dyingParts(setup), startPushing };
     const change = { ...quarters, ...unlimited };
     void deliverShare(dead, project, share(change), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(5000));
@@ -389,7 +389,7 @@ describe('a share whose function has died', () => {
 
   test('is only ended if that was its last chunk', async () => {
     const setup = recordedShareParts(recipients(3));
-    const dead = { ...dyingParts(setup), startDelivery: fakeDelivery(() => dying()) };
+    const dead = { ...dyingParts(setup), startPushing: fakePusher(() => dying()) };
     void deliverShare(dead, project, share(unlimited), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(60_000));
     const outcome = await run(setup, unlimited, longInvocation);
@@ -523,7 +523,7 @@ describe('progress', () => {
   test('is saved every 2 s', async () => {
     let attempted = 0;
     const setup = recordedShareParts(recipients(10));
-    const startDelivery = fakeDelivery((chunk) => {
+    const startPushing = fakePusher((chunk) => {
       const settleFour = () => {
         attempted += 4;
       };
@@ -533,7 +533,7 @@ describe('progress', () => {
         soFar: () => ({ ...noCounts, attempted, delivered: attempted }),
       };
     });
-    await run({ ...setup, parts: { ...setup.parts, startDelivery } });
+    await run({ ...setup, parts: { ...setup.parts, startPushing } });
     expect(setup.calls.filter((call) => call.startsWith('save'))).toEqual([
       'save 4 attempted, 6 pending, not ended',
       'save 8 attempted, 2 pending, not ended',
@@ -543,8 +543,8 @@ describe('progress', () => {
 
   test('counts a recipient that is already unreached once', async () => {
     const soFar = { ...noCounts, attempted: 4, delivered: 4, unreached: 5 };
-    const startDelivery = fakeDelivery(() => dying(soFar));
-    const setup = recordedShareParts(recipients(10), { startDelivery });
+    const startPushing = fakePusher(() => dying(soFar));
+    const setup = recordedShareParts(recipients(10), { startPushing });
     void deliverShare(setup.parts, project, share(), invocation);
     await setup.time.until(setup.time.sleep(2500));
     expect(await tallyOf(setup)).toMatchObject({

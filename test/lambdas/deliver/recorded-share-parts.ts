@@ -9,7 +9,7 @@ import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 import { Scheduler } from '../../simulation/time/scheduler.ts';
-import { type FakeChunk, fakeDelivery, type PushChunk } from './fake-delivery.ts';
+import { type FakeChunk, fakePusher, type PushChunk } from './fake-pusher.ts';
 
 export const startMs = Date.parse('2026-11-20T12:00:00Z');
 
@@ -141,7 +141,7 @@ export function recordedShareParts(
         return project;
       },
     },
-    startDelivery: fakeDelivery(push),
+    startPushing: fakePusher(push),
     clock: () => new Date(startMs + time.now),
     sleep: time.sleep,
     abortAfter: time.abortAfter,

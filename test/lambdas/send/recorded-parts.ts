@@ -3,7 +3,7 @@ import type { SigningProject } from '../../../contract/project.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import { send } from '../../../lambdas/send/send.ts';
 import type { SendCall, SendParts } from '../../../lambdas/send/sending.ts';
-import { fakeDelivery } from '../deliver/fake-delivery.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
 import {
   project,
   recipients,
@@ -30,7 +30,7 @@ export const now = new Date(startMs);
  */
 export function recordedParts(overrides: Partial<SendParts> = {}) {
   const recorded = recordedShareParts(recipients(3), {
-    startDelivery: fakeDelivery((chunk) => {
+    startPushing: fakePusher((chunk) => {
       recorded.calls.push('deliver');
       recorded.chunks.push(chunk);
       return { done: Promise.resolve(report), soFar: () => noCounts };

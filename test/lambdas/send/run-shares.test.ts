@@ -8,7 +8,7 @@ import {
   startShares,
 } from '../../../lambdas/send/run-shares.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
-import { fakeDelivery } from '../deliver/fake-delivery.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
 import {
   allDelivered,
   dying,
@@ -145,8 +145,8 @@ describe('a function that dies', () => {
     const setup = setUp(
       diesIn(1, async (one) => {
         const soFar = { ...noCounts, attempted: 1, delivered: 1 };
-        const startDelivery = fakeDelivery(() => dying(soFar));
-        const dead = { ...setup.parts, startDelivery };
+        const startPushing = fakePusher(() => dying(soFar));
+        const dead = { ...setup.parts, startPushing };
         void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
         await setup.time.sleep(2500);
         return { kind: 'died' };
@@ -173,11 +173,11 @@ describe('a lost response', () => {
   function setUpLost() {
     const setup = setUp((working) => async (one, type, attempt) => {
       if (one.firstTally !== 1) return working(one, type, attempt);
-      const startDelivery = fakeDelivery((chunk) => ({
+      const startPushing = fakePusher((chunk) => ({
         ...setup.push(chunk),
         done: setup.time.sleep(3000).then(() => allDelivered(chunk)),
       }));
-      const parts = { ...setup.parts, startDelivery };
+      const parts = { ...setup.parts, startPushing };
       void deliverShare(parts, project, one, { ...invocation, id: 'slow' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };
@@ -195,7 +195,7 @@ describe('a lost response', () => {
   test('of a function that does not end: the counts at the end of the time', async () => {
     const setup = setUp((working) => async (one, type, attempt) => {
       if (one.firstTally !== 1) return working(one, type, attempt);
-      const dead = { ...setup.parts, startDelivery: fakeDelivery(() => dying()) };
+      const dead = { ...setup.parts, startPushing: fakePusher(() => dying()) };
       void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };

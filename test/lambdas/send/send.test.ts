@@ -1,12 +1,12 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
-import { fakeDelivery } from '../deliver/fake-delivery.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
 import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
 
 /** All chunks end so. */
 const ending = (chunkReport: typeof report) =>
-  fakeDelivery(() => ({ done: Promise.resolve(chunkReport), soFar: () => noCounts }));
+  fakePusher(() => ({ done: Promise.resolve(chunkReport), soFar: () => noCounts }));
 
 test('a send takes a unit, delivers, records the counts and returns them', async () => {
   const setup = recordedParts();
@@ -81,7 +81,7 @@ test('the push message has the URL of its events', async () => {
 });
 
 test('the result includes unreached subscribers', async () => {
-  const setup = recordedParts({ startDelivery: ending({ ...report, unreached: 7 }) });
+  const setup = recordedParts({ startPushing: ending({ ...report, unreached: 7 }) });
   expect(await sendWith(setup)).toMatchObject({ result: { unreached: 7 } });
   expect(setup.calls).toContain('sent, 7 unreached, 0 interrupted');
 });
@@ -174,7 +174,7 @@ describe('a fault', () => {
   });
 
   test('after the first attempt keeps the unit, and the counts are returned', async () => {
-    const setup = failingFrom(2, { startDelivery: ending(report) });
+    const setup = failingFrom(2, { startPushing: ending(report) });
     expect(await sendWith(setup)).toMatchObject({ result: { attempted: 3, unreached: 59_997 } });
     expect(setup.calls).not.toContain('cancel by this-request');
   });
@@ -228,7 +228,7 @@ test('a targeted send reads the subscriptions of its user ids, and no counter', 
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
-  const setup = recordedParts({ startDelivery: ending({ ...noCounts, unreached: 3 }) });
+  const setup = recordedParts({ startPushing: ending({ ...noCounts, unreached: 3 }) });
   await expect(sendWith(setup)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
   expect(setup.calls.at(-1)).toBe('cancel by this-request');
 });
@@ -236,7 +236,7 @@ test('a send that attempts nothing in time is cancelled and fails as unavailable
 test('a send that another function may have delivered is not cancelled', async () => {
   const setup = recordedParts({
     countSubscribers: async () => 60_000,
-    startDelivery: ending({ ...noCounts, unreached: 3 }),
+    startPushing: ending({ ...noCounts, unreached: 3 }),
   });
   const { tallies } = setup.parts;
   const invoker: ShareInvoker = {
@@ -254,7 +254,7 @@ test('a send that another function may have delivered is not cancelled', async (
 });
 
 test('a send to nobody succeeds', async () => {
-  const setup = recordedParts({ countSubscribers: async () => 0, startDelivery: ending(noCounts) });
+  const setup = recordedParts({ countSubscribers: async () => 0, startPushing: ending(noCounts) });
   expect(await sendWith(setup)).toMatchObject({ result: { attempted: 0 } });
 });
 

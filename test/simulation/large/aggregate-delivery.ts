@@ -1,10 +1,6 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { Counts } from '../../../contract/counts.ts';
-import type {
-  Delivery,
-  DeliveryOptions,
-  StartDelivery,
-} from '../../../lambdas/push/delivery/delivery.ts';
+import type { Pusher, PusherOptions, StartPushing } from '../../../lambdas/push/pushing/pusher.ts';
 import type { Random } from '../time/random.ts';
 import type { Scheduler } from '../time/scheduler.ts';
 import { model } from './model.ts';
@@ -16,14 +12,14 @@ const stepMs = 100;
  * Delivers in aggregate: as many pushes per step as the processor, the pace and the pushes in flight
  * allow. Those that are gone are removed with real calls.
  */
-export function aggregateDelivery(scheduler: Scheduler, random: Random): StartDelivery {
+export function aggregateDelivery(scheduler: Scheduler, random: Random): StartPushing {
   return (options) => new AggregateDelivery(scheduler, random, options);
 }
 
-class AggregateDelivery implements Delivery {
+class AggregateDelivery implements Pusher {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
-  readonly #options: DeliveryOptions;
+  readonly #options: PusherOptions;
   readonly #pushesPerStep: number;
   readonly #removals: Promise<void>[] = [];
   readonly #counts = { delivered: 0, removed: 0, notRemoved: 0, unreached: 0 };
@@ -31,7 +27,7 @@ class AggregateDelivery implements Delivery {
   #isRunning = false;
   #onEmpty: () => void = () => {};
 
-  constructor(scheduler: Scheduler, random: Random, options: DeliveryOptions) {
+  constructor(scheduler: Scheduler, random: Random, options: PusherOptions) {
     this.#scheduler = scheduler;
     this.#random = random;
     this.#options = options;
@@ -111,7 +107,7 @@ class AggregateDelivery implements Delivery {
 }
 
 /** By groups, as the real delivery removes them; a batch per step and group, which is more calls. */
-function batchesOf(gone: readonly Recipient[], { removalGroup }: DeliveryOptions): Recipient[][] {
+function batchesOf(gone: readonly Recipient[], { removalGroup }: PusherOptions): Recipient[][] {
   const groups = new Map<number, Recipient[]>();
   for (const recipient of gone) {
     const group = removalGroup(recipient);

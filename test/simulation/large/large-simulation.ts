@@ -104,7 +104,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     subscriptions: { removeBatch, correctPair: async () => {} },
     projects: { refresh: async () => project },
     tallies: tallyStore(dynamo, tables.tallies),
-    startDelivery: aggregateDelivery(scheduler, random),
+    startPushing: aggregateDelivery(scheduler, random),
     clock: scheduler.clock,
     sleep: scheduler.sleep,
     abortAfter: scheduler.abortAfter,

@@ -32,7 +32,7 @@ export const model = {
   inFlight: {
     value: 480,
     unit: 'pushes at once per function',
-    source: 'lambdas/push/delivery/limiter.ts',
+    source: 'lambdas/push/pushing/limiter.ts',
   },
   goneShare: {
     value: 0.01,

@@ -1,4 +1,4 @@
-import { Queue } from '../../../../lambdas/push/delivery/queue.ts';
+import { Queue } from '../../../../lambdas/push/pushing/queue.ts';
 
 function queueOf(...items: number[]): Queue<number> {
   const queue = new Queue<number>();

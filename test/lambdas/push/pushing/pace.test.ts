@@ -1,10 +1,5 @@
-import { Pace } from '../../../../lambdas/push/delivery/pace.ts';
-import {
-  deliverVirtually,
-  fcm,
-  mozilla,
-  recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+import { Pace } from '../../../../lambdas/push/pushing/pace.ts';
+import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 function perSecond(times: readonly number[]): number {
   const counts = times.map((from) => times.filter((at) => at >= from && at < from + 1000).length);
@@ -13,7 +8,7 @@ function perSecond(times: readonly number[]): number {
 
 test('starts at most the given number of pushes per second, over all push services', async () => {
   const recipients = [...recipientsAt(fcm, 1500), ...recipientsAt(mozilla, 1500)];
-  const { done, pushes } = deliverVirtually({ recipients, pushesPerSecond: 1000 });
+  const { done, pushes } = pushVirtually({ recipients, pushesPerSecond: 1000 });
   expect(await done).toMatchObject({ delivered: 3000 });
   const times = pushes.map(({ at }) => at);
   expect(perSecond(times)).toBeLessThanOrEqual(1050);
@@ -23,7 +18,7 @@ test('starts at most the given number of pushes per second, over all push servic
 
 test('retries count', async () => {
   let attempts = 0;
-  const { done, pushes } = deliverVirtually(
+  const { done, pushes } = pushVirtually(
     { recipients: recipientsAt(fcm, 300), pushesPerSecond: 100 },
     () => ({ status: ++attempts <= 300 ? 503 : 201 }),
   );
@@ -32,7 +27,7 @@ test('retries count', async () => {
 });
 
 test('waits with one timer', async () => {
-  const { done, time } = deliverVirtually({
+  const { done, time } = pushVirtually({
     recipients: recipientsAt(fcm, 100),
     pushesPerSecond: 10,
   });
@@ -48,7 +43,7 @@ test('waits with one timer', async () => {
 });
 
 test('a slow pace does not outlast the last push', async () => {
-  const { done, time } = deliverVirtually({
+  const { done, time } = pushVirtually({
     recipients: recipientsAt(fcm, 3),
     pushesPerSecond: 0.01,
   });

@@ -17,8 +17,8 @@ import {
 
 type Deadline = NonNullable<Share['deadline']>;
 
-/** Delivers a notification that has begun, or hands it to functions that will. */
-export async function deliverNotification(
+/** Runs the shares of a notification that has begun, or hands them to functions that will. */
+export async function runNotification(
   parts: SendParts,
   sending: Sending,
   begun: NewNotification,
@@ -26,14 +26,14 @@ export async function deliverNotification(
   const { startedAt } = sending;
   const deadline = {
     lastPushAt: startedAt.getTime() + sendTimeline.lastPushMs,
-    endAt: startedAt.getTime() + sendTimeline.deliveryEndMs,
+    endAt: startedAt.getTime() + sendTimeline.pushEndMs,
   };
   return begun.plan.respondedAsync
     ? handOver(parts, sending, begun, deadline)
-    : awaitDelivery(parts, sending, begun, deadline);
+    : awaitShares(parts, sending, begun, deadline);
 }
 
-async function awaitDelivery(
+async function awaitShares(
   parts: SendParts,
   sending: Sending,
   begun: NewNotification,

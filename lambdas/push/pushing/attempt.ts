@@ -1,9 +1,9 @@
 import { NoResponseError, UnsendableError } from '../transport/errors.ts';
-import type { DeliverySettings } from './delivery.ts';
 import { type Outcome, outcomeOf, type Transient } from './outcome.ts';
 import type { Push } from './push.ts';
+import type { PusherSettings } from './pusher.ts';
 
-/** Milliseconds that a push may take, if the end of the delivery allows it. */
+/** Milliseconds that a push may take, if the end of the pusher allows it. */
 const pushTimeoutMs = 10_000;
 
 const maxAttempts = 3;
@@ -13,7 +13,7 @@ const backoffMs = 500;
 /** Posts a prepared push once. */
 export async function attempt(
   push: Push,
-  { transport, clock, onFault }: Pick<DeliverySettings, 'transport' | 'clock' | 'onFault'>,
+  { transport, clock, onFault }: Pick<PusherSettings, 'transport' | 'clock' | 'onFault'>,
   endAt: number,
 ): Promise<Outcome> {
   const { origin, recipient, headers, body } = push;

@@ -6,7 +6,6 @@ import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
 import { attempt, retryDelay } from './attempt.ts';
 import { Corrections } from './corrections.ts';
-import type { Delivery, DeliveryOptions, DeliverySettings, StartDelivery } from './delivery.ts';
 import { promptMs } from './limiter.ts';
 import { useOtherPair } from './other-pair.ts';
 import type { FinalOutcome, Transient } from './outcome.ts';
@@ -14,16 +13,17 @@ import { OutcomeCounter } from './outcome-counter.ts';
 import { Pace } from './pace.ts';
 import { type Push, pushesByOrigin } from './push.ts';
 import { nextToStart, type PushService, PushServices } from './push-service.ts';
+import type { Pusher, PusherOptions, PusherSettings, StartPushing } from './pusher.ts';
 import { Removals } from './removals.ts';
 
 /** See README.md for the way of a push. */
-export function delivery(settings: DeliverySettings): StartDelivery {
-  return (options) => new RunningDelivery(settings, options);
+export function startPushingWith(settings: PusherSettings): StartPushing {
+  return (options) => new RunningPusher(settings, options);
 }
 
-class RunningDelivery implements Delivery {
-  readonly #settings: DeliverySettings;
-  readonly #options: DeliveryOptions;
+class RunningPusher implements Pusher {
+  readonly #settings: PusherSettings;
+  readonly #options: PusherOptions;
   readonly #counts = new OutcomeCounter();
   readonly #services: PushServices;
   readonly #pace: Pace;
@@ -31,7 +31,7 @@ class RunningDelivery implements Delivery {
   readonly #corrections: Corrections;
   /** Aborts at `endAt`. */
   readonly #end = new AbortController();
-  /** Aborts when the delivery has ended, and stops its timers. */
+  /** Aborts when the pusher has ended, and stops its timers. */
   readonly #done = new AbortController();
   /** The pairs of the recipients that were added last. */
   #vapid: VapidPairs<VapidPair> | undefined;
@@ -46,7 +46,7 @@ class RunningDelivery implements Delivery {
   #allSettled = () => {};
   #onWantsMore: (() => void) | undefined;
 
-  constructor(settings: DeliverySettings, options: DeliveryOptions) {
+  constructor(settings: PusherSettings, options: PusherOptions) {
     // Every timer and every removal listens.
     setMaxListeners(0, this.#done.signal, this.#end.signal);
     this.#settings = settings;

@@ -1,25 +1,25 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { delivery } from '../../../../lambdas/push/delivery/deliver.ts';
-import type { DeliveryTimes } from '../../../../lambdas/push/delivery/delivery.ts';
-import { inFlight } from '../../../../lambdas/push/delivery/limiter.ts';
+import { inFlight } from '../../../../lambdas/push/pushing/limiter.ts';
+import type { PushTimes } from '../../../../lambdas/push/pushing/pusher.ts';
+import { startPushingWith } from '../../../../lambdas/push/pushing/running-pusher.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
-import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 import { Scheduler } from '../../../simulation/time/scheduler.ts';
 
 const vapid = { current: { number: 0, ...newVapidPair() } };
 
 /**
- * A delivery in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute, or
+ * Pushes in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute, or
  * its subscription is gone.
  */
 function start(
   responseMs: (origin: string) => number | 'throttled' | 'gone' | undefined,
-  times: DeliveryTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
+  times: PushTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
 ) {
   const time = new Scheduler();
   const pushes: { readonly origin: string; readonly at: number }[] = [];
-  const startDelivery = delivery({
+  const startPushing = startPushingWith({
     transport: ({ origin, timeoutMs }) => {
       pushes.push({ origin, at: time.now });
       const ms = responseMs(origin);
@@ -51,7 +51,7 @@ function start(
     remove: async () => {},
     correctPair: async () => {},
   };
-  return { running: startDelivery(options), time, pushes };
+  return { running: startPushing(options), time, pushes };
 }
 
 /** Times that are extended every two seconds, as those of an asynchronous share. */

@@ -10,8 +10,8 @@ import type { InFlightLimits } from './limiter.ts';
 /** Become headers of each push (RFC 8030 §5.2 to §5.4). */
 export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
 
-/** Epoch ms. They may be extended while a delivery runs. */
-export interface DeliveryTimes {
+/** Epoch ms. They may be extended while a pusher runs. */
+export interface PushTimes {
   /** No push starts after this. */
   readonly lastPushAt: number;
   /** No retry starts after this, however far the others are extended. */
@@ -20,8 +20,8 @@ export interface DeliveryTimes {
   readonly endAt: number;
 }
 
-/** What the recipients of one delivery have in common. */
-export interface DeliveryOptions {
+/** What the recipients of one pusher have in common. */
+export interface PusherOptions {
   /**
    * Serialised messages that differ in their events URL only. Recipients that are added together take
    * turns: recipient `i` receives `messages[i % messages.length]`.
@@ -29,7 +29,7 @@ export interface DeliveryOptions {
   readonly messages: readonly Buffer[];
   /** How push services treat the messages. */
   readonly options: PushOptions;
-  readonly times: DeliveryTimes;
+  readonly times: PushTimes;
   /** Whether a caller waits for the counts. Then no push that timed out is repeated at the very end. */
   readonly isAwaited: boolean;
   /** Most pushes that start per second, retries included. */
@@ -45,7 +45,7 @@ export interface DeliveryOptions {
 }
 
 /** Pushes to recipients that are added one chunk after another. */
-export interface Delivery {
+export interface Pusher {
   /** @param vapid the project's key pairs. Each push is signed with the pair of its subscription. */
   add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void;
   /**
@@ -65,9 +65,9 @@ export interface Delivery {
   soFar(): Counts;
 }
 
-export type StartDelivery = (options: DeliveryOptions) => Delivery;
+export type StartPushing = (options: PusherOptions) => Pusher;
 
-export interface DeliverySettings {
+export interface PusherSettings {
   readonly transport: Transport;
   readonly sign: VapidSigner;
   readonly clock: () => Date;

@@ -1,11 +1,7 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { addCounts, type Counts, noCounts } from '../../../contract/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import type {
-  Delivery,
-  DeliveryOptions,
-  StartDelivery,
-} from '../../../lambdas/push/delivery/delivery.ts';
+import type { Pusher, PusherOptions, StartPushing } from '../../../lambdas/push/pushing/pusher.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
 
 /** What becomes of a chunk. */
@@ -16,18 +12,18 @@ export interface FakeChunk {
 
 export type PushChunk = (chunk: Chunk) => FakeChunk;
 
-/** Starts deliveries that want the next chunk when the one before has ended. */
-export function fakeDelivery(push: PushChunk): StartDelivery {
-  return (options) => new FakeDelivery(options, push);
+/** Starts pushers that want the next chunk when the one before has ended. */
+export function fakePusher(push: PushChunk): StartPushing {
+  return (options) => new FakePusher(options, push);
 }
 
-class FakeDelivery implements Delivery {
-  readonly #options: DeliveryOptions;
+class FakePusher implements Pusher {
+  readonly #options: PusherOptions;
   readonly #push: PushChunk;
   readonly #chunks: FakeChunk[] = [];
   #isStopped = false;
 
-  constructor(options: DeliveryOptions, push: PushChunk) {
+  constructor(options: PusherOptions, push: PushChunk) {
     this.#options = options;
     this.#push = push;
   }

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { DeliveryOptions } from './delivery.ts';
+import type { PusherOptions } from './pusher.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Writes in flight: few, because they take processor time from the pushes. */
@@ -10,14 +10,14 @@ const concurrency = 8;
  * Best effort: after a failure, or when the time is over, the next send corrects the others.
  */
 export class Corrections {
-  readonly #correctPair: DeliveryOptions['correctPair'];
+  readonly #correctPair: PusherOptions['correctPair'];
   readonly #end: AbortSignal;
   readonly #waiting: (readonly [Recipient, pair: number])[] = [];
   #inFlight = 0;
   #allWritten = () => {};
 
   /** @param end aborts when the time is over. */
-  constructor({ correctPair }: DeliveryOptions, end: AbortSignal) {
+  constructor({ correctPair }: PusherOptions, end: AbortSignal) {
     this.#correctPair = correctPair;
     this.#end = end;
   }

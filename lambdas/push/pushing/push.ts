@@ -5,7 +5,7 @@ import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { Encrypt } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
-import type { DeliveryOptions, DeliverySettings, PushOptions } from './delivery.ts';
+import type { PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
 
 /** What the pushes to one origin share that are signed with one key pair. It is released with the last of them. */
 export interface Origin {
@@ -66,9 +66,9 @@ export type OriginPushes = readonly [Origin, Push[]];
  * @param pushService of all pushes, as `pushServiceOf` names it.
  */
 export function preparer(
-  { options }: Pick<DeliveryOptions, 'options'>,
+  { options }: Pick<PusherOptions, 'options'>,
   pushService: string,
-  { sign }: Pick<DeliverySettings, 'sign'>,
+  { sign }: Pick<PusherSettings, 'sign'>,
 ): (push: Push) => void {
   const fixed = {
     'Content-Encoding': 'aes128gcm',

@@ -1,11 +1,11 @@
 import { noCounts } from '../../../../contract/counts.ts';
 import {
   type Conduct,
-  deliverVirtually,
   fcm,
   mozilla,
+  pushVirtually,
   recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+} from '../../../fixtures/virtual-pushing.ts';
 
 const forAnHour: Conduct = { status: 429, headers: { 'retry-after': '3600' } };
 
@@ -18,7 +18,7 @@ test.each([429, 406])(
       ...one,
       p256dh: new Uint8Array(3),
     }));
-    const { done, pushes } = deliverVirtually(
+    const { done, pushes } = pushVirtually(
       { recipients: [...recipients, ...unencrypted] },
       ({ origin }) => (origin === fcm ? { ...forAnHour, status } : { status: 201 }),
     );
@@ -35,7 +35,7 @@ test.each([429, 406])(
 test('all hosts of a push service are suspended together', async () => {
   const hosts = Array.from({ length: 1000 }, (_, index) => `https://x${index}.push.apple.com`);
   const recipients = hosts.flatMap((host) => recipientsAt(host, 1));
-  const { done, pushes } = deliverVirtually({ recipients }, () => forAnHour);
+  const { done, pushes } = pushVirtually({ recipients }, () => forAnHour);
   expect(await done).toMatchObject({ failed: 1000, failures: { throttled: 1000 } });
   expect(pushes.length).toBeLessThan(100);
 });
@@ -46,7 +46,7 @@ test.each<[string, Conduct]>([
   ['a Retry-After in time', { status: 429, headers: { 'retry-after': '1' } }],
 ])('%s in between keeps it', async (_, other) => {
   let responses = 0;
-  const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 400) }, () =>
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 400) }, () =>
     ++responses % 32 === 0 ? other : forAnHour,
   );
   await done;
@@ -55,24 +55,22 @@ test.each<[string, Conduct]>([
 
 test('the 32nd response in a row suspends', async () => {
   const one = { overall: 1, perPushService: 1, initial: 1, minimum: 1 };
-  const { done, pushes } = deliverVirtually(
-    { recipients: recipientsAt(fcm, 40) },
-    () => forAnHour,
-    { inFlight: one },
-  );
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 40) }, () => forAnHour, {
+    inFlight: one,
+  });
   expect(await done).toMatchObject({ failed: 40 });
   expect(pushes).toHaveLength(32);
 });
 
 test('31 responses do not suspend', async () => {
-  const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 31) }, () => forAnHour);
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 31) }, () => forAnHour);
   expect(await done).toMatchObject({ failed: 31 });
   expect(pushes).toHaveLength(31);
 });
 
 test('a push that waits for its retry is not attempted again', async () => {
   const [first, ...others] = recipientsAt(fcm, 200);
-  const { done, pushes } = deliverVirtually({ recipients: [first!, ...others] }, ({ path }) =>
+  const { done, pushes } = pushVirtually({ recipients: [first!, ...others] }, ({ path }) =>
     path === first!.path ? { status: 503 } : forAnHour,
   );
   expect(await done).toMatchObject({ failed: 200, failures: { throttled: 200 } });

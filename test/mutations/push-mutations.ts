@@ -1,17 +1,17 @@
 import type { Mutation } from './mutation.ts';
 
-const deliver = 'lambdas/push/delivery/deliver.ts';
-const attempt = 'lambdas/push/delivery/attempt.ts';
-const corrections = 'lambdas/push/delivery/corrections.ts';
-const limiter = 'lambdas/push/delivery/limiter.ts';
-const outcome = 'lambdas/push/delivery/outcome.ts';
-const pace = 'lambdas/push/delivery/pace.ts';
-const pushService = 'lambdas/push/delivery/push-service.ts';
-const otherPair = 'lambdas/push/delivery/other-pair.ts';
+const runningPusher = 'lambdas/push/pushing/running-pusher.ts';
+const attempt = 'lambdas/push/pushing/attempt.ts';
+const corrections = 'lambdas/push/pushing/corrections.ts';
+const limiter = 'lambdas/push/pushing/limiter.ts';
+const outcome = 'lambdas/push/pushing/outcome.ts';
+const pace = 'lambdas/push/pushing/pace.ts';
+const pushService = 'lambdas/push/pushing/push-service.ts';
+const otherPair = 'lambdas/push/pushing/other-pair.ts';
 
-const testOf = (name: string) => [`test/lambdas/push/delivery/${name}.test.ts`];
+const testOf = (name: string) => [`test/lambdas/push/pushing/${name}.test.ts`];
 
-export const deliveryMutations: readonly Mutation[] = [
+export const pushMutations: readonly Mutation[] = [
   {
     file: outcome,
     description: 'a subscription that is gone with 410 is kept',
@@ -71,25 +71,25 @@ export const deliveryMutations: readonly Mutation[] = [
     description: 'a push is attempted four times',
     from: 'attempts >= maxAttempts',
     to: 'attempts > maxAttempts',
-    tests: testOf('deliver'),
+    tests: testOf('running-pusher'),
   },
   {
     file: attempt,
     description: 'Retry-After is ignored',
     from: 'Math.max(retryAfter, jittered)',
     to: 'jittered',
-    tests: testOf('deliver'),
+    tests: testOf('running-pusher'),
   },
   {
     file: attempt,
     description: 'a push waits for a retry that comes too late',
     from: 'delay < msLeft ? delay : undefined',
     to: 'delay',
-    tests: testOf('deliver'),
+    tests: testOf('running-pusher'),
   },
   {
     file: attempt,
-    description: 'a push may last longer than its delivery',
+    description: 'a push may last longer than its pusher',
     from: 'Math.min(pushTimeoutMs, endAt - clock().getTime())',
     to: 'pushTimeoutMs',
     tests: testOf('deadlines'),
@@ -101,7 +101,7 @@ export const deliveryMutations: readonly Mutation[] = [
     to: '',
   },
   {
-    file: deliver,
+    file: runningPusher,
     description: 'all pushes are encrypted before the first one',
     from: 'service.queue.first(encryptedInARow - 1)',
     to: 'service.queue.first(service.queue.length)',

@@ -1,10 +1,10 @@
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import { pushServiceOf } from '../../../contract/push-services.ts';
 import { type Encrypt, encryption } from '../crypto/encryption.ts';
-import type { DeliveryOptions, DeliverySettings } from './delivery.ts';
 import { type InFlightLimits, Limiter, promptMs } from './limiter.ts';
 import type { Outcome } from './outcome.ts';
 import { type OriginPushes, type Push, preparer } from './push.ts';
+import type { PusherOptions, PusherSettings } from './pusher.ts';
 import { Queue } from './queue.ts';
 
 /**
@@ -17,7 +17,7 @@ const suspendAfter = 32;
 /** How much the latest response counts in the share of prompt ones. */
 const latestWeight = 0.1;
 
-/** One push service during a delivery. */
+/** One push service of a pusher. */
 export class PushService {
   readonly name: string;
   readonly queue = new Queue<Push>();
@@ -100,16 +100,16 @@ export class PushService {
   }
 }
 
-/** The push services of a delivery. */
+/** The push services of a pusher. */
 export class PushServices {
   readonly all: PushService[] = [];
   readonly #byName = new Map<string, PushService>();
   /** One for each message. */
   readonly encrypts: readonly Encrypt[];
-  readonly #options: DeliveryOptions;
-  readonly #settings: DeliverySettings;
+  readonly #options: PusherOptions;
+  readonly #settings: PusherSettings;
 
-  constructor(options: DeliveryOptions, settings: DeliverySettings) {
+  constructor(options: PusherOptions, settings: PusherSettings) {
     this.encrypts = options.messages.map(encryption);
     this.#options = options;
     this.#settings = settings;

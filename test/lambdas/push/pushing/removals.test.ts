@@ -1,12 +1,12 @@
 import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { deliverVirtually, fcm, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const gone = () => ({ status: 410 });
 
 test('recipients that are gone are removed in batches, each once', async () => {
   const batches: (readonly Recipient[])[] = [];
-  const { done } = deliverVirtually(
+  const { done } = pushVirtually(
     { recipients: recipientsAt(fcm, 130), remove: async (batch) => void batches.push(batch) },
     ({ path }) => ({ status: Number(path.split('/').at(-1)) < 120 ? 410 : 201 }),
   );
@@ -19,7 +19,7 @@ test('batches of one group run one after another, and groups in parallel', async
   const running = [0, 0];
   let most = 0;
   const groupOf = ({ path }: Recipient) => Number(path.split('/').at(-1)) % 2;
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 400),
       removalGroup: groupOf,
@@ -42,7 +42,7 @@ test('batches of one group run one after another, and groups in parallel', async
 
 test('removals run while pushes continue', async () => {
   let pushedAtRemoval: number | undefined;
-  const { done, pushes } = deliverVirtually(
+  const { done, pushes } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 1000),
       remove: async () => {
@@ -57,7 +57,7 @@ test('removals run while pushes continue', async () => {
 
 test('a batch that cannot be removed has failed, and the next one is tried', async () => {
   let batches = 0;
-  const { done } = deliverVirtually(
+  const { done } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 100),
       remove: async () => {
@@ -75,7 +75,7 @@ test('a batch that cannot be removed has failed, and the next one is tried', asy
 
 test('recipients that are gone are removed although another push has no response', async () => {
   let removedAt: number | undefined;
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 4),
       remove: async () => {

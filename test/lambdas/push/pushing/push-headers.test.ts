@@ -1,16 +1,11 @@
 import type { Recipient } from '../../../../contract/audience.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
-import {
-  deliverVirtually,
-  fcm,
-  mozilla,
-  recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const wns = 'https://wns2-par02p.notify.windows.com';
 
 async function pushesWith(options: Chunk['options'], recipients: readonly Recipient[]) {
-  const { done, pushes } = deliverVirtually({ recipients, options });
+  const { done, pushes } = pushVirtually({ recipients, options });
   await done;
   return pushes;
 }
@@ -52,7 +47,7 @@ test('without a topic, the pushes to an origin share their headers', async () =>
 test('each subscription has its own topic, which a retry repeats', async () => {
   const [first, second] = recipientsAt(fcm, 2);
   const recipients = [first!, { ...second!, auth: Buffer.alloc(16, 7) }];
-  const { done, pushes } = deliverVirtually(
+  const { done, pushes } = pushVirtually(
     { recipients, options: { topic: 'score' } },
     (_, time) => ({ status: time.now < 100 ? 503 : 201 }),
   );

@@ -1,11 +1,11 @@
-import type { DeliveryOptions } from '../lambdas/push/delivery/delivery.ts';
+import type { PusherOptions } from '../lambdas/push/pushing/pusher.ts';
 import { ttl } from './sender-process.ts';
 
-/** Longer than any delivery of a benchmark. */
+/** Longer than any benchmark. */
 const deadlineMs = 600_000;
 
-/** A delivery that only the push services limit, and whose subscriptions stay as they are. */
-export function unlimitedDelivery(message: Buffer): DeliveryOptions {
+/** A pusher that only the push services limit, and whose subscriptions stay as they are. */
+export function unlimitedPushing(message: Buffer): PusherOptions {
   const endAt = Date.now() + deadlineMs;
   return {
     messages: [message],

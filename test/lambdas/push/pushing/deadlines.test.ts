@@ -1,11 +1,11 @@
 import { noCounts } from '../../../../contract/counts.ts';
-import { deliverVirtually, fcm, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const never = new Promise<never>(() => {});
 
 test('after the last push none starts, and those left out are unreached', async () => {
   const recipients = recipientsAt(fcm, 900);
-  const { done, pushes } = deliverVirtually({ recipients }, () => ({ status: 201, after: 5000 }));
+  const { done, pushes } = pushVirtually({ recipients }, () => ({ status: 201, after: 5000 }));
   const { delivered, unreached } = await done;
   expect(Math.max(...pushes.map(({ at }) => at))).toBe(15_000);
   expect(delivered).toBe(pushes.length);
@@ -15,7 +15,7 @@ test('after the last push none starts, and those left out are unreached', async 
 
 test('the time may be over while pushes start', async () => {
   let now = 0;
-  const { done } = deliverVirtually(
+  const { done } = pushVirtually(
     { recipients: recipientsAt(fcm, 900), lastPushAt: 1000 },
     undefined,
     {
@@ -31,7 +31,7 @@ test('the time may be over while pushes start', async () => {
 });
 
 test('a retry that comes too late counts as the failure before it', async () => {
-  const { done, pushes } = deliverVirtually(
+  const { done, pushes } = pushVirtually(
     { recipients: recipientsAt(fcm, 1), lastPushAt: 1000 },
     (_, time) => {
       // A busy processor: the retry's timer fires late.
@@ -47,7 +47,7 @@ test('a retry that comes too late counts as the failure before it', async () => 
 });
 
 test('pushes in flight end by the end', async () => {
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     { recipients: recipientsAt(fcm, 200), lastPushAt: 15_000, endAt: 18_000 },
     () => ({}),
   );
@@ -59,7 +59,7 @@ test('pushes in flight end by the end', async () => {
 
 test('removals in progress or waiting at the end count as not removed', async () => {
   const batches: number[] = [];
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 130),
       remove: async ({ length }) => {
@@ -79,7 +79,7 @@ test('removals in progress or waiting at the end count as not removed', async ()
 
 test('a removal is aborted at the end', async () => {
   let abortedAt: number | undefined;
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 1),
       remove: (_, signal) => {
@@ -96,7 +96,7 @@ test('a removal is aborted at the end', async () => {
 });
 
 test('no timer continues after the end', async () => {
-  const { done, time } = deliverVirtually(
+  const { done, time } = pushVirtually(
     { recipients: recipientsAt(fcm, 100), pushesPerSecond: 50 },
     () => ({
       status: 503,

@@ -6,14 +6,14 @@ import type { VapidPair } from '../../../../contract/project.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
-import { deliver, skipWaits } from '../../../fixtures/delivery.ts';
+import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';
 import {
   type Conduct,
-  deliverVirtually,
   fcm,
   mozilla,
+  pushVirtually,
   recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+} from '../../../fixtures/virtual-pushing.ts';
 
 const current: VapidPair = { number: 3, ...newVapidPair() };
 const previous: VapidPair = { number: 2, ...newVapidPair() };
@@ -48,7 +48,7 @@ describe('to a push service that checks keys', () => {
 
   function deliverTo(subscribed: ReturnType<typeof subscribe>, chunk: Partial<Chunk> = {}) {
     const recipients = subscribed.map((one) => one.recipient);
-    return deliver(
+    return pushOverNetwork(
       { recipients, vapid: pairs, ...chunk },
       { extraOrigins: [service.origin], sleep: skipWaits },
     );
@@ -126,7 +126,7 @@ const withPair = (recipients: readonly Recipient[], pair: number) =>
 test('both pairs are tried once each, and encrypted once', async () => {
   const { attempts, settings, conduct } = refusing(current, previous);
   const recipients = withPair(recipientsAt(fcm, 1), 3);
-  const { done, pushes } = deliverVirtually({ recipients, vapid: pairs }, conduct, settings);
+  const { done, pushes } = pushVirtually({ recipients, vapid: pairs }, conduct, settings);
   expect(await done).toMatchObject({ attempted: 1, failures: { key_mismatch: 1 } });
   expect(attempts).toEqual([current.publicKey, previous.publicKey]);
   expect(pushes[0]!.body).toBe(pushes[1]!.body);
@@ -135,7 +135,7 @@ test('both pairs are tried once each, and encrypted once', async () => {
 test('without a previous pair a mismatch fails at once', async () => {
   const { attempts, settings, conduct } = refusing(current);
   const vapid = { current };
-  const { done } = deliverVirtually({ recipients: recipientsAt(fcm, 1), vapid }, conduct, settings);
+  const { done } = pushVirtually({ recipients: recipientsAt(fcm, 1), vapid }, conduct, settings);
   expect(await done).toMatchObject({ attempted: 1, failures: { key_mismatch: 1 } });
   expect(attempts).toEqual([current.publicKey]);
 });
@@ -143,7 +143,7 @@ test('without a previous pair a mismatch fails at once', async () => {
 test('a mismatch in the last attempt is the end of the attempts with transient failures', async () => {
   let attempts = 0;
   const { settings } = refusing();
-  const { done } = deliverVirtually(
+  const { done } = pushVirtually(
     { recipients: withPair(recipientsAt(fcm, 1), 3), vapid: pairs },
     () => {
       attempts += 1;
@@ -157,7 +157,7 @@ test('a mismatch in the last attempt is the end of the attempts with transient f
 
 test('a push that could not be repeated in time fails with key_mismatch', async () => {
   const { settings } = refusing();
-  const { done, pushes } = deliverVirtually(
+  const { done, pushes } = pushVirtually(
     { recipients: withPair(recipientsAt(fcm, 1), 3), vapid: pairs, lastPushAt: 10 },
     () => ({ status: 401, body: 'public key mismatch', after: 50 }),
     settings,
@@ -174,7 +174,7 @@ test('a token is signed once for each origin and pair', async () => {
   const recipients = [fcm, mozilla].flatMap((origin) =>
     recipientsAt(origin, 100).map((one, index) => ({ ...one, pair: 2 + (index % 2) })),
   );
-  const { done } = deliverVirtually({ recipients, vapid: pairs }, undefined, {
+  const { done } = pushVirtually({ recipients, vapid: pairs }, undefined, {
     sign: ({ publicKey }, origin) => {
       signed.push(`${publicKey} ${origin}`);
       return publicKey;
@@ -191,7 +191,7 @@ describe('corrections', () => {
   test('run while pushes continue, a few at a time', async () => {
     const { settings, conduct } = refusing(current);
     let [running, most, corrected] = [0, 0, 0];
-    const { done, time } = deliverVirtually(
+    const { done, time } = pushVirtually(
       {
         recipients,
         vapid: pairs,
@@ -218,7 +218,7 @@ describe('corrections', () => {
       await time.sleep(20);
       throw new Error('throttled');
     };
-    const { done, time } = deliverVirtually(
+    const { done, time } = pushVirtually(
       { recipients, vapid: pairs, correctPair },
       conduct,
       settings,
@@ -227,9 +227,9 @@ describe('corrections', () => {
     expect(tried).toBeLessThan(100);
   });
 
-  test('that take too long end with the delivery', async () => {
+  test('that take too long end with the pusher', async () => {
     const { settings, conduct } = refusing(current);
-    const { done, time } = deliverVirtually(
+    const { done, time } = pushVirtually(
       { recipients, vapid: pairs, correctPair: () => new Promise(() => {}) },
       conduct,
       settings,
@@ -238,10 +238,10 @@ describe('corrections', () => {
     expect(time.now).toBe(25_000);
   });
 
-  test('that end after the delivery are not followed by others', async () => {
+  test('that end after the pusher are not followed by others', async () => {
     const { settings, conduct } = refusing(current);
     let tried = 0;
-    const { done, time } = deliverVirtually(
+    const { done, time } = pushVirtually(
       {
         recipients,
         vapid: pairs,

@@ -4,8 +4,8 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { noCounts } from '../../../../contract/counts.ts';
 import { vapidSigner } from '../../../../lambdas/push/crypto/vapid.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
-import { deliver } from '../../../fixtures/delivery.ts';
-import { deliverVirtually, recipientsAt } from '../../../fixtures/virtual-delivery.ts';
+import { pushOverNetwork } from '../../../fixtures/network-pushing.ts';
+import { pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 import { wildcardCertificate } from '../../../fixtures/wildcard-certificate.ts';
 
 const origins = Array.from({ length: 2000 }, (_, index) => `https://x${index}.push.apple.com`);
@@ -16,7 +16,7 @@ const recipients = [0, 1, 2].flatMap((number) =>
 );
 
 test('one token is signed for each origin, when its first push is prepared', async () => {
-  const { done, pushes, signed } = deliverVirtually({ recipients });
+  const { done, pushes, signed } = pushVirtually({ recipients });
   expect(signed).toHaveLength(Math.ceil(32 / 3));
   expect(await done).toEqual({ ...noCounts, attempted: 6000, delivered: 6000 });
   expect(signed.sort()).toEqual([...origins].sort());
@@ -48,7 +48,7 @@ test('2,000 origins of one push service need no more connections than its limit'
   const post = pushTransport({ limit, lookup, ca: wildcardCertificate.cert });
   const sign = vapidSigner('mailto:ops@example.com', () => new Date());
   let signatures = 0;
-  const report = await deliver(
+  const report = await pushOverNetwork(
     {
       recipients: recipients.slice(0, 2000),
       lastPushAt: Date.now() + 100_000,

@@ -1,6 +1,6 @@
-import type { InFlightLimits } from '../../../../lambdas/push/delivery/limiter.ts';
-import type { Push } from '../../../../lambdas/push/delivery/push.ts';
-import { nextToStart, PushService } from '../../../../lambdas/push/delivery/push-service.ts';
+import type { InFlightLimits } from '../../../../lambdas/push/pushing/limiter.ts';
+import type { Push } from '../../../../lambdas/push/pushing/push.ts';
+import { nextToStart, PushService } from '../../../../lambdas/push/pushing/push-service.ts';
 
 const limits: InFlightLimits = { overall: 10, perPushService: 10, initial: 2, minimum: 1 };
 

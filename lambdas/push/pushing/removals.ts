@@ -1,7 +1,7 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
-import type { DeliveryOptions } from './delivery.ts';
 import type { OutcomeCounter } from './outcome-counter.ts';
+import type { PusherOptions } from './pusher.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Milliseconds after which a batch is removed that is not full. */
@@ -19,18 +19,18 @@ interface Group {
  * one after another, because they would conflict; groups run in parallel.
  */
 export class Removals {
-  readonly #options: DeliveryOptions;
+  readonly #options: PusherOptions;
   readonly #counts: OutcomeCounter;
   readonly #after: (ms: number, act: () => void) => void;
   readonly #end: AbortSignal;
   readonly #groups = new Map<number, Group>();
 
   /**
-   * @param after does something after some ms, unless the delivery has ended.
+   * @param after does something after some ms, unless the pusher has ended.
    * @param end aborts when the time is over. Later batches count as not removed.
    */
   constructor(
-    options: DeliveryOptions,
+    options: PusherOptions,
     counts: OutcomeCounter,
     after: (ms: number, act: () => void) => void,
     end: AbortSignal,

@@ -1,4 +1,4 @@
-import { type InFlightLimits, Limiter } from '../../../../lambdas/push/delivery/limiter.ts';
+import { type InFlightLimits, Limiter } from '../../../../lambdas/push/pushing/limiter.ts';
 
 /** A limiter that is kept full. */
 function full(limits: InFlightLimits) {

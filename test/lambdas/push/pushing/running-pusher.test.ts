@@ -3,13 +3,8 @@ import { noCounts } from '../../../../contract/counts.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { decrypt } from '../../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
-import { deliver, skipWaits, vapid } from '../../../fixtures/delivery.ts';
-import {
-  deliverVirtually,
-  fcm,
-  mozilla,
-  recipientsAt,
-} from '../../../fixtures/virtual-delivery.ts';
+import { pushOverNetwork, skipWaits, vapid } from '../../../fixtures/network-pushing.ts';
+import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 describe('to a push service on this machine', () => {
   const browserKeys = createBrowserKeys();
@@ -27,7 +22,7 @@ describe('to a push service on this machine', () => {
 
   function deliverTo(browsers: ReturnType<typeof subscribe>) {
     const recipients = browsers.map((browser) => recipient(browser.toJSON()));
-    return deliver({ recipients }, { extraOrigins: [service.origin], sleep: skipWaits });
+    return pushOverNetwork({ recipients }, { extraOrigins: [service.origin], sleep: skipWaits });
   }
 
   test('every recipient receives the message once', async () => {
@@ -58,7 +53,7 @@ describe('to a push service on this machine', () => {
 });
 
 test('an empty chunk is done at once', async () => {
-  const { done, time } = deliverVirtually({});
+  const { done, time } = pushVirtually({});
   expect(await done).toEqual(noCounts);
   expect(time.now).toBe(0);
 });
@@ -68,7 +63,7 @@ test('recipients take turns with the messages', async () => {
   const keys = { p256dh: browserKeys.publicKey, auth: browserKeys.authSecret };
   const recipients = recipientsAt(fcm, 5).map((one) => ({ ...one, ...keys }));
   const messages = ['a', 'b', 'c'].map((text) => Buffer.from(text));
-  const { done, pushes } = deliverVirtually({ recipients, messages });
+  const { done, pushes } = pushVirtually({ recipients, messages });
   await done;
   const received = pushes.map(({ body }) => decrypt(body, browserKeys).toString());
   expect(received).toEqual(['a', 'b', 'c', 'a', 'b']);
@@ -81,7 +76,7 @@ test('nothing is sent to an origin that is no longer accepted, nor with invalid 
     ...recipientsAt('https://push.example.com', 2),
     ...recipientsAt('https://fcm.googleapis.com@127.0.0.1', 1),
   ];
-  const { done, pushes } = deliverVirtually({ recipients });
+  const { done, pushes } = pushVirtually({ recipients });
   expect(await done).toEqual({
     ...noCounts,
     ...{ attempted: 5, delivered: 1, failed: 4 },
@@ -92,7 +87,7 @@ test('nothing is sent to an origin that is no longer accepted, nor with invalid 
 
 test('tells what is settled so far', async () => {
   const recipients = [...recipientsAt(fcm, 10), ...recipientsAt(mozilla, 3)];
-  const { done, soFar, time } = deliverVirtually({ recipients }, ({ origin }) =>
+  const { done, soFar, time } = pushVirtually({ recipients }, ({ origin }) =>
     origin === mozilla ? { status: 410, after: 3000 } : { status: 201, after: 100 },
   );
   let early: unknown;
@@ -106,7 +101,7 @@ test('tells what is settled so far', async () => {
 
 describe('a transient failure', () => {
   test('is attempted three times, with growing pauses', async () => {
-    const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
+    const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
       status: 503,
     }));
     expect(await done).toEqual({
@@ -118,7 +113,7 @@ describe('a transient failure', () => {
 
   test('is delivered if a later attempt succeeds, encrypted once', async () => {
     let attempts = 0;
-    const { done, pushes } = deliverVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
+    const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
       status: ++attempts < 3 ? 503 : 201,
     }));
     expect(await done).toEqual({ ...noCounts, attempted: 1, delivered: 1 });
@@ -128,7 +123,7 @@ describe('a transient failure', () => {
 
   test('is attempted again when Retry-After says, unless that is after the last push', async () => {
     const [soon, late] = recipientsAt(fcm, 2);
-    const { done, pushes, time } = deliverVirtually({ recipients: [soon!, late!] }, ({ path }) => ({
+    const { done, pushes, time } = pushVirtually({ recipients: [soon!, late!] }, ({ path }) => ({
       status: 429,
       headers: { 'retry-after': path === soon!.path ? '7' : '20' },
     }));
@@ -149,7 +144,7 @@ describe('pushes in flight', () => {
 
   async function mostInFlight(origins: readonly string[]): Promise<number> {
     const recipients = origins.flatMap((origin) => recipientsAt(origin, all));
-    const { done, pushes } = deliverVirtually({ recipients }, () => ({ status: 201, after: 50 }));
+    const { done, pushes } = pushVirtually({ recipients }, () => ({ status: 201, after: 50 }));
     expect(await done).toMatchObject({ delivered: origins.length * all });
     const times = pushes.map(({ at }) => at);
     return Math.max(...times.map((now) => times.filter((at) => at > now - 50 && at <= now).length));
@@ -170,7 +165,7 @@ describe('pushes in flight', () => {
 
 test('a push service that never responds does not hold up the others', async () => {
   const recipients = [...recipientsAt(mozilla, 1200), ...recipientsAt(fcm, 1200)];
-  const { done, pushes, time } = deliverVirtually({ recipients }, ({ origin }) =>
+  const { done, pushes, time } = pushVirtually({ recipients }, ({ origin }) =>
     origin === fcm ? { status: 201 } : {},
   );
   let early = 0;
