@@ -11,14 +11,23 @@ import { declarationFile } from './package-json.ts';
  * @param folder absolute; must exist.
  */
 export function emitTypes(root: string, folder: string): void {
-  for (const project of ['sdk', 'sdk/server']) {
-    const program = openProject(join(root, project, 'tsconfig.json'), {
-      noEmit: false,
-      declaration: true,
-      emitDeclarationOnly: true,
-      rootDir: root,
-      outDir: join(folder, 'types'),
-    });
+  for (const [runsIn, config] of [
+    ['page', 'sdk/tsconfig.json'],
+    ['server', 'tsconfig.json'],
+  ] as const) {
+    const files = outputs.filter((output) => output.runsIn === runsIn);
+    const program = ts.createProgram(
+      files.map(({ entryPoint }) => join(root, 'sdk', entryPoint)),
+      {
+        ...compilerOptions(join(root, config)),
+        incremental: false,
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        rootDir: root,
+        outDir: join(folder, 'types'),
+      },
+    );
     program.emit(undefined, (path, text, _mark, _onError, sources = []) => {
       const schemas = sources.find(({ fileName }) => fileName.includes('/contract/schemas/'));
       ts.sys.writeFile(path, schemas === undefined ? text : plainTypes(program, schemas));
@@ -31,14 +40,14 @@ export function emitTypes(root: string, folder: string): void {
   }
 }
 
-function openProject(tsconfig: string, options: ts.CompilerOptions): ts.Program {
-  const parsed = ts.getParsedCommandLineOfConfigFile(tsconfig, options, {
+function compilerOptions(tsconfig: string): ts.CompilerOptions {
+  const parsed = ts.getParsedCommandLineOfConfigFile(tsconfig, undefined, {
     ...ts.sys,
     onUnRecoverableConfigFileDiagnostic({ messageText }) {
       throw new Error(ts.flattenDiagnosticMessageText(messageText, '\n'));
     },
   })!;
-  return ts.createProgram(parsed.fileNames, parsed.options);
+  return parsed.options;
 }
 
 /** Writes out the types that are inferred from schemas, so that users of the SDK do not need zod. */
