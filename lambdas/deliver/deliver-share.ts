@@ -1,6 +1,5 @@
 import type { Recipient } from '../../contract/audience.ts';
 import { noCounts } from '../../contract/counts.ts';
-import type { Failures } from '../../contract/failure-reasons.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
 import { shareTimeline } from '../../contract/timeline.ts';
@@ -12,6 +11,7 @@ import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 import type { Tally, TallyStore } from '../store/tallies.ts';
 import { messagesOf, readChunk } from './chunk.ts';
+import type { Observer } from './observer.ts';
 import { type Invocation, ShareProgress } from './share-progress.ts';
 
 export interface ShareParts {
@@ -25,19 +25,7 @@ export interface ShareParts {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** A signal that aborts after this many ms. */
   readonly abortAfter: (ms: number) => AbortSignal;
-  readonly observe: ShareObserver;
-}
-
-/** What operators see of shares. */
-export interface ShareObserver {
-  /** A share has ended. */
-  delivered(share: Share, outcome: EndedShare): void;
-  /** Pushes of a share to one push service failed. */
-  failed(share: Share, pushService: string, failures: Failures): void;
-  /** Lambda refused to invoke deliver for this share, also after repetitions. */
-  refused(share: Share): void;
-  /** Counts could not be stored, also after repetitions. */
-  recordFailed(share: Share, error: unknown): void;
+  readonly observe: Observer;
 }
 
 /** How an invocation left a share. */

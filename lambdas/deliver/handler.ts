@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Context } from 'aws-lambda';
 import { readEnvironment } from '../../contract/environment.ts';
-import { metricNamespace } from '../../contract/metrics.ts';
 import { type DeliverResponse, shareSchema } from '../../contract/share.ts';
 import { shareTimeline } from '../../contract/timeline.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { deliver } from './deliver.ts';
-import { faultLogger, metricPublisher, shareObserver } from './observation.ts';
+import { observer } from './observer.ts';
 import { shareParts, shareVariables } from './share-parts.ts';
 
 const environment = readEnvironment(shareVariables, process.env);
@@ -22,11 +20,7 @@ const projects = signingProjectStore(
   { projects: environment.PROJECTS_TABLE, vapidKeys: environment.VAPID_KEYS_TABLE },
   clock,
 );
-const publish = metricPublisher(new Metrics({ namespace: metricNamespace }), logger);
-const parts = {
-  ...shareParts(environment, dynamo, projects, clock, faultLogger(logger, clock)),
-  observe: shareObserver(logger, publish),
-};
+const parts = shareParts(environment, dynamo, projects, clock, observer(logger, clock));
 
 /** Delivers one share of a notification's audience: see {@link deliver}. Only send invokes it. */
 export async function handler(event: unknown, context: Context): Promise<DeliverResponse> {

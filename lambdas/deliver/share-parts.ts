@@ -12,6 +12,7 @@ import type { ProjectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { tallyStore } from '../store/tallies.ts';
 import type { ShareParts } from './deliver-share.ts';
+import type { Observer } from './observer.ts';
 
 /** Environment variables of a function that delivers shares. */
 export const shareVariables = [
@@ -31,8 +32,8 @@ export function shareParts(
   dynamo: ReturnType<typeof documentClient>,
   projects: ProjectStore<SigningProject>,
   clock: () => Date,
-  onFault: (error: unknown) => void,
-): Omit<ShareParts, 'observe'> {
+  observe: Observer,
+): ShareParts {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
   const sleep = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal });
   return {
@@ -54,9 +55,10 @@ export function shareParts(
       random: Math.random,
       extraOrigins: environment.EXTRA_PUSH_ORIGINS,
       inFlight,
-      onFault,
+      onFault: observe.fault,
     }),
     clock,
+    observe,
     sleep,
     abortAfter: (ms) => AbortSignal.timeout(ms),
   };

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Metrics } from '@aws-lambda-powertools/metrics';
 import { limits } from '../../contract/limits.ts';
-import { metricNamespace } from '../../contract/metrics.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
-import { faultLogger, metricPublisher, shareObserver } from '../deliver/observation.ts';
+import { observer } from '../deliver/observer.ts';
 import { shareParts, shareVariables } from '../deliver/share-parts.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
@@ -15,7 +13,6 @@ import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
 import { subscriberCount } from '../store/usage.ts';
 import { shareInvoker } from './invoker.ts';
-import { sendObserver } from './observation.ts';
 import { send } from './send.ts';
 import type { SendParts } from './sending.ts';
 import { uuidV7 } from './uuid-v7.ts';
@@ -28,9 +25,6 @@ const { environment, clock, logger, dynamo, settings } = routeFunction(routes.se
   'DELIVER_FUNCTION',
   'PUBLIC_BASE_URL',
 ]);
-
-// The stack sets the service's name, so that stages have separate metrics.
-const publish = metricPublisher(new Metrics({ namespace: metricNamespace }), logger);
 
 const tables = {
   projects: environment.PROJECTS_TABLE,
@@ -45,7 +39,7 @@ const checker = countChecker(logger);
 const countSubscribers = subscriberCount(dynamo, tables.usage);
 
 const parts: SendParts = {
-  ...shareParts(environment, dynamo, projects, clock, faultLogger(logger, clock)),
+  ...shareParts(environment, dynamo, projects, clock, observer(logger, clock)),
   sends: sendStore(dynamo, tables),
   async countSubscribers(projectId, signal) {
     const subscribers = await countSubscribers(projectId, signal);
@@ -58,8 +52,6 @@ const parts: SendParts = {
   newId: (time) => uuidV7(time, randomBytes),
   monthlyCap: environment.MONTHLY_SEND_CAP,
   pushesPerSecond: environment.PUSHES_PER_SECOND,
-  observe: shareObserver(logger, publish),
-  observeSend: sendObserver(logger, publish),
 };
 
 export const handler = ownerChain({ ...settings, projects })

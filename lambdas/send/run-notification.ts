@@ -49,7 +49,7 @@ async function awaitShares(
     await cancel(parts, sending, begun);
     throw outcome.error ?? outOfTime();
   }
-  parts.observeSend.sent(project, id, total);
+  parts.observe.sent(shares[0]!, total);
   return sentOutcome(id, total);
 }
 
@@ -71,7 +71,7 @@ async function handOver(
   }
   await markQueued(parts, sending, shares[0]!);
   if (started.results.length > 0) {
-    parts.observeSend.sent(project, id, totalOf(started.results, undefined));
+    parts.observe.sent(shares[0]!, totalOf(started.results, undefined));
   }
   return { kind: 'accepted', id, status: 'sending' };
 }

@@ -17,15 +17,6 @@ export interface SendParts extends RunParts {
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
   readonly pushesPerSecond: number;
-  readonly observeSend: SendObserver;
-}
-
-/** What operators see of a send, besides its shares. */
-export interface SendObserver {
-  /** The send has its response. The total is that of the shares that it waited for. */
-  sent(project: SigningProject, id: string, total: Counts): void;
-  /** A send could not be undone. */
-  cancelFailed(project: SigningProject, id: string, error: unknown): void;
 }
 
 export interface SendCall {

@@ -21,6 +21,7 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../lambdas/store/usage.ts';
+import { silentObserver } from '../fixtures/silent-observer.ts';
 import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
@@ -265,12 +266,14 @@ export async function simulate(
       sleep: run.sleep,
       abortAfter: run.abortAfter,
       observe: {
-        delivered() {},
-        failed() {},
-        refused() {},
+        ...silentObserver,
         recordFailed(share, error) {
           run.note(() => `not recorded: share ${share.firstTally}: ${error}`);
           notRecorded.add(share.notificationId);
+        },
+        cancelFailed({ notificationId }, error) {
+          run.note(() => `not cancelled: ${notificationId}: ${error}`);
+          notCancelled.add(notificationId);
         },
       },
     };
@@ -294,13 +297,6 @@ export async function simulate(
       },
       monthlyCap: 10_000,
       pushesPerSecond: scenario.pushesPerSecond,
-      observeSend: {
-        sent() {},
-        cancelFailed(_, id, error) {
-          run.note(() => `not cancelled: ${id}: ${error}`);
-          notCancelled.add(id);
-        },
-      },
     };
     return breakage.parts?.(parts) ?? parts;
   }

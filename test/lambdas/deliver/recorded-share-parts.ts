@@ -7,6 +7,7 @@ import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
+import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 import { Scheduler } from '../../simulation/time/scheduler.ts';
 import { type FakeChunk, fakePusher, type PushChunk } from './fake-pusher.ts';
@@ -146,10 +147,14 @@ export function recordedShareParts(
     sleep: time.sleep,
     abortAfter: time.abortAfter,
     observe: {
+      ...silentObserver,
       delivered: () => calls.push('observe'),
       failed: (_, pushService) => calls.push(`failed at ${pushService}`),
       refused: ({ firstTally }) => calls.push(`refused ${firstTally}`),
       recordFailed: (_, error) => calls.push(`not recorded: ${(error as Error).message}`),
+      sent: (_, { unreached, failures: { interrupted = 0 } }) =>
+        calls.push(`sent, ${unreached} unreached, ${interrupted} interrupted`),
+      cancelFailed: (_, error) => calls.push(`not cancelled: ${(error as Error).message}`),
     },
     ...overrides,
     tallies: {

@@ -63,11 +63,6 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
     newId: () => 'the-id',
     monthlyCap: 10_000,
     pushesPerSecond: 20_000,
-    observeSend: {
-      sent: (_, __, { unreached, failures: { interrupted = 0 } }) =>
-        calls.push(`sent, ${unreached} unreached, ${interrupted} interrupted`),
-      cancelFailed: (_, __, error) => calls.push(`not cancelled: ${(error as Error).message}`),
-    },
     ...overrides,
   };
   return { ...recorded, parts };

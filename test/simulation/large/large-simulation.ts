@@ -22,6 +22,7 @@ import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts'
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
+import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from '../database/memory-database.ts';
 import { Random } from '../time/random.ts';
 import { Scheduler } from '../time/scheduler.ts';
@@ -108,7 +109,12 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     clock: scheduler.clock,
     sleep: scheduler.sleep,
     abortAfter: scheduler.abortAfter,
-    observe: { delivered() {}, failed() {}, refused() {}, recordFailed() {} },
+    observe: {
+      ...silentObserver,
+      cancelFailed({ notificationId }, error) {
+        throw new Error(`Not cancelled: ${notificationId}`, { cause: error });
+      },
+    },
   });
 
   const invoker: ShareInvoker = {
@@ -136,12 +142,6 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
           uuidV7(time, (length) => Uint8Array.from({ length }, () => random.integer(0, 255))),
         monthlyCap: 10_000,
         pushesPerSecond,
-        observeSend: {
-          sent() {},
-          cancelFailed(_, id, error) {
-            throw new Error(`Not cancelled: ${id}`, { cause: error });
-          },
-        },
       },
       project,
       {

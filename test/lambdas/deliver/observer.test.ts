@@ -1,0 +1,40 @@
+import type { Logger } from '@aws-lambda-powertools/logger';
+import type { Metrics } from '@aws-lambda-powertools/metrics';
+import { noCounts } from '../../../contract/counts.ts';
+import { failureReasonNames } from '../../../contract/failure-reasons.ts';
+import { pushMetrics } from '../../../contract/metrics.ts';
+import type { Share } from '../../../contract/share.ts';
+import { observer } from '../../../lambdas/deliver/observer.ts';
+
+test('a fault of every push is logged once per second', () => {
+  const lines: unknown[] = [];
+  const error = (message: string, line: object) => lines.push({ message, ...line });
+  let now = 0;
+  const { fault } = observer({ error } as unknown as Logger, () => new Date(now));
+  const bug = new TypeError('x is undefined');
+  for (now = 0; now <= 2000; now += 100) fault(bug);
+  const line = { message: 'push fault', error: bug };
+  expect(lines).toEqual([line, line, line]);
+});
+
+const quiet = { info() {}, getPersistentLogAttributes: () => ({}) } as unknown as Logger;
+const share = { projectId: 'shop', notificationId: 'n', firstTally: 0 } as Share;
+
+test('a metric counts the failures that only the owner of the project can repair', () => {
+  const published: number[] = [];
+  const metrics = {
+    addMetadata() {},
+    addMetric(name: string, _: unknown, value: number) {
+      if (name === pushMetrics.failedForOwner) published.push(value);
+    },
+    publishStoredMetrics() {},
+  } as unknown as Metrics;
+  const { delivered } = observer(quiet, () => new Date(0), metrics);
+  for (const reason of failureReasonNames) {
+    const result = { ...noCounts, attempted: 2, failed: 2, failures: { [reason]: 2 } };
+    delivered(share, { result: { ...result, isComplete: true } });
+  }
+  const reasons = failureReasonNames.filter((_, index) => published[index] === 2);
+  expect(reasons).toEqual(['dropped', 'key_mismatch', 'too_large']);
+  expect(published.filter((value) => value === 0)).toHaveLength(9);
+});
