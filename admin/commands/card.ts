@@ -4,7 +4,7 @@ import { type Paint, plain } from '../terminal/terminal.ts';
 export interface CardProject {
   readonly projectId: string;
   readonly applicationServerKey: string;
-  readonly secretApiKey: string;
+  readonly secretKey: string;
 }
 
 /**
@@ -13,7 +13,7 @@ export interface CardProject {
  * @param baseUrl address of the API, without a trailing slash.
  */
 export function projectCard(project: CardProject, baseUrl: string, paint: Paint = plain): string {
-  const { projectId, applicationServerKey, secretApiKey } = project;
+  const { projectId, applicationServerKey, secretKey } = project;
   const sendUrl = baseUrl + pathOf(routes.send, { projectId });
   const heading = (text: string) => paint('bold', text);
   const field = (label: string, value: string) => `  ${paint('dim', label.padEnd(22))}  ${value}`;
@@ -28,7 +28,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     field('Project id', projectId),
     field('Base URL', baseUrl),
     field('Application server key', paint('cyan', applicationServerKey)),
-    field('Secret key', paint('yellow', secretApiKey)),
+    field('Secret key', paint('yellow', secretKey)),
     '',
     `  ${paint('yellow', 'The secret key is shown only once.')} Keep it on your server, never in a browser.`,
     '',
@@ -56,7 +56,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     heading('On your server'),
     '',
     `curl -X POST '${sendUrl}' \\`,
-    `  -H 'Authorization: Bearer ${secretApiKey}' \\`,
+    `  -H 'Authorization: Bearer ${secretKey}' \\`,
     "  -H 'Content-Type: application/json' \\",
     `  -d '{ "title": "Hello", "body": "The first of many." }'`,
     '',

@@ -43,10 +43,11 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
         const card = {
           projectId,
           applicationServerKey: project.vapidPublicKey,
-          secretApiKey: secretKey,
+          secretKey,
         };
         print(
-          { ...projectJson(project), secretApiKey: secretKey, baseUrl },
+          // `secretApiKey` is its former name, printed for one more version.
+          { ...projectJson(project), secretKey, secretApiKey: secretKey, baseUrl },
           `\n${projectCard(card, baseUrl, paintFor(terminal.output))}\n`,
         );
       });

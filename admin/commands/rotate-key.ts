@@ -18,6 +18,7 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
     .action((projectId: string, { grace: gracePeriodMs }: { readonly grace?: number }) =>
       runOnStack(async ({ registry, terminal, print }) => {
         const rotated = await registry.rotateKey(projectId, randomBytes, gracePeriodMs);
+        const { secretKey } = rotated;
         const { previousKeyUntil } = rotated.project;
         const paint = paintFor(terminal.output);
         // The functions cache projects; see `cacheTtlMs` in lambdas/store/projects.ts.
@@ -25,9 +26,10 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
           ? `until ${formatTime(previousKeyUntil)}`
           : 'for up to 30 seconds';
         print(
-          { projectId, secretApiKey: rotated.secretKey, previousKeyUntil },
+          // `secretApiKey` is its former name, printed for one more version.
+          { projectId, secretKey, secretApiKey: secretKey, previousKeyUntil },
           `The new secret key of "${projectId}", printed only once:\n\n` +
-            `  ${paint('yellow', rotated.secretKey)}\n\nThe previous key stays valid ${end}.\n`,
+            `  ${paint('yellow', secretKey)}\n\nThe previous key stays valid ${end}.\n`,
         );
       }),
     );

@@ -52,8 +52,8 @@ function createOrRotateKey(registry: ProjectRegistry, exists: boolean) {
     : registry.create({ projectId: demoProjectId, name: 'Demo', random: randomBytes });
 }
 
-function demoProjectOf(applicationServerKey: string, secretApiKey: string): DemoProject {
-  return { projectId: demoProjectId, applicationServerKey, secretApiKey };
+function demoProjectOf(applicationServerKey: string, secretKey: string): DemoProject {
+  return { projectId: demoProjectId, applicationServerKey, secretKey };
 }
 
 const keyFile = (dataDir: string) => join(dataDir, 'demo-secret-key');

@@ -36,7 +36,7 @@ export async function openLocalConsole(
     const projects: KnownProject[] = [];
     for await (const { projectId, name } of registry.list()) {
       const isDemo = projectId === project.projectId;
-      projects.push({ projectId, name, ...(isDemo && { secretKey: project.secretApiKey }) });
+      projects.push({ projectId, name, ...(isDemo && { secretKey: project.secretKey }) });
     }
     // The demo project first.
     return projects.sort(

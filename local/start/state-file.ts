@@ -17,7 +17,7 @@ export interface LocalState {
   readonly project: {
     readonly projectId: string;
     readonly applicationServerKey: string;
-    readonly secretApiKey: string;
+    readonly secretKey: string;
   };
 }
 
@@ -31,7 +31,7 @@ export async function writeState(
   file = stateFile,
 ): Promise<() => Promise<void>> {
   const files: readonly (readonly [path: string, text: string])[] = [
-    [file, `${JSON.stringify(state, null, 2)}\n`],
+    [file, `${JSON.stringify(withFormerNames(state), null, 2)}\n`],
     [file.replace(/\.json$/, '.env'), shellVariables(state)],
   ];
   await mkdir(dirname(file), { recursive: true });
@@ -48,12 +48,17 @@ export async function writeState(
   };
 }
 
+/** `secretApiKey` is the former name of the secret key, written for one more version. */
+function withFormerNames({ project, ...state }: LocalState) {
+  return { ...state, project: { ...project, secretApiKey: project.secretKey } };
+}
+
 function shellVariables({ baseUrl, pushService, project }: LocalState): string {
   const variables = {
     BASE: baseUrl,
     PROJECT: project.projectId,
     APPLICATION_SERVER_KEY: project.applicationServerKey,
-    SECRET_KEY: project.secretApiKey,
+    SECRET_KEY: project.secretKey,
     PUSH_SERVICE: pushService,
   };
   return Object.entries(variables)

@@ -18,7 +18,7 @@ export function tour(
   { id, subscription }: TourBrowser,
   paint: Paint = plain,
 ): string {
-  const { projectId, applicationServerKey, secretApiKey } = project;
+  const { projectId, applicationServerKey, secretKey } = project;
   const urlOf = (path: string) => `${baseUrl}${path.replace('{projectId}', projectId)}`;
   const events = urlOf(routes.track.path).replace('{notificationId}', '$ID');
   const field = (label: string, value: string) => `  ${paint('dim', label.padEnd(22))}  ${value}`;
@@ -32,7 +32,7 @@ export function tour(
     field('API', baseUrl),
     field('Push service', pushService),
     field('Application server key', applicationServerKey),
-    field('Secret key', secretApiKey),
+    field('Secret key', secretKey),
     '',
     paint('bold', 'Try it: paste these commands'),
     step(
@@ -43,7 +43,7 @@ export function tour(
     step(
       'Send to every subscriber. The response has the counts.',
       `SENT=$(curl -s -X POST '${urlOf(routes.send.path)}' ${json} \\`,
-      `  -H 'Authorization: Bearer ${secretApiKey}' \\`,
+      `  -H 'Authorization: Bearer ${secretKey}' \\`,
       `  -d '${message}'); printf '%s\\n' "$SENT"`,
       `ID=$(printf '%s' "$SENT" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')`,
     ),

@@ -140,7 +140,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await focus(other.projectId);
     await press('Enter');
     await expectFocus('Secret key');
-    await fill(other.secretApiKey);
+    await fill(other.secretKey);
     await press('Enter');
     await expectFocus('Overview');
     expect(new URL(page.url()).hash).toBe(`#/projects/${other.projectId}`);
@@ -263,8 +263,8 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     // The SDK has stored the user id: what is stored was found.
     expect(stored).toContain('grace');
     for (const text of [stored, ...requestedUrls]) {
-      expect(text).not.toContain(stack.demo.secretApiKey);
-      expect(text).not.toContain(other.secretApiKey);
+      expect(text).not.toContain(stack.demo.secretKey);
+      expect(text).not.toContain(other.secretKey);
     }
   });
 

@@ -108,9 +108,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
   test('simulated browsers subscribe at a click, and the counts of a send are compared', async () => {
     const projectId = 'simulated';
-    const { secretApiKey } = await stack.newProject(projectId, { subscriberCap: 510 });
+    const { secretKey } = await stack.newProject(projectId, { subscriberCap: 510 });
     await tab.open(`#/projects/${projectId}`);
-    await tab.type('Secret key', secretApiKey);
+    await tab.type('Secret key', secretKey);
     await tab.click('button', 'Open');
     await tab.expectText('[aria-label=Subscribers]', '0 of 510');
     await tab.click('button', 'Add 500 simulated browsers');
@@ -142,23 +142,23 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   });
 
   test('another project is opened with its id and key; a wrong key is refused', async () => {
-    const { projectId, secretApiKey } = await stack.newProject();
+    const { projectId, secretKey } = await stack.newProject();
     await tab.open('#/projects');
     await tab.type('Project id', projectId);
-    await tab.type('Secret key', stack.demo.secretApiKey);
+    await tab.type('Secret key', stack.demo.secretKey);
     await tab.click('button', 'Open');
     await tab.expectText('[role=alert]', 'The service refused the secret key of this project.');
-    await tab.type('Secret key', secretApiKey);
+    await tab.type('Secret key', secretKey);
     await tab.click('button', 'Open');
     await tab.expectView('Overview');
     await tab.expectText('.project', projectId);
   });
 
   test('a project whose id is a property of every object is opened, and keeps its draft', async () => {
-    const { secretApiKey } = await stack.newProject('constructor');
+    const { secretKey } = await stack.newProject('constructor');
     await tab.open('#/projects/constructor/send');
     await tab.expectView('Open constructor');
-    await tab.type('Secret key', secretApiKey);
+    await tab.type('Secret key', secretKey);
     await tab.click('button', 'Open');
     await tab.expectView('Send');
     await tab.type('Title', 'A draft');
@@ -180,11 +180,11 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     afterAll(() => server.stop());
 
     test('the secret key is asked for after each reload, and stored nowhere', async () => {
-      const { projectId, secretApiKey } = await stack.newProject();
+      const { projectId, secretKey } = await stack.newProject();
       const deployed = await openConsole(firefox.browser, server.origin);
       const send = `#/projects/${projectId}/send`;
       await deployed.open(send);
-      await deployed.type('Secret key', secretApiKey);
+      await deployed.type('Secret key', secretKey);
       await deployed.click('button', 'Open');
       await deployed.expectView('Send');
       await deployed.type('Title', 'To everyone');
@@ -201,7 +201,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
           location.href,
         ]),
       );
-      expect(stored).not.toContain(secretApiKey);
+      expect(stored).not.toContain(secretKey);
       expect(stored).toContain(send);
       await deployed.page.reload();
       await deployed.expectView(`Open ${projectId}`);
@@ -212,7 +212,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   test('no file of the page contains the secret key', async () => {
     for (const path of ['/', '/console.js', '/console.css', '/carillon.js', '/carillon-sw.js']) {
       const file = await (await fetch(stack.baseUrl + path)).text();
-      const keys = [stack.demo.secretApiKey, stack.demo.applicationServerKey];
+      const keys = [stack.demo.secretKey, stack.demo.applicationServerKey];
       expect(keys.filter((key) => file.includes(key))).toEqual([]);
     }
   });

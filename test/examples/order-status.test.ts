@@ -8,8 +8,7 @@ let examples: Examples;
 beforeAll(async () => {
   service = await startService();
   project = await service.createProject();
-  const { secretKey: secretApiKey, ...keys } = project;
-  examples = await prepareExamples(service.stack, { ...keys, secretApiKey });
+  examples = await prepareExamples(service.stack, project);
 });
 afterAll(async () => {
   examples?.remove();

@@ -17,11 +17,11 @@ test('the stack subscribes, sends, delivers and tracks', async () => {
   const logs: FunctionLog[] = [];
   const stack = await startLocalStack({ onLog: (line) => logs.push(line) });
   try {
-    const { applicationServerKey, secretApiKey } = await demoProject(stack.dynamodb, undefined);
+    const { applicationServerKey, secretKey } = await demoProject(stack.dynamodb, undefined);
     const browser = stack.pushService.subscribe({ applicationServerKey });
     expect((await post(stack, '', browser.toJSON())).status).toBe(201);
 
-    const headers = { authorization: `Bearer ${secretApiKey}` };
+    const headers = { authorization: `Bearer ${secretKey}` };
     const sent = await post(stack, '/notifications', { title: 'Ding' }, headers);
     expect(await sent.json()).toMatchObject({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
     expect(browser.messages.map(({ text }) => JSON.parse(text).notification.title)).toEqual([
@@ -91,9 +91,9 @@ test('the demo project has the same keys after a restart', async () => {
   const other = temporaryFolder();
   const rotated = await restarted(({ dynamodb }) => demoProject(dynamodb, other.path));
   expect(rotated.applicationServerKey).toBe(first.applicationServerKey);
-  expect(rotated.secretApiKey).not.toBe(first.secretApiKey);
+  expect(rotated.secretKey).not.toBe(first.secretKey);
   const last = await restarted(({ dynamodb }) => demoProject(dynamodb, folder.path));
-  expect([first.secretApiKey, rotated.secretApiKey]).not.toContain(last.secretApiKey);
+  expect([first.secretKey, rotated.secretKey]).not.toContain(last.secretKey);
   folder.remove();
   other.remove();
 });

@@ -4,7 +4,7 @@ import { projectCard } from '../../../admin/commands/card.ts';
 const project = {
   projectId: 'demo',
   applicationServerKey: 'BPublic',
-  secretApiKey: 'carillon_sk_secret',
+  secretKey: 'carillon_sk_secret',
 };
 
 describe('projectCard', () => {

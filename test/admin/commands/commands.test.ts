@@ -45,6 +45,7 @@ describe('create', () => {
       applicationServerKey: expect.any(String),
       plan: { monthlySendCap: 50, rateLimitPerMinute: null },
       createdAt: expect.any(String),
+      secretKey: expect.stringMatching(secretKeyPattern),
       secretApiKey: expect.stringMatching(secretKeyPattern),
       baseUrl: operator.baseUrl,
     });
@@ -164,9 +165,10 @@ describe('set-plan', () => {
 describe('rotate-key', () => {
   it('prints a new secret key', async () => {
     const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
-    const { secretApiKey } = await operator.runJson(['rotate-key', projectId]);
-    expect(secretApiKey).toMatch(secretKeyPattern);
-    expect(secretApiKey).not.toBe(secretKey);
+    const rotated = await operator.runJson(['rotate-key', projectId]);
+    expect(rotated.secretKey).toMatch(secretKeyPattern);
+    expect(rotated.secretKey).not.toBe(secretKey);
+    expect(rotated.secretApiKey).toBe(rotated.secretKey);
   });
 
   it('keeps the previous key valid for the grace period', async () => {

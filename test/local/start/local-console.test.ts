@@ -42,7 +42,7 @@ test('the page is told the projects of the stack: the demo project, with its key
     baseUrl,
     local: true,
     projects: [
-      { projectId: 'demo', name: 'Demo', secretKey: demo.secretApiKey },
+      { projectId: 'demo', name: 'Demo', secretKey: demo.secretKey },
       { projectId: other, name: other },
     ],
   });
@@ -51,7 +51,7 @@ test('the page is told the projects of the stack: the demo project, with its key
 test('another site is not told the key', async () => {
   const response = await get(settingsPath, 'evil.example:4000');
   expect(response!.status).toBe(403);
-  expect(response!.body.toString()).not.toContain(demo.secretApiKey);
+  expect(response!.body.toString()).not.toContain(demo.secretKey);
 });
 
 test.each(['/carillon.js', '/carillon.mjs', '/carillon-sw.js', '/carillon-sw.js.map'])(

@@ -15,7 +15,7 @@ test('the commands of the tour work when they are pasted in order', async () => 
       { baseUrl, pushService: stack.pushService.origin, project },
       { id: browser.id, subscription: browser.toJSON() },
     );
-    expect(text).toContain(project.secretApiKey);
+    expect(text).toContain(project.secretKey);
 
     const [, lines = ''] = text.split('Try it: paste these commands\n');
     const { stdout } = await promisify(execFile)('sh', ['-c', lines]);
