@@ -18,7 +18,7 @@ beforeAll(async () => {
   built = await builtPackage();
   manifest = JSON.parse(readFileSync(join(built.folder, 'package.json'), 'utf8'));
   project = await npmProject(built.tarball);
-});
+}, 120_000);
 afterAll(() => {
   project?.remove();
   built?.remove();

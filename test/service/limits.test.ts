@@ -16,8 +16,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('the rate limit', () => {
-  /** Makes 61 requests. @returns their statuses and the last response. */
-  async function call61Times(
+  /** @returns the statuses of these requests, and the last response. */
+  async function callTimes(
+    times: number,
     project: ProjectCredentials,
     name: RouteName,
     overrides: Partial<CallOptions>,
@@ -26,22 +27,22 @@ describe('the rate limit', () => {
     for (;;) {
       const response = await callWithValidRequest(service, project, name, overrides);
       statuses.push(response.status);
-      if (statuses.length === 61) return { statuses, last: response };
+      if (statuses.length === times) return { statuses, last: response };
     }
   }
 
   test.each(Object.keys(routes) as RouteName[])(
-    'of %s refuses the 61st request of an address in a minute',
+    'of %s refuses an address after the requests of its plan in a minute',
     async (name) => {
       const { statuses, last, other } = await withinOneMinute(async () => {
-        const project = await service.createProject();
+        const project = await service.createProject({ rateLimitPerMinute: 2 });
         const address = '198.51.100.7';
-        const limited = await call61Times(project, name, { address });
+        const limited = await callTimes(3, project, name, { address });
         const fromOther = { address: '198.51.100.8' };
         const other = await callWithValidRequest(service, project, name, fromOther);
         return { ...limited, other };
       });
-      expect(statuses.indexOf(429)).toBe(60);
+      expect(statuses.indexOf(429)).toBe(2);
       expect(last.body.error.code).toBe('rate_limited');
       expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(Number(last.headers.get('retry-after'))).toBeLessThanOrEqual(60);
@@ -49,13 +50,21 @@ describe('the rate limit', () => {
     },
   );
 
+  test('is 60 requests if the plan has none', async () => {
+    const { statuses } = await withinOneMinute(async () => {
+      const project = await service.createProject();
+      return callTimes(61, project, 'getProject', { address: '198.51.100.9' });
+    });
+    expect(statuses).toEqual([...Array(60).fill(200), 429]);
+  });
+
   test('of requests with a wrong key is the same for existing and unknown projects', async () => {
     const project = await service.createProject({ rateLimitPerMinute: null });
     const headers = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };
     for (const [index, projectId] of [project.projectId, 'no-such-project'].entries()) {
       const { statuses } = await withinOneMinute((attempt) => {
         const address = `198.51.${index}.${attempt + 1}`;
-        return call61Times(project, 'send', { parameters: { projectId }, headers, address });
+        return callTimes(61, project, 'send', { parameters: { projectId }, headers, address });
       });
       expect(statuses).toEqual([...Array(60).fill(401), 429]);
     }

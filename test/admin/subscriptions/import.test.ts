@@ -152,25 +152,21 @@ it('does not bring back the user id of a browser that signs out between its look
   expect(stored).not.toHaveProperty('projectUser');
 });
 
-/** Imports these lines with further ones after each of them. @returns the counts and what is stored. */
-async function importRepeated(
-  endpointLines: readonly PushSubscriptionJson[],
-  linesBetween: number,
-) {
+/** Imports two lines with further ones between them. @returns the counts and what is stored. */
+async function importRepeated(two: readonly PushSubscriptionJson[], linesBetween: number) {
   const other = await database.createProject({ subscriberCap: null });
-  const texts = endpointLines.flatMap((line) => [
-    JSON.stringify(line),
-    ...Array.from({ length: linesBetween }, () => JSON.stringify(subscriptionJson())),
-  ]);
+  const between = Array.from({ length: linesBetween }, () => subscriptionJson());
+  const [first, last] = two;
+  const texts = [first, ...between, last].map((line) => JSON.stringify(line));
   const report = await run({ projectId: other }, texts);
-  const { href } = new URL(endpointLines[0]!.endpoint);
+  const { href } = new URL(first!.endpoint);
   const items = await readTable(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
   const [{ projectUser, auth, updatedAt, createdAt } = {}] = items.filter(
     (item) =>
       `${item.origin}${item.path}` === href && String(item.projectPart).startsWith(`${other}#`),
   );
   return {
-    created: report.created - linesBetween * endpointLines.length,
+    created: report.created - linesBetween,
     updated: report.updated,
     unchanged: report.unchanged,
     stored: {

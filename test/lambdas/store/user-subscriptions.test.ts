@@ -1,4 +1,9 @@
-import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  endpointHash,
+  projectUser,
+  subscriptionKey,
+} from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
@@ -87,13 +92,22 @@ test('more subscriptions than fit one page of DynamoDB are counted', async () =>
   const projectId = await database.createProject();
   // With 2,900 bytes each, 500 of them are more than 1 MB.
   const path = `/wpush/v2/${'x'.repeat(1900)}`;
-  const saved = Array.from({ length: 500 }, (_, index) => {
-    const href = `https://updates.push.services.mozilla.com${path}${index}`;
-    const endpoint = { href, origin: new URL(href).origin, path: `${path}${index}` };
-    return subscription({ userId: 'ﷺ'.repeat(256), endpoint });
+  const userId = 'ﷺ'.repeat(256);
+  const origin = 'https://updates.push.services.mozilla.com';
+  const requests = Array.from({ length: 500 }, (_, index) => {
+    const key = subscriptionKey(projectId, endpointHash(`${origin}${path}${index}`));
+    const Item = {
+      ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(projectId, userId) },
+      ...subscription().keys,
+    };
+    return { PutRequest: { Item } };
   });
-  for (const one of saved) await subscriptions().save(projectId, one, null);
+  for (let start = 0; start < requests.length; start += 25) {
+    const batch = requests.slice(start, start + 25);
+    const RequestItems = { [database.tables.SUBSCRIPTIONS_TABLE]: batch };
+    await database.dynamo.send(new BatchWriteCommand({ RequestItems }));
+  }
   const before = database.calls();
-  expect(await users().count(projectId, 'ﷺ'.repeat(256))).toBe(500);
+  expect(await users().count(projectId, userId)).toBe(500);
   expect(database.calls() - before).toBeGreaterThan(1);
 });

@@ -26,9 +26,9 @@ describe('to a push service on this machine', () => {
   }
 
   test('every recipient receives the message once', async () => {
-    const browsers = subscribe(1500);
+    const browsers = subscribe(400);
     const report = await deliverTo(browsers);
-    expect(report).toEqual({ ...noCounts, attempted: 1500, delivered: 1500 });
+    expect(report).toEqual({ ...noCounts, attempted: 400, delivered: 400 });
     const received = browsers.map(({ messages }) => messages.map(({ text }) => text));
     expect(received).toEqual(browsers.map(() => ['{"title":"Hello"}']));
   });
@@ -147,7 +147,12 @@ describe('pushes in flight', () => {
     const { done, pushes } = pushVirtually({ recipients }, () => ({ status: 201, after: 50 }));
     expect(await done).toMatchObject({ delivered: origins.length * all });
     const times = pushes.map(({ at }) => at);
-    return Math.max(...times.map((now) => times.filter((at) => at > now - 50 && at <= now).length));
+    let first = 0;
+    const inFlight = times.map((now, index) => {
+      while (times[first]! <= now - 50) first += 1;
+      return index + 1 - first;
+    });
+    return Math.max(...inFlight);
   }
 
   test.each([
