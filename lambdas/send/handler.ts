@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { sendSchema } from '../../contract/schemas/notification.ts';
+import { type SendRequest, sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
 import { shareParts, shareVariables } from '../deliver/share-parts.ts';
+import { beforeTimeout } from '../http/before-timeout.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -12,6 +13,7 @@ import { routeFunction } from '../route-function.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
 import { subscriberCount } from '../store/usage.ts';
+import type { Audience } from './divide.ts';
 import { shareInvoker } from './invoker.ts';
 import { send } from './send.ts';
 import type { SendParts } from './sending.ts';
@@ -41,12 +43,6 @@ const countSubscribers = subscriberCount(dynamo, tables.usage);
 const parts: SendParts = {
   ...shareParts(environment, dynamo, projects, clock, observer(logger, clock)),
   sends: sendStore(dynamo, tables),
-  async countSubscribers(projectId, signal) {
-    const subscribers = await countSubscribers(projectId, signal);
-    checker.usage(projectId, { subscribers });
-    // With a wrong counter, which may be negative, everyone is still sent to.
-    return Math.max(0, subscribers);
-  },
   invoker: shareInvoker(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
   random: Math.random,
   newId: (time) => uuidV7(time, randomBytes),
@@ -54,17 +50,31 @@ const parts: SendParts = {
   pushesPerSecond: environment.PUSHES_PER_SECOND,
 };
 
+async function audienceOf(
+  projectId: string,
+  { userIds }: SendRequest,
+  signal: AbortSignal,
+): Promise<Audience> {
+  if (userIds !== undefined) return { userIds };
+  const subscribers = await countSubscribers(projectId, signal);
+  checker.usage(projectId, { subscribers });
+  // With a wrong counter, which may be negative, everyone is still sent to.
+  return { subscribers: Math.max(0, subscribers) };
+}
+
 export const handler = ownerChain({ ...settings, projects })
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
-  .handler(async (event) => {
+  .handler(async (event, context) => {
     const { project, input: request, idempotencyKey, requestContext } = event;
     const baseUrl = environment.PUBLIC_BASE_URL;
     const { requestId, timeEpoch } = requestContext;
     // The gateway's clock may be ahead.
     const startedAt = new Date(Math.min(timeEpoch, Date.now()));
     const respondAsync = prefersAsync(event);
-    const call = { request, idempotencyKey, respondAsync, baseUrl, requestId, startedAt };
+    const signal = beforeTimeout(requestContext, context);
+    const audience = await audienceOf(project.projectId, request, signal);
+    const call = { request, audience, idempotencyKey, respondAsync, baseUrl, requestId, startedAt };
     const outcome = await send(parts, project, call);
     const { projectId } = project;
     if (outcome.kind === 'sent') {

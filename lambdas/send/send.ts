@@ -6,7 +6,7 @@ import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
 import { cancel } from './cancel.ts';
-import { type Audience, divide, paceOf } from './divide.ts';
+import { divide, paceOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
 import { repeat } from './repeat.ts';
 import { requestHash } from './request-hash.ts';
@@ -35,7 +35,7 @@ export async function send(
   const signal = parts.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
   const sending: Sending = { ...call, project, sentAt, endsAt, signal };
 
-  const notification = await newNotification(parts, sending);
+  const notification = newNotification(parts, sending);
   expectFits(notification, eventsUrl(sending, notification.id));
   const cap = limitOf(project.plan.monthlySendCap, parts.monthlyCap);
   switch (await begin(parts, sending, notification, cap)) {
@@ -54,13 +54,10 @@ export async function send(
   }
 }
 
-async function newNotification(parts: SendParts, sending: Sending): Promise<NewNotification> {
-  const { project, request, idempotencyKey, respondAsync, sentAt, signal } = sending;
+function newNotification(parts: SendParts, sending: Sending): NewNotification {
+  const { project, request, audience, idempotencyKey, respondAsync, sentAt } = sending;
   const { projectId, createdAt: projectCreatedAt } = project;
-  const { userIds, ...content } = request;
-  const audience: Audience = userIds
-    ? { userIds }
-    : { subscribers: await parts.countSubscribers(projectId, signal) };
+  const { userIds: _, ...content } = request;
   const pace = paceOf(audience, parts.pushesPerSecond, respondAsync);
   return {
     ...{ projectId, projectCreatedAt, content, sentAt },

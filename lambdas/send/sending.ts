@@ -7,11 +7,11 @@ import type {
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { SendStore } from '../store/sends.ts';
+import type { Audience } from './divide.ts';
 import type { RunParts } from './run-shares.ts';
 
 export interface SendParts extends RunParts {
   readonly sends: SendStore;
-  readonly countSubscribers: (projectId: string, signal: AbortSignal) => Promise<number>;
   readonly newId: (time: Date) => string;
   /** Most notifications per month where the project's plan sets no cap. */
   readonly monthlyCap: number;
@@ -21,6 +21,8 @@ export interface SendParts extends RunParts {
 
 export interface SendCall {
   readonly request: SendRequest;
+  /** Whom the request is for: its user ids, or as many subscribers as the project has. */
+  readonly audience: Audience;
   /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
   /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */

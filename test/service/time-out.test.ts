@@ -72,6 +72,7 @@ const endingInTime: readonly RouteName[] = [
   'subscribe',
   'unsubscribe',
   'track',
+  'send',
   'getUser',
   'removeUser',
 ];

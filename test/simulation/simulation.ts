@@ -201,11 +201,15 @@ export async function simulate(
     run.note(() => `started: ${call.requestId}`);
     const outcome = await run.start(async () => {
       const msLeft = startedAt.getTime() + sendTimeline.endMs - scheduler.now;
-      const found = await findProject(run, run.abortAfter(msLeft));
+      const signal = run.abortAfter(msLeft);
+      const found = await findProject(run, signal);
       if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
       const { request, idempotencyKey, respondAsync, requestId } = call;
+      const { userIds } = request;
+      const count = subscriberCount(run.dynamo(), tables.usage);
+      const audience = userIds ? { userIds } : { subscribers: await count(projectId, signal) };
       return send(sendParts(run), found, {
-        ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
+        ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
         baseUrl: 'https://api.example',
       });
     }, sendTimeline.timeoutMs);
@@ -285,7 +289,6 @@ export async function simulate(
     const parts: SendParts = {
       ...shareParts(run),
       sends: sendStore(dynamo, tables),
-      countSubscribers: subscriberCount(dynamo, tables.usage),
       invoker: lambda.invoker(run),
       random: () => random.next(),
       newId: (time) => {

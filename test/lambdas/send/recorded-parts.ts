@@ -47,7 +47,6 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
       cancel: async (_, by) => void calls.push(`cancel by ${by}`),
       earlier: async () => undefined,
     },
-    countSubscribers: async () => 3,
     invoker: {
       async invoke(share, type) {
         calls.push(`invoke ${type} ${share.firstTally}`);
@@ -69,7 +68,7 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
 }
 
 /** A request that reached the gateway one second before the function. */
-export const call: SendCall = {
+export const call: Omit<SendCall, 'audience'> = {
   request: { title: 'T' },
   respondAsync: false,
   baseUrl: 'https://push.example.com',
@@ -83,5 +82,7 @@ export function sendWith(
   change: Partial<SendCall> = {},
   sender: SigningProject = project,
 ) {
-  return time.until(send(parts, sender, { ...call, ...change }));
+  const { userIds } = change.request ?? call.request;
+  const audience = userIds ? { userIds } : { subscribers: 3 };
+  return time.until(send(parts, sender, { ...call, audience, ...change }));
 }

@@ -135,8 +135,8 @@ test('the limit of a push message applies to the URL of the last tally', async (
   await sendWith(setup, { request: { title: '' } });
   const request = { title: 'x'.repeat(3993 - setup.chunks[0]!.messages[0]!.length) };
   await expect(sendWith(setup, { request })).resolves.toMatchObject({ kind: 'sent' });
-  const large = { ...setup.parts, countSubscribers: async () => 300_000 };
-  await expect(sendWith({ ...setup, parts: large }, { request })).rejects.toMatchObject({
+  const audience = { subscribers: 300_000 };
+  await expect(sendWith(setup, { request, audience })).rejects.toMatchObject({
     code: 'payload_too_large',
     // "?tally=32" and ,"window":20
     message: expect.stringContaining('is 21 bytes too large'),
@@ -148,11 +148,7 @@ describe('a fault', () => {
 
   /** The audience has two chunks, of which the reads from this one on fail. */
   function failingFrom(read: number, overrides: Parameters<typeof recordedParts>[0] = {}) {
-    const setup = recordedParts({
-      countSubscribers: async () => 60_000,
-      pushesPerSecond: 1000,
-      ...overrides,
-    });
+    const setup = recordedParts({ pushesPerSecond: 1000, ...overrides });
     let reads = 0;
     const everyone = async () => {
       reads += 1;
@@ -165,7 +161,7 @@ describe('a fault', () => {
 
   test('before the first attempt cancels the send and is thrown', async () => {
     const setup = failingFrom(1);
-    await expect(sendWith(setup)).rejects.toBe(fault);
+    await expect(sendWith(setup, { audience: { subscribers: 60_000 } })).rejects.toBe(fault);
     expect(setup.calls.filter((call) => !call.startsWith('open'))).toEqual([
       'begin under 10000',
       'observe',
@@ -175,7 +171,10 @@ describe('a fault', () => {
 
   test('after the first attempt keeps the unit, and the counts are returned', async () => {
     const setup = failingFrom(2, { startPushing: ending(report) });
-    expect(await sendWith(setup)).toMatchObject({ result: { attempted: 3, unreached: 59_997 } });
+    const audience = { subscribers: 60_000 };
+    expect(await sendWith(setup, { audience })).toMatchObject({
+      result: { attempted: 3, unreached: 59_997 },
+    });
     expect(setup.calls).not.toContain('cancel by this-request');
   });
 
@@ -219,12 +218,10 @@ test('the counts are returned even if they cannot be stored', async () => {
   expect(setup.calls).toContain('not recorded: throttled');
 });
 
-test('a targeted send reads the subscriptions of its user ids, and no counter', async () => {
-  const countSubscribers = jest.fn();
-  const setup = recordedParts({ countSubscribers });
+test('a targeted send reads the subscriptions of its user ids', async () => {
+  const setup = recordedParts();
   await sendWith(setup, { request: { title: 'T', userIds: ['u', 'v'] } });
   expect(setup.calls).toContain('users u,v');
-  expect(countSubscribers).not.toHaveBeenCalled();
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
@@ -234,10 +231,7 @@ test('a send that attempts nothing in time is cancelled and fails as unavailable
 });
 
 test('a send that another function may have delivered is not cancelled', async () => {
-  const setup = recordedParts({
-    countSubscribers: async () => 60_000,
-    startPushing: ending({ ...noCounts, unreached: 3 }),
-  });
+  const setup = recordedParts({ startPushing: ending({ ...noCounts, unreached: 3 }) });
   const { tallies } = setup.parts;
   const invoker: ShareInvoker = {
     async invoke(share) {
@@ -249,19 +243,24 @@ test('a send that another function may have delivered is not cancelled', async (
   };
   const find = () => Promise.reject(new Error('no response'));
   const parts = { ...setup.parts, invoker, tallies: { ...tallies, find } };
-  expect(await sendWith({ ...setup, parts })).toMatchObject({ result: { attempted: 0 } });
+  const audience = { subscribers: 60_000 };
+  expect(await sendWith({ ...setup, parts }, { audience })).toMatchObject({
+    result: { attempted: 0 },
+  });
   expect(setup.calls).not.toContain('cancel by this-request');
 });
 
 test('a send to nobody succeeds', async () => {
-  const setup = recordedParts({ countSubscribers: async () => 0, startPushing: ending(noCounts) });
-  expect(await sendWith(setup)).toMatchObject({ result: { attempted: 0 } });
+  const setup = recordedParts({ startPushing: ending(noCounts) });
+  const audience = { subscribers: 0 };
+  expect(await sendWith(setup, { audience })).toMatchObject({ result: { attempted: 0 } });
 });
 
 describe('an asynchronous send', () => {
   test('hands its shares to functions and returns at once', async () => {
-    const setup = recordedParts({ countSubscribers: async () => 60_000 });
-    const outcome = await sendWith(setup, { respondAsync: true });
+    const setup = recordedParts();
+    const audience = { subscribers: 60_000 };
+    const outcome = await sendWith(setup, { respondAsync: true, audience });
     expect(outcome).toEqual({ kind: 'accepted', id: 'the-id', status: 'sending' });
     expect(setup.calls).toEqual([
       'begin under 10000',

@@ -130,12 +130,13 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     },
   };
 
-  const sending = run(async (_, id) =>
-    send(
+  const sending = run(async (_, id) => {
+    const count = subscriberCount(dynamo, tables.usage);
+    const subscribers = await count(project.projectId);
+    return send(
       {
         ...shareParts(),
         sends: sendStore(dynamo, tables),
-        countSubscribers: subscriberCount(dynamo, tables.usage),
         invoker,
         random: () => random.next(),
         newId: (time) =>
@@ -146,13 +147,14 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       project,
       {
         request: { title: 'A notification' },
+        audience: { subscribers },
         respondAsync,
         baseUrl: 'https://api.example',
         requestId: id,
         startedAt: new Date(startsAt),
       },
-    ),
-  );
+    );
+  });
   await scheduler.run();
   const outcome = await sending;
   const id = outcome.kind === 'sent' ? outcome.result.id : outcome.id;
