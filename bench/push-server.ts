@@ -1,12 +1,13 @@
 /**
- * A fast push service for benchmarks, over TLS with HTTP/2 or HTTP/1.1. It checks the form of a push
+ * A fast push service for benchmarks, over TLS. It checks the form of a push
  * but does not decrypt it, and responds 201 after a given latency; 410 for paths under `/gone/`.
  *
  * Runs in its own process, started with a latency in JSON as argument. It sends its port when it
  * listens, and its counts in response to any message.
  */
 import { once } from 'node:events';
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { certificate } from '../local/push-service/certificate.ts';
 import { drawLatency, type Latency } from './latency.ts';
@@ -24,11 +25,11 @@ export interface PushServerCounts {
 const latency = JSON.parse(process.argv[2]!) as Latency;
 const counts = { handshakes: 0, received: 0, accepted: 0, refused: 0 };
 
-const server = createSecureServer({ ...certificate, allowHTTP1: true });
+const server = createServer(certificate);
 server.on('secureConnection', () => {
   counts.handshakes += 1;
 });
-server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+server.on('request', (request, response) => {
   let bodyBytes = 0;
   request.on('data', (chunk: Buffer) => {
     bodyBytes += chunk.length;
@@ -48,16 +49,15 @@ server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse
   });
 });
 
-function statusFor(request: Http2ServerRequest, bodyBytes: number): number {
+function statusFor(request: IncomingMessage, bodyBytes: number): number {
   if (!isPush(request, bodyBytes)) return 400;
-  return request.url.startsWith('/gone/') ? 410 : 201;
+  return request.url!.startsWith('/gone/') ? 410 : 201;
 }
 
-function isPush({ method, headers }: Http2ServerRequest, bodyBytes: number): boolean {
+function isPush({ method, headers }: IncomingMessage, bodyBytes: number): boolean {
   return (
     method === 'POST' &&
-    // `aesgcm` is from a draft of RFC 8291. @pushforge/builder still uses it.
-    ['aes128gcm', 'aesgcm'].includes(headers['content-encoding'] ?? '') &&
+    headers['content-encoding'] === 'aes128gcm' &&
     /^(vapid t=|WebPush )/i.test(headers.authorization ?? '') &&
     headers.ttl !== undefined &&
     bodyBytes > 300

@@ -1,7 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import type { VapidKeys } from '../contract/project.ts';
 import { agreeKeys, type Subscription } from './key-agreement.ts';
-import { Stopwatch } from './stopwatch.ts';
 
 /** The message that starts a sender's process. */
 export interface SenderTask {
@@ -15,7 +14,7 @@ export interface SenderTask {
   readonly warmUpPushes: number;
   /** Number of measured pushes. */
   readonly pushes: number;
-  /** Number of parts in which pushes and key agreements alternate; 0 for pushes only. */
+  /** Number of parts in which pushes and key agreements alternate. */
   readonly rounds: number;
 }
 
@@ -23,7 +22,7 @@ export interface SenderResult {
   readonly seconds: number;
   /** User and system time over all threads. */
   readonly cpuUsPerPush: number;
-  /** The same of the key agreements only, measured in the same process; 0 without rounds. */
+  /** The same of the key agreements only, measured in the same process. */
   readonly floorUsPerPush: number;
   readonly peakMemoryMB: number;
 }
@@ -49,15 +48,15 @@ export function serve(sender: Sender): void {
 
 async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
   const send = sender(task);
-  if (task.warmUpPushes > 0) await send(subscriptions(task.origin, task.warmUpPushes));
+  await send(subscriptions(task.origin, task.warmUpPushes));
   const audience = subscriptions(task.origin, task.pushes);
   const pushing = new Stopwatch();
   const agreeing = new Stopwatch();
-  const partLength = Math.ceil(task.pushes / Math.max(1, task.rounds));
+  const partLength = Math.ceil(task.pushes / task.rounds);
   for (let start = 0; start < task.pushes; start += partLength) {
     const part = audience.slice(start, start + partLength);
     await pushing.time(() => send(part));
-    if (task.rounds > 0) await agreeing.time(() => agreeKeys(part));
+    await agreeing.time(() => agreeKeys(part));
   }
   return {
     seconds: pushing.seconds,
@@ -65,6 +64,22 @@ async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
     floorUsPerPush: agreeing.cpuUs / task.pushes,
     peakMemoryMB: process.resourceUsage().maxRSS / 1024,
   };
+}
+
+/** Adds up the time that some work takes in this process. */
+class Stopwatch {
+  seconds = 0;
+  /** User and system time over all threads, in µs. */
+  cpuUs = 0;
+
+  async time(work: () => unknown): Promise<void> {
+    const start = performance.now();
+    const cpuBefore = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(cpuBefore);
+    this.cpuUs += user + system;
+    this.seconds += (performance.now() - start) / 1000;
+  }
 }
 
 /** Sends concurrent pushes with a sender that makes one push per call. */

@@ -16,8 +16,6 @@ import { type Load, median, type Run, runSender } from './run-sender.ts';
 const senders = {
   carillon: 'Carillon',
   'web-push': 'web-push, keep-alive agent',
-  pushforge: '@pushforge/builder + undici',
-  block65: '@block65/webcrypto-web-push + undici',
 } as const;
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
@@ -53,7 +51,7 @@ interface FloorResults {
   readonly cpuTimesWebPush: number;
 }
 
-const command = benchmark('bench', 'Compares the push rates of Carillon and other senders.')
+const command = benchmark('bench', 'Compares the push rates of Carillon and web-push.')
   .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
   .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
   .addOption(latencyOption('0'))
@@ -89,12 +87,7 @@ type RunsBySender = Readonly<Record<SenderName, readonly Run[]>>;
 
 /** Runs the senders in turn, so that a disturbance of the machine affects all of them. */
 async function measure(load: Load, runs: number): Promise<RunsBySender> {
-  const results: Record<SenderName, Run[]> = {
-    carillon: [],
-    'web-push': [],
-    pushforge: [],
-    block65: [],
-  };
+  const results: Record<SenderName, Run[]> = { carillon: [], 'web-push': [] };
   const bundler = await createBundler();
   const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
   let done = 0;

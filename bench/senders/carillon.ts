@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
-import { serve, subject } from '../sender-process.ts';
-import { unlimitedPushing } from '../unlimited-pushing.ts';
+import { serve, subject, ttl } from '../sender-process.ts';
 
 /** Pushes as the send function does, with the benchmark's limit of pushes in flight. */
 serve(({ origin, ca, vapid, payload, inFlight }) => {
@@ -23,7 +22,18 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     },
   });
   return async (subscriptions) => {
-    const broadcast = startPushing(unlimitedPushing(Buffer.from(payload)));
+    // Longer than any benchmark.
+    const endAt = Date.now() + 600_000;
+    const broadcast = startPushing({
+      messages: [Buffer.from(payload)],
+      options: { ttl },
+      times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
+      isAwaited: true,
+      pushesPerSecond: Number.POSITIVE_INFINITY,
+      removalGroup: () => 0,
+      remove: async () => {},
+      correctPair: async () => {},
+    });
     broadcast.add(
       // As the table holds them; the hash is for removals.
       subscriptions.map(({ endpoint, keys }) => ({

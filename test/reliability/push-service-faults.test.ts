@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { recipient } from '../../bench/recipient.ts';
 import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
+import { recipient } from '../fixtures/recipient.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';
 

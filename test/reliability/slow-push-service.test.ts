@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { recipient } from '../../bench/recipient.ts';
 import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { pushOverNetwork } from '../fixtures/network-pushing.ts';
+import { recipient } from '../fixtures/recipient.ts';
 import { Scheduler } from '../simulation/time/scheduler.ts';
 
 /** Per push service. Enough that the fixed delay, some tenths of a second, is under a tenth. */

@@ -1,9 +1,9 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
-import { recipient } from '../../../../bench/recipient.ts';
 import { attempt } from '../../../../lambdas/push/pushing/attempt.ts';
 import type { Push } from '../../../../lambdas/push/pushing/push.ts';
 import { publicLookup } from '../../../../lambdas/push/transport/public-lookup.ts';
 import { pushTransport, type Transport } from '../../../../lambdas/push/transport/transport.ts';
+import { recipient } from '../../../fixtures/recipient.ts';
 import { subscription } from '../../../fixtures/subscription.ts';
 import { acceptingServer, closeServers, rawServer } from '../transport/servers.ts';
 

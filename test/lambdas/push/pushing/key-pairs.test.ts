@@ -1,5 +1,4 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
-import { recipient } from '../../../../bench/recipient.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
@@ -7,6 +6,7 @@ import { createBrowserKeys } from '../../../../local/push-service/browser-keys.t
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
 import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';
+import { recipient } from '../../../fixtures/recipient.ts';
 import {
   type Conduct,
   fcm,

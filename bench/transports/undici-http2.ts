@@ -1,3 +1,0 @@
-import { serveDispatch } from '../undici-dispatch.ts';
-
-serveDispatch({ connections: 2, pipelining: 100, allowH2: true });
