@@ -1,17 +1,31 @@
+const root = '<rootDir>/test';
+
+/** Suites that run apart, chosen by `SUITE`: they need a browser or a compiler, or take minutes. */
+const suites = {
+  browser: {
+    globalSetup: `${root}/browser/global-setup.ts`,
+    testTimeout: 60_000,
+    // esbuild's process may outlive the worker that started it, and holds its output open.
+    forceExit: true,
+  },
+  reliability: { globalSetup: `${root}/reliability/global-setup.ts`, testTimeout: 300_000 },
+  runtime: { testTimeout: 300_000 },
+};
+
+const { SUITE } = process.env;
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
-  roots: ['<rootDir>/test'],
-  // They need a browser, take minutes, or need a compiler: npm run test:browser, npm run
-  // test:reliability, npm run test:runtime.
+  roots: [SUITE ? `${root}/${SUITE}` : root],
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/browser/',
-    '<rootDir>/test/reliability/',
-    '<rootDir>/test/runtime/',
+    ...(SUITE ? [] : Object.keys(suites).map((suite) => `${root}/${suite}/`)),
   ],
-  globalSetup: '<rootDir>/test/global-setup.ts',
-  globalTeardown: '<rootDir>/test/global-teardown.ts',
+  // By default Jest leaves one processor idle. Two browsers or loaded stacks at once keep a machine responsive.
+  maxWorkers: SUITE === 'browser' || SUITE === 'reliability' ? 2 : '100%',
+  globalSetup: `${root}/global-setup.ts`,
+  globalTeardown: `${root}/global-teardown.ts`,
   transform: {
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
@@ -31,4 +45,5 @@ export default {
   // Published as ES modules only.
   transformIgnorePatterns: ['/node_modules/(?!@middy/|preact/)'],
   testTimeout: 30_000,
+  ...suites[SUITE],
 };
