@@ -29,26 +29,31 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   eventsPerSecond: '12000',
   warmWritesPerSecond: '12000',
 };
-// Settings that exclude each other, and settings that need each other.
-const { alarmTopicArn, ...compatible } = settings;
+// `independent` has the values of variables: together they show the same as each alone.
 const {
+  alarmTopicArn,
+  alarmEmail,
+  stage,
   domainName,
   certificateArn,
   hostedZoneId,
+  publicBaseUrl,
   originSecretHashes,
   requireOriginSecret,
   ...independent
 } = settings;
+const domain = { domainName, certificateArn };
 
 test.each([
   {},
-  { stage: 'dev' },
-  ...Object.entries(independent).map(([name, value]) => ({ [name]: value })),
+  { stage },
+  { alarmEmail, ...independent },
+  { alarmTopicArn },
+  { publicBaseUrl },
   { originSecretHashes },
   { originSecretHashes, requireOriginSecret },
-  { domainName, certificateArn },
-  { domainName, certificateArn, hostedZoneId },
-  compatible,
+  domain,
+  { ...domain, hostedZoneId, publicBaseUrl, originSecretHashes, requireOriginSecret },
 ])('the template with the settings %j follows the schema of CloudFormation', (context) => {
   expect(schemaMistakes(templateOf(context))).toEqual([]);
 });
