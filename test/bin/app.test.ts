@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** Runs the app as the CDK command line does. */
 function synthesize(context: Readonly<Record<string, unknown>>) {
-  return spawnSync(process.execPath, ['--import', 'tsx', join('bin', 'carillon.ts')], {
+  return spawnSync(process.execPath, ['--import', 'tsx', join('bin', 'app.ts')], {
     encoding: 'utf8',
     env: {
       ...process.env,
