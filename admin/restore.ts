@@ -157,8 +157,8 @@ export async function* restoreProjects(
       const { dynamo, tables } = from;
       for await (const items of subscriptionPages(dynamo, tables.subscriptions, projectId)) {
         for (const item of items) {
-          const pair = item.pair ?? 0;
-          if (keys.has(pair)) yield { ...item, pair };
+          const vapidPairNumber = item.vapidPairNumber ?? 0;
+          if (keys.has(vapidPairNumber)) yield { ...item, vapidPairNumber };
           else keyDropped += 1;
         }
       }

@@ -83,7 +83,9 @@ export function userData(
       }
       // Read last, so that it has the key of each subscription.
       const keys = applicationServerKeys(await existing(projectId));
-      const subscriptions = found.map((item) => exported(item, keys.get(item.pair ?? 0)));
+      const subscriptions = found.map((item) =>
+        exported(item, keys.get(item.vapidPairNumber ?? 0)),
+      );
       return { projectId, userId, subscriptions, elsewhere };
     },
 

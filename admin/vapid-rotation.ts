@@ -63,7 +63,7 @@ export function vapidRotation(
         {
           TableName: tables.subscriptions,
           KeyConditionExpression: 'projectPart = :part',
-          FilterExpression: 'attribute_not_exists(pair) OR pair < :current',
+          FilterExpression: 'attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current',
           ExpressionAttributeValues: {
             ':part': projectPart(projectId, part),
             ':current': vapidPair,

@@ -11,5 +11,5 @@ export interface Recipient {
   /** The browser's authentication secret, 16 bytes. */
   readonly auth: Uint8Array;
   /** Number of the VAPID key pair that the subscription was made with. Absent: 0. */
-  readonly pair?: number;
+  readonly vapidPairNumber?: number;
 }

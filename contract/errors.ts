@@ -74,7 +74,7 @@ export interface ErrorBody {
 interface ServiceErrorDetail {
   readonly issues?: readonly Issue[];
   /** Seconds until a retry can succeed: the header `Retry-After`. */
-  readonly retryAfter?: number;
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
@@ -83,12 +83,12 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
-  readonly retryAfter: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, detail: ServiceErrorDetail = {}) {
     super(message, { cause: detail.cause });
     this.code = code;
     this.issues = detail.issues;
-    this.retryAfter = detail.retryAfter;
+    this.retryAfterSeconds = detail.retryAfterSeconds;
   }
 }

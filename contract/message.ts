@@ -57,19 +57,19 @@ interface MessageAction {
   readonly icon?: string | undefined;
 }
 
-/** Seconds. Chromium and Firefox stop a service worker that has nothing to do after 30 s. */
-export const maxEventWindow = 20;
+/** Chromium and Firefox stop a service worker that has nothing to do after 30 s. */
+export const maxEventWindowSeconds = 20;
 
 /**
  * @param eventsUrl absolute address of the notification's track route.
- * @param eventWindow seconds over which browsers spread their `shown` events, at most
- *   {@link maxEventWindow}.
+ * @param eventWindowSeconds over which browsers spread their `shown` events, at most
+ *   {@link maxEventWindowSeconds}.
  */
 export function pushMessage(
   id: string,
   content: NotificationContent,
   eventsUrl: string,
-  eventWindow = 0,
+  eventWindowSeconds = 0,
 ) {
   const {
     ttl,
@@ -83,7 +83,7 @@ export function pushMessage(
     worker,
     ...shown
   } = content;
-  const window = eventWindow > 0 && { window: eventWindow };
+  const window = eventWindowSeconds > 0 && { window: eventWindowSeconds };
   const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
     web_push: 8030,

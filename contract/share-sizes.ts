@@ -31,7 +31,7 @@ export const shareSizes = {
    */
   shownPerSecond: 25,
   /** Most seconds by which a browser delays its `shown` event. */
-  eventWindow: 20,
+  eventWindowSeconds: 20,
   /** Recipients without an outcome yet that a function has in memory at most: about 800 bytes each. */
   pending: 200_000,
   /** Subscriptions that one transaction removes: half of DynamoDB's maximum, for fewer conflicts. */

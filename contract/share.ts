@@ -23,7 +23,7 @@ export const shareSchema = z.object({
   /** Absolute address to which the service worker reports events, without a tally. */
   eventsUrl: z.string(),
   /** Seconds over which browsers spread their `shown` events. */
-  eventWindow: count,
+  eventWindowSeconds: count,
   /** The share's first tally and how many it has. */
   firstTally: count,
   tallies: positive.check(z.maximum(shareSizes.tallies)),

@@ -22,7 +22,7 @@ export async function* exportPages(
     if (project === undefined) throw new ProjectNotFound(projectId);
     const keys = applicationServerKeys(project);
     yield items.flatMap((item) => {
-      const key = keys.get(item.pair ?? 0);
+      const key = keys.get(item.vapidPairNumber ?? 0);
       return key === undefined ? [] : [`${exportLine(projectId, item, key)}\n`];
     });
   }

@@ -16,7 +16,7 @@ import {
 import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
-import { partCount, partOf, storedPair } from '../../lambdas/store/subscription-keys.ts';
+import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 
 /**
@@ -26,12 +26,12 @@ import { ProjectNotFound } from '../project-errors.ts';
 export const importBatchSize = 100 - partCount;
 
 /** A subscription to store, as {@link SubscriptionItem} but for its pair. */
-export interface ImportedSubscription extends Omit<SubscriptionItem, 'pair'> {
+export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairNumber'> {
   /**
    * Number of the VAPID pair that it was made with. Undefined if that is not known: as in subscribe, a new
    * subscription then has the current pair, and a stored one keeps its own.
    */
-  readonly pair: number | undefined;
+  readonly vapidPairNumber: number | undefined;
 }
 
 /** What became of imported subscriptions. */
@@ -159,8 +159,11 @@ export function batchImport(
     return limitOf(plan.subscriberCap, deployedCap);
   }
 
-  function put({ vapid }: Project, { pair = vapid.current.number, ...item }: ImportedSubscription) {
-    const Item: SubscriptionItem = { ...item, pair: storedPair(pair) };
+  function put(
+    { vapid }: Project,
+    { vapidPairNumber = vapid.current.number, ...item }: ImportedSubscription,
+  ) {
+    const Item: SubscriptionItem = { ...item, vapidPairNumber: storedPairNumber(vapidPairNumber) };
     return {
       Put: {
         TableName: tables.subscriptions,
@@ -172,11 +175,11 @@ export function batchImport(
 
   /** Fails if the subscription was changed since the look-up: its browser knows better. */
   function update(item: ImportedSubscription, stored: SubscriptionItem) {
-    const { p256dh, auth, updatedAt, projectUser, pair } = item;
+    const { p256dh, auth, updatedAt, projectUser, vapidPairNumber } = item;
     const changed = {
       ...{ p256dh, auth, updatedAt },
       ...(projectUser !== undefined && { projectUser }),
-      ...(pair !== undefined && { pair: storedPair(pair) }),
+      ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     return {
       Update: {
@@ -215,7 +218,7 @@ function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean 
     Buffer.from(stored.p256dh).equals(item.p256dh) &&
     Buffer.from(stored.auth).equals(item.auth) &&
     (item.projectUser === undefined || item.projectUser === stored.projectUser) &&
-    (item.pair === undefined || item.pair === (stored.pair ?? 0))
+    (item.vapidPairNumber === undefined || item.vapidPairNumber === (stored.vapidPairNumber ?? 0))
   );
 }
 

@@ -33,7 +33,9 @@ export function lineReader(
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
   });
-  const pairs = new Map([...applicationServerKeys(project)].map(([pair, key]) => [key, pair]));
+  const numbers = new Map(
+    [...applicationServerKeys(project)].map(([number, key]) => [key, number]),
+  );
   return (text) => {
     const value = parseJson(text);
     if (value === undefined) return { mistake: 'is not JSON' };
@@ -43,11 +45,11 @@ export function lineReader(
       return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
     }
     const { applicationServerKey: key, ...line } = parsed.data;
-    const pair = key === undefined ? undefined : pairs.get(key);
-    if (key !== undefined && pair === undefined) {
+    const vapidPairNumber = key === undefined ? undefined : numbers.get(key);
+    if (key !== undefined && vapidPairNumber === undefined) {
       return { mistake: 'applicationServerKey must be a key of the project: see carillon show' };
     }
-    return { ...itemOf(project.projectId, line, clock().getTime()), pair };
+    return { ...itemOf(project.projectId, line, clock().getTime()), vapidPairNumber };
   };
 }
 

@@ -32,9 +32,11 @@ export async function readChunk(
 
 /** One message for each of the share's tallies. */
 export function messagesOf(share: Share): readonly Buffer[] {
-  const { notificationId, content, eventsUrl, eventWindow, firstTally, tallies } = share;
+  const { notificationId, content, eventsUrl, eventWindowSeconds, firstTally, tallies } = share;
   return Array.from({ length: tallies }, (_, index) => {
     const url = tallyUrl(eventsUrl, firstTally + index);
-    return Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindow)));
+    return Buffer.from(
+      JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)),
+    );
   });
 }

@@ -151,7 +151,7 @@ class ShareDelivery {
   #needsProject(recipients: readonly Recipient[]): boolean {
     const newest = this.#project.vapid.current.number;
     return (
-      recipients.some(({ pair = 0 }) => pair > newest) ||
+      recipients.some(({ vapidPairNumber = 0 }) => vapidPairNumber > newest) ||
       this.#now() - this.#projectReadAt > projectValidMs
     );
   }
@@ -171,8 +171,8 @@ class ShareDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(projectId, hashes, end);
       },
-      correctPair: ({ endpointHash }, pair, end) =>
-        subscriptions.correctPair(projectId, endpointHash, pair, end),
+      correctPair: ({ endpointHash }, number, end) =>
+        subscriptions.correctPair(projectId, endpointHash, number, end),
       onFailures: (pushService, failures) => observe.failed(this.#share, pushService, failures),
     });
     void this.#saveRegularly(pusher).catch(() => {});

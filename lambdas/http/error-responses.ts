@@ -17,10 +17,10 @@ export function asServiceError(error: unknown, requestId: string): ServiceError 
   return new ServiceError('internal_error', message, { cause: error });
 }
 
-function responseOf({ code, message, issues, retryAfter }: ServiceError): HttpResponse {
+function responseOf({ code, message, issues, retryAfterSeconds }: ServiceError): HttpResponse {
   const body: ErrorBody = { error: { code, message, issues } };
   return respond(errorTable[code].status, body, {
     ...(code === 'unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
-    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
   });
 }

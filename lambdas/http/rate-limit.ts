@@ -69,12 +69,12 @@ export function rateLimit(
   };
 }
 
-/** @param retryAfter seconds; 0 if the request is within the limit. */
-function expectWithin(limit: number, retryAfter: number): void {
-  if (retryAfter === 0) return;
+/** @param retryAfterSeconds 0 if the request is within the limit. */
+function expectWithin(limit: number, retryAfterSeconds: number): void {
+  if (retryAfterSeconds === 0) return;
   throw new ServiceError(
     'rate_limited',
     `More than ${limit} requests came from this address within a minute; wait for the next.`,
-    { retryAfter },
+    { retryAfterSeconds },
   );
 }

@@ -80,14 +80,14 @@ export function sharesOf(
     if ('userIds' in audience) {
       const userIds = audience.userIds.slice(from, to);
       const range = { userIds, from: 0, to: to - from, step: to - from };
-      const window = eventWindow(audience.userIds.length);
-      return { ...common, ...range, eventWindow: window, consistent: false };
+      const windowSeconds = eventWindowSeconds(audience.userIds.length);
+      return { ...common, ...range, eventWindowSeconds: windowSeconds, consistent: false };
     }
     const { subscribers } = audience;
     return {
       ...common,
       ...{ from, to, step: stepFor(subscribers, pace) },
-      eventWindow: eventWindow(subscribers),
+      eventWindowSeconds: eventWindowSeconds(subscribers),
       consistent: subscribers <= shareSizes.recipients,
     };
   });
@@ -105,6 +105,6 @@ function stepFor(subscribers: number, pace: number): number {
  * Seconds over which browsers spread their `shown` events, so that functions and tallies take them.
  * @param audience subscribers, or user ids: most have one subscription.
  */
-export function eventWindow(audience: number): number {
-  return Math.min(shareSizes.eventWindow, Math.round(audience / shareSizes.shownPerSecond));
+export function eventWindowSeconds(audience: number): number {
+  return Math.min(shareSizes.eventWindowSeconds, Math.round(audience / shareSizes.shownPerSecond));
 }

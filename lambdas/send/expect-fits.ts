@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
-import { eventWindow } from './divide.ts';
+import { eventWindowSeconds } from './divide.ts';
 
 /**
  * Checks the longest message, that of the last tally.
@@ -11,8 +11,10 @@ import { eventWindow } from './divide.ts';
  */
 export function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
   const lastTally = tallyNumbers(plan).length - 1;
-  const window = eventWindow(plan.subscribers ?? plan.users ?? 0);
-  const message = JSON.stringify(pushMessage(id, content, tallyUrl(eventsUrl, lastTally), window));
+  const windowSeconds = eventWindowSeconds(plan.subscribers ?? plan.users ?? 0);
+  const message = JSON.stringify(
+    pushMessage(id, content, tallyUrl(eventsUrl, lastTally), windowSeconds),
+  );
   const excess = Buffer.byteLength(message) - limits.messageBytes;
   if (excess <= 0) return;
   throw new ServiceError(

@@ -112,6 +112,6 @@ function outOfTime(): ServiceError {
   return new ServiceError(
     'unavailable',
     'The database was too slow: nothing was sent. Try again in a second.',
-    { retryAfter: 1 },
+    { retryAfterSeconds: 1 },
   );
 }

@@ -153,19 +153,19 @@ async function invokeUntilAccepted(
   const startedAt = clock().getTime();
   const signal = abortAfter(Math.max(0, endsAt - startedAt));
   let mayBeQueued = false;
-  for (let longest = firstWaitMs; ; longest *= 2) {
+  for (let longestMs = firstWaitMs; ; longestMs *= 2) {
     const outcome = await invoker.invoke(share, type, signal);
     if (outcome.kind === 'unknown') mayBeQueued = true;
     // An asynchronous share that is invoked twice is still delivered once.
     const isRepeated =
       outcome.kind === 'refused' || (type === 'async' && outcome.kind === 'unknown');
     if (!isRepeated) return outcome;
-    const wait = longest * (0.5 + random() / 2);
+    const waitMs = longestMs * (0.5 + random() / 2);
     const now = clock().getTime();
-    if (now + wait > Math.min(startedAt + refusalMs, endsAt)) {
+    if (now + waitMs > Math.min(startedAt + refusalMs, endsAt)) {
       observe.refused(share);
       return mayBeQueued ? { kind: 'unknown' } : outcome;
     }
-    await sleep(wait);
+    await sleep(waitMs);
   }
 }

@@ -45,7 +45,7 @@ export async function send(
       throw new ServiceError(
         'send_cap_reached',
         `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
-        { retryAfter: secondsToNextMonth(sentAt) },
+        { retryAfterSeconds: secondsToNextMonth(sentAt) },
       );
     case 'repeated':
       return repeat(parts, sending, notification);

@@ -92,7 +92,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
       {
         ...query,
         TableName: table,
-        ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, pair',
+        ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber',
         ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
       },
       { abortSignal },

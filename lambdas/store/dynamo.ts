@@ -83,7 +83,7 @@ export async function sendRepeatedly<Input extends object, Output>(
         await sleep(random() * conflictDelaysMs[conflicts]!);
       } else if (isTransient(error)) {
         throw new ServiceError('unavailable', 'The database is busy; try again in a second.', {
-          retryAfter: 1,
+          retryAfterSeconds: 1,
           cause: error,
         });
       } else {

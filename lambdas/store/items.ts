@@ -52,7 +52,7 @@ export interface SubscriptionItem {
   /** `projectId#userId`, if the subscription has a user id. */
   readonly projectUser?: string;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
-  readonly pair?: number | undefined;
+  readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;

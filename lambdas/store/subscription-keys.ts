@@ -42,8 +42,8 @@ export function projectUser(projectId: string, userId: string): string {
  * A key pair's number as a subscription has it. Absent for the first pair: a project whose pair was never
  * rotated stores nothing.
  */
-export function storedPair(pair: number): number | undefined {
-  return pair === 0 ? undefined : pair;
+export function storedPairNumber(number: number): number | undefined {
+  return number === 0 ? undefined : number;
 }
 
 /** The endpoint hashes from one position to another, part by part. */

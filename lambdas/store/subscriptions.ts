@@ -14,19 +14,19 @@ import {
   partOf,
   projectUser,
   type SubscriptionTables,
-  storedPair,
+  storedPairNumber,
   subscriptionKey,
 } from './subscription-keys.ts';
 
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
   /** Number of the VAPID pair that it was made with, if the request names its key. */
-  readonly pair?: number | undefined;
+  readonly vapidPairNumber?: number | undefined;
   /**
-   * Number of the pair that a new subscription is stored with if `pair` is absent. A known endpoint then
+   * Number of the pair that a new subscription is stored with if `vapidPairNumber` is absent. A known endpoint then
    * keeps its pair, because a push service never changes that. Default: 0.
    */
-  readonly assumedPair?: number | undefined;
+  readonly assumedPairNumber?: number | undefined;
 }
 
 export interface SubscriptionStore {
@@ -68,7 +68,7 @@ export interface SubscriptionStore {
   correctPair(
     projectId: string,
     endpointHash: Uint8Array,
-    pair: number,
+    vapidPairNumber: number,
     signal?: AbortSignal,
   ): Promise<void>;
 }
@@ -117,8 +117,9 @@ export function subscriptionStore(
       return removeSubscriptions(dynamo, tables, condition, projectId, endpointHashes, signal);
     },
 
-    async correctPair(projectId, hash, pair, abortSignal) {
-      await change(projectId, hash, { pair: storedPair(pair) }, abortSignal);
+    async correctPair(projectId, hash, number, abortSignal) {
+      const changed = { vapidPairNumber: storedPairNumber(number) };
+      await change(projectId, hash, changed, abortSignal);
     },
   };
   return store;
@@ -126,7 +127,7 @@ export function subscriptionStore(
   function update(
     projectId: string,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, userId, pair }: SavedSubscription,
+    { endpoint: { origin, path }, keys, userId, vapidPairNumber }: SavedSubscription,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const attributes = {
@@ -135,7 +136,7 @@ export function subscriptionStore(
       ...keys,
       updatedAt: clock().getTime(),
       projectUser: userId === undefined ? undefined : projectUser(projectId, userId),
-      ...(pair === undefined ? {} : { pair: storedPair(pair) }),
+      ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     return change(projectId, hash, attributes, signal);
   }
@@ -174,8 +175,8 @@ export function subscriptionStore(
       endpoint: { origin, path },
       keys,
       userId,
-      assumedPair = 0,
-      pair = assumedPair,
+      assumedPairNumber = 0,
+      vapidPairNumber = assumedPairNumber,
     }: SavedSubscription,
     cap: number | null,
     abortSignal: AbortSignal | undefined,
@@ -187,7 +188,7 @@ export function subscriptionStore(
       path,
       ...keys,
       ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
-      pair: storedPair(pair),
+      vapidPairNumber: storedPairNumber(vapidPairNumber),
       createdAt: now,
       updatedAt: now,
     };

@@ -21,11 +21,11 @@ export async function subscribe(
   signal?: AbortSignal,
 ): Promise<void> {
   const cap = limitOf(project.plan.subscriberCap, deployedCap);
-  const pair = await pairOf(projects, project, applicationServerKey, signal);
-  const assumedPair = project.vapid.current.number;
+  const vapidPairNumber = await pairOf(projects, project, applicationServerKey, signal);
+  const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
     project.projectId,
-    { ...subscription, pair, assumedPair },
+    { ...subscription, vapidPairNumber, assumedPairNumber },
     cap,
     signal,
   );

@@ -18,7 +18,7 @@ export class SubscriptionsTable extends ServiceTable {
       partitionKey: text('projectUser'),
       // All that a push needs: a targeted send reads only the index.
       projectionType: dynamodb.ProjectionType.INCLUDE,
-      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'pair'],
+      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'vapidPairNumber'],
     });
   }
 

@@ -1,5 +1,5 @@
 import type { ErrorBody, ErrorCode, Issue } from '../../contract/errors.ts';
-import { retryAfterOf } from './retry-pause.ts';
+import { retryAfterSecondsOf } from './retry-pause.ts';
 
 /** The service's codes, and the codes of errors in the browser. */
 export type CarillonErrorCode =
@@ -72,7 +72,7 @@ interface GatewayBody {
 /** Reads an error response. Never throws, whatever the body. */
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status } = response;
-  const retryAfter = retryAfterOf(response);
+  const retryAfter = retryAfterSecondsOf(response);
   const body: Partial<ErrorBody & GatewayBody> = Object(await response.json().catch(() => null));
   const { error = { code: gatewayCodes[status], message: body.message } } = body;
   const { code, message, issues }: Partial<ErrorBody['error']> = Object(error);

@@ -5,21 +5,21 @@ const maxPauseMs = 60 * 60 * 1000;
  * hour. Half of it is random, so that clients that failed together do not retry together. The pause
  * starts after `Retry-After`.
  * @param failures number of consecutive failures, at least 1.
- * @param retryAfter seconds.
+ * @param retryAfterSeconds if the response says how long to wait.
  * @param random from 0 to 1.
  */
 export function retryPauseMs(
   firstPauseMs: number,
   failures: number,
-  retryAfter: number | undefined,
+  retryAfterSeconds: number | undefined,
   random: number,
 ): number {
   const pauseMs = Math.min(firstPauseMs * 3 ** (failures - 1), maxPauseMs);
-  return (retryAfter ?? 0) * 1000 + pauseMs * (0.5 + random / 2);
+  return (retryAfterSeconds ?? 0) * 1000 + pauseMs * (0.5 + random / 2);
 }
 
 /** @returns seconds, more than 0. Undefined: the response does not say how long to wait. */
-export function retryAfterOf({ headers }: Response): number | undefined {
+export function retryAfterSecondsOf({ headers }: Response): number | undefined {
   const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
   return seconds > 0 ? seconds : undefined;
 }

@@ -1,5 +1,5 @@
 import type { routes } from '../../contract/routes.ts';
-import { retryAfterOf, retryPauseMs } from './retry-pause.ts';
+import { retryAfterSecondsOf, retryPauseMs } from './retry-pause.ts';
 import { type Timing, timing } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
@@ -132,7 +132,7 @@ export async function attemptRequest(
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     if (response.ok) return undefined;
-    return { origin, response, status: response.status, retryAfter: retryAfterOf(response) };
+    return { origin, response, status: response.status, retryAfter: retryAfterSecondsOf(response) };
   } catch (cause) {
     return { origin, cause };
   }

@@ -1,4 +1,4 @@
-import { maxEventWindow, type PushMessage } from '../../contract/message.ts';
+import { maxEventWindowSeconds, type PushMessage } from '../../contract/message.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {
@@ -137,7 +137,7 @@ function flag(value: unknown): boolean | undefined {
 
 function windowMs(seconds: unknown): number {
   if (!Number.isFinite(seconds)) return 0;
-  return Math.min(Math.max(Number(seconds), 0), maxEventWindow) * 1000;
+  return Math.min(Math.max(Number(seconds), 0), maxEventWindowSeconds) * 1000;
 }
 
 function webUrl(value: unknown, scope: string): string {

@@ -62,8 +62,8 @@ test('a project that was rotated keeps both keys, and each subscription its own'
   const { subscriptions, registry } = source();
   const projectId = await backup.createProject();
   await registry.rotateVapid(projectId);
-  for (const pair of [0, 1, 1]) {
-    await subscriptions.save(projectId, { ...subscription(), pair }, null);
+  for (const vapidPairNumber of [0, 1, 1]) {
+    await subscriptions.save(projectId, { ...subscription(), vapidPairNumber }, null);
   }
   const [restored] = (await restore()).filter((one) => one.projectId === projectId);
   expect(restored).toMatchObject({ project: 'created', created: 3, keyDropped: 0 });

@@ -41,10 +41,10 @@ async function itemIn(table: 'PROJECTS_TABLE' | 'VAPID_KEYS_TABLE') {
 }
 
 /** Adds subscriptions of a pair. */
-async function subscribe(count: number, pair: number): Promise<void> {
+async function subscribe(count: number, vapidPairNumber: number): Promise<void> {
   const store = subscriptionStore(database.dynamo, projectTables(database.tables), clock);
   for (let made = 0; made < count; made += 1) {
-    await store.save(projectId, { ...subscription(), pair }, null);
+    await store.save(projectId, { ...subscription(), vapidPairNumber }, null);
   }
 }
 
@@ -55,7 +55,10 @@ async function stored() {
   const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
   const { recipients } = await audiences.everyone(projectId, range, options);
   const { subscribers } = await registry.usage(projectId);
-  return { pairs: recipients.map(({ pair = 0 }) => pair).sort(), subscribers };
+  return {
+    pairs: recipients.map(({ vapidPairNumber = 0 }) => vapidPairNumber).sort(),
+    subscribers,
+  };
 }
 
 describe('rotateVapid', () => {

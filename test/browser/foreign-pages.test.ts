@@ -168,7 +168,7 @@ describe.each(browserNames)('%s', (name) => {
         requestId: 'forged',
         content: { title: 'Forged' },
         eventsUrl: `${stack.baseUrl}/events`,
-        ...{ eventWindow: 0, firstTally: 0, tallies: 1, consistent: true },
+        ...{ eventWindowSeconds: 0, firstTally: 0, tallies: 1, consistent: true },
         ...{ from: 0, to: positionCount, step: positionCount },
         expiresAt: Math.floor(Date.now() / 1000) + 3600,
         pushesPerSecond: 1000,

@@ -1,4 +1,4 @@
-import { maxEventWindow, pushMessage, tallyUrl } from '../../contract/message.ts';
+import { maxEventWindowSeconds, pushMessage, tallyUrl } from '../../contract/message.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 
 test('a push message is declarative and mutable', () => {
@@ -121,7 +121,7 @@ test.each([
 });
 
 test('send never spreads events longer than a worker can wait', () => {
-  expect(shareSizes.eventWindow).toBeLessThanOrEqual(maxEventWindow);
+  expect(shareSizes.eventWindowSeconds).toBeLessThanOrEqual(maxEventWindowSeconds);
 });
 
 test.each([

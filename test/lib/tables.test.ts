@@ -41,7 +41,7 @@ test('the index by user id contains all that a push needs', () => {
   expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectUser']);
   expect(indexes[0].Projection).toEqual({
     ProjectionType: 'INCLUDE',
-    NonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'pair'],
+    NonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'vapidPairNumber'],
   });
 });
 

@@ -76,15 +76,15 @@ export const pushMutations: readonly Mutation[] = [
   {
     file: attempt,
     description: 'Retry-After is ignored',
-    from: 'Math.max(retryAfter, jittered)',
+    from: 'Math.max(retryAfterMs, jittered)',
     to: 'jittered',
     tests: testOf('running-pusher'),
   },
   {
     file: attempt,
     description: 'a push waits for a retry that comes too late',
-    from: 'delay < msLeft ? delay : undefined',
-    to: 'delay',
+    from: 'delayMs < msLeft ? delayMs : undefined',
+    to: 'delayMs',
     tests: testOf('running-pusher'),
   },
   {

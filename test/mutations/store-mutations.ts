@@ -336,7 +336,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: subscriptions,
     description: 'an update without a key forgets the key pair',
-    from: '...(pair === undefined ? {} : { pair: storedPair(pair) }),',
-    to: 'pair: pair === undefined ? undefined : storedPair(pair),',
+    from: '...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),',
+    to: 'vapidPairNumber: vapidPairNumber === undefined ? undefined : storedPairNumber(vapidPairNumber),',
   },
 ];

@@ -64,7 +64,7 @@ async function importNew(projectId: string, count: number) {
       yield {
         ...subscriptionKey(projectId, endpointHash(endpoint.href)),
         ...{ origin: endpoint.origin, path: endpoint.path, ...keys },
-        ...{ createdAt: 0, updatedAt: 0, pair: undefined },
+        ...{ createdAt: 0, updatedAt: 0, vapidPairNumber: undefined },
       };
     }
   }

@@ -1,4 +1,4 @@
-import { retryAfterOf, retryPauseMs } from '../../sdk/common/retry-pause.ts';
+import { retryAfterSecondsOf, retryPauseMs } from '../../sdk/common/retry-pause.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -25,5 +25,5 @@ test.each([
   [undefined, undefined],
 ])('a Retry-After of %p is a pause of %p s', (value, seconds) => {
   const headers = value === undefined ? undefined : { 'retry-after': value };
-  expect(retryAfterOf(new Response(null, { headers: headers! }))).toBe(seconds);
+  expect(retryAfterSecondsOf(new Response(null, { headers: headers! }))).toBe(seconds);
 });

@@ -13,13 +13,13 @@ export const origins = [
 ] as const;
 
 /** Public key of a pair, with which the simulation also signs. */
-export const publicKeyOf = (pair: number) => `key ${pair}`;
+export const publicKeyOf = (number: number) => `key ${number}`;
 
 /** What a push service knows of a subscription. */
 export interface KnownSubscription {
   readonly isGone: boolean;
   /** Number of the pair that it was made with. */
-  readonly pair: number;
+  readonly vapidPairNumber: number;
 }
 
 /** The push services, as one pusher of a function sees them. */
@@ -60,7 +60,7 @@ export function simulatedTransport(
       });
     });
 
-  function respond({ isGone, pair }: KnownSubscription, key: string): PushResponse {
+  function respond({ isGone, vapidPairNumber }: KnownSubscription, key: string): PushResponse {
     if (faults.occurs('push throttled')) return { status: 429, headers: {}, body: '' };
     if (faults.occurs('push throttled with Retry-After')) {
       const seconds = random.pick([1, 5, 60]);
@@ -70,7 +70,7 @@ export function simulatedTransport(
       return { status: random.pick([500, 503, 403, 400]), headers: {}, body: '' };
     }
     if (isGone) return { status: random.pick([404, 410]), headers: {}, body: '' };
-    if (key !== publicKeyOf(pair)) {
+    if (key !== publicKeyOf(vapidPairNumber)) {
       return { status: 401, headers: {}, body: 'VAPID public key mismatch' };
     }
     return { status: 201, headers: {}, body: '' };

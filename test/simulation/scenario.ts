@@ -16,8 +16,8 @@ export interface Browser {
   /** Whether its subscription no longer exists at the push service. */
   readonly isGone: boolean;
   /** Number of the key pair that it was made with, and of the one that is stored. */
-  readonly pair: number;
-  readonly storedPair: number;
+  readonly vapidPairNumber: number;
+  readonly storedPairNumber: number;
 }
 
 /** A request to send. */
@@ -68,7 +68,7 @@ export function randomScenario(world: World): Scenario {
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
     const isNew = index >= subscribers;
     const subscribesAt = isNew ? someTime() : 0;
-    const pair = random.integer(0, 1);
+    const vapidPairNumber = random.integer(0, 1);
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
@@ -79,8 +79,8 @@ export function randomScenario(world: World): Scenario {
           ? subscribesAt + someTime()
           : undefined,
       isGone: faults.occurs('subscription gone'),
-      pair,
-      storedPair: faults.occurs('wrong key pair') ? 1 - pair : pair,
+      vapidPairNumber,
+      storedPairNumber: faults.occurs('wrong key pair') ? 1 - vapidPairNumber : vapidPairNumber,
     };
   });
   const outageMs = faults.occurs('outage') ? random.latency(200, 40_000) : 0;

@@ -86,7 +86,7 @@ const functionTimeoutMs = 10_000;
 const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
   (userId, index) => ({
     ...{ origin: origins[0], path: `/successor/${index}`, userId, isGone: false },
-    ...{ subscribesAt: 0, unsubscribesAt: undefined, pair: 1, storedPair: 1 },
+    ...{ subscribesAt: 0, unsubscribesAt: undefined, vapidPairNumber: 1, storedPairNumber: 1 },
   }),
 );
 
@@ -154,12 +154,19 @@ export async function simulate(
     });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     let subscribers = 0;
-    for (const { origin, path, userId, storedPair } of browsers) {
+    for (const { origin, path, userId, storedPairNumber } of browsers) {
       const hash = endpointHash(origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
         ...subscriptionKey(projectId, hash),
-        ...{ origin, path, ...browserKeys, createdAt: 0, updatedAt: 0, pair: storedPair },
+        ...{
+          origin,
+          path,
+          ...browserKeys,
+          createdAt: 0,
+          updatedAt: 0,
+          vapidPairNumber: storedPairNumber,
+        },
         ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
       });
     }
@@ -306,7 +313,7 @@ export async function simulate(
 
   /** Subscribes and unsubscribes a browser. */
   function comeAndGo(browser: Browser): void {
-    const { origin, path, userId, subscribesAt, unsubscribesAt, storedPair } = browser;
+    const { origin, path, userId, subscribesAt, unsubscribesAt, storedPairNumber } = browser;
     const href = origin + path;
     const store = (name: string) => {
       const run = new FunctionRun(world, name, path);
@@ -320,7 +327,7 @@ export async function simulate(
           endpoint: { href, origin, path },
           keys: browserKeys,
           userId,
-          pair: storedPair,
+          vapidPairNumber: storedPairNumber,
         };
         const { subscriberCap } = scenario;
         void run.start(() => {

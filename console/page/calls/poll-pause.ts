@@ -4,14 +4,14 @@ import type { NotificationStatus } from '../../../contract/schemas/notification.
  * Milliseconds until the counts are read again; undefined to stop. The default rate limit allows 60 reads per
  * minute, which several open pages share.
  * @param elapsedMs since the first read.
- * @param retryAfter seconds, if the service asked for a pause.
+ * @param retryAfterSeconds if the service asked for a pause.
  */
 export function pollPauseMs(
   elapsedMs: number,
   status: NotificationStatus | undefined,
-  retryAfter?: number,
+  retryAfterSeconds?: number,
 ): number | undefined {
-  if (retryAfter !== undefined) return retryAfter * 1000;
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000;
   if (status === 'sending' || elapsedMs < 60_000) return 2000;
   // People still open and click the notification.
   return elapsedMs < 15 * 60_000 ? 10_000 : undefined;

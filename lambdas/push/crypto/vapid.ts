@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { VapidKeys } from '../../../contract/project.ts';
 
-/** Seconds for which a token is valid: half of what RFC 8292 §2 allows, because clocks differ. */
-const validity = 12 * 60 * 60;
-/** Seconds before its expiry at which a token is replaced. Apple asks for at most one per hour. */
-const renewal = 2 * 60 * 60;
+/** For how long a token is valid: half of what RFC 8292 §2 allows, because clocks differ. */
+const tokenValiditySeconds = 12 * 60 * 60;
+/** How long before its expiry a token is replaced. Apple asks for at most one per hour. */
+const renewBeforeSeconds = 2 * 60 * 60;
 /** Tokens that are kept. Above it the oldest is dropped. */
-const capacity = 1000;
+const maxTokens = 1000;
 
 /** Returns the `Authorization` header for a project's pushes to an origin. */
 export type VapidSigner = (keys: VapidKeys, origin: string) => string;
@@ -25,12 +25,12 @@ export function vapidSigner(subject: string, clock: () => Date): VapidSigner {
     const known = tokens.get(key);
     if (known !== undefined && now < known.renewAt) return known.authorization;
 
-    const claims = { aud: origin, exp: now + validity, sub: subject };
+    const claims = { aud: origin, exp: now + tokenValiditySeconds, sub: subject };
     const token = signed(claims, privateKeyOf(publicKey, privateKey));
     const authorization = `vapid t=${token}, k=${publicKey}`;
     tokens.delete(key);
-    tokens.set(key, { authorization, renewAt: now + validity - renewal });
-    if (tokens.size > capacity) tokens.delete(tokens.keys().next().value!);
+    tokens.set(key, { authorization, renewAt: now + tokenValiditySeconds - renewBeforeSeconds });
+    if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
     return authorization;
   };
 }

@@ -42,18 +42,18 @@ export async function attempt(
 }
 
 /**
- * Milliseconds until the next attempt of a push.
+ * The pause before the next attempt of a push.
  * @param random from 0 to below 1.
  * @returns undefined if none is left, or if it would begin after the last push.
  */
-export function retryDelay(
+export function retryDelayMs(
   { attempts }: Push,
-  { retryAfter = 0 }: Transient,
+  { retryAfterMs = 0 }: Transient,
   random: number,
   msLeft: number,
 ): number | undefined {
   if (attempts >= maxAttempts) return undefined;
   const jittered = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
-  const delay = Math.max(retryAfter, jittered);
-  return delay < msLeft ? delay : undefined;
+  const delayMs = Math.max(retryAfterMs, jittered);
+  return delayMs < msLeft ? delayMs : undefined;
 }

@@ -12,7 +12,7 @@ const concurrency = 8;
 export class Corrections {
   readonly #correctPair: PusherOptions['correctPair'];
   readonly #end: AbortSignal;
-  readonly #waiting: (readonly [Recipient, pair: number])[] = [];
+  readonly #waiting: (readonly [Recipient, number: number])[] = [];
   #inFlight = 0;
   #allWritten = () => {};
 
@@ -22,8 +22,8 @@ export class Corrections {
     this.#end = end;
   }
 
-  add(recipient: Recipient, pair: number): void {
-    this.#waiting.push([recipient, pair]);
+  add(recipient: Recipient, number: number): void {
+    this.#waiting.push([recipient, number]);
     if (this.#inFlight < concurrency) void this.#write();
   }
 

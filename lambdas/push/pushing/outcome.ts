@@ -6,11 +6,11 @@ export type Outcome =
   | { readonly kind: 'delivered' }
   /** The subscription no longer exists: delete it. */
   | { readonly kind: 'gone' }
-  /** A retry may succeed; not before `retryAfter` ms, if the push service says so. */
+  /** A retry may succeed; not before `retryAfterMs`, if the push service says so. */
   | {
       readonly kind: 'transient';
       readonly reason: FailureReason;
-      readonly retryAfter?: number;
+      readonly retryAfterMs?: number;
       /** Whether it is `no_response` because the time was over: the push may have been accepted. */
       readonly isTimeout?: boolean;
     }
@@ -64,7 +64,7 @@ function isKeyMismatch(status: 400 | 401 | 403, body: string): boolean {
 /** `Retry-After` (RFC 9110 §10.2.3) is seconds or a date. */
 function transient(reason: FailureReason, after: string | undefined, now: Date): Outcome {
   if (after === undefined) return { kind: 'transient', reason };
-  const wait = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now.getTime();
-  if (Number.isNaN(wait)) return { kind: 'transient', reason };
-  return { kind: 'transient', reason, retryAfter: Math.max(0, wait) };
+  const waitMs = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now.getTime();
+  if (Number.isNaN(waitMs)) return { kind: 'transient', reason };
+  return { kind: 'transient', reason, retryAfterMs: Math.max(0, waitMs) };
 }

@@ -95,7 +95,7 @@ export class PushService {
     const isThrottledToTheEnd =
       outcome.kind === 'transient' &&
       outcome.reason === 'throttled' &&
-      (outcome.retryAfter ?? 0) >= msLeft;
+      (outcome.retryAfterMs ?? 0) >= msLeft;
     this.#throttledInARow = isThrottledToTheEnd ? this.#throttledInARow + 1 : 0;
   }
 }

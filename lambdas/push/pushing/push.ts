@@ -44,7 +44,8 @@ export function pushesByOrigin(
   const withCurrent = new Map<string, OriginPushes>();
   const withPrevious = new Map<string, OriginPushes>();
   for (const [index, recipient] of recipients.entries()) {
-    const isPrevious = previous !== undefined && previous.number === (recipient.pair ?? 0);
+    const isPrevious =
+      previous !== undefined && previous.number === (recipient.vapidPairNumber ?? 0);
     const byOrigin = isPrevious ? withPrevious : withCurrent;
     let group = byOrigin.get(recipient.origin);
     if (group === undefined) {

@@ -39,7 +39,11 @@ export interface PusherOptions {
   /** Deletes subscriptions that their push service reported as gone. */
   readonly remove: (recipients: readonly Recipient[], signal: AbortSignal) => Promise<void>;
   /** Stores which pair a subscription was made with, after a push with another pair was refused. */
-  readonly correctPair: (recipient: Recipient, pair: number, signal: AbortSignal) => Promise<void>;
+  readonly correctPair: (
+    recipient: Recipient,
+    number: number,
+    signal: AbortSignal,
+  ) => Promise<void>;
   /** Is called at the end, for each push service to which pushes failed. */
   readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
 }

@@ -4,7 +4,7 @@ import type { Counts } from '../../../contract/counts.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
-import { attempt, retryDelay } from './attempt.ts';
+import { attempt, retryDelayMs } from './attempt.ts';
 import { Corrections } from './corrections.ts';
 import { promptMs } from './limiter.ts';
 import { useOtherPair } from './other-pair.ts';
@@ -125,9 +125,9 @@ class RunningPusher implements Pusher {
           lastFailure === undefined ? unreached : failed(lastFailure),
         );
       } else {
-        const wait = this.#pace.start(this.#now());
-        if (wait > 0) {
-          this.#startPushesIn(wait);
+        const waitMs = this.#pace.start(this.#now());
+        if (waitMs > 0) {
+          this.#startPushesIn(waitMs);
           return;
         }
         void this.#attempt(service, this.#startNext(service));
@@ -175,13 +175,13 @@ class RunningPusher implements Pusher {
   /** Queues a push again after a pause, if another attempt is left and begins in time. */
   #retry(service: PushService, push: Push, outcome: Transient): void {
     push.lastFailure = outcome.reason;
-    const delay = retryDelay(push, outcome, this.#settings.random(), this.#msUntilLastRetry());
-    if (delay === undefined) {
+    const delayMs = retryDelayMs(push, outcome, this.#settings.random(), this.#msUntilLastRetry());
+    if (delayMs === undefined) {
       this.#settle(service, push, failed(outcome.reason));
       return;
     }
     if (outcome.isTimeout) this.#timedOut.set(push, service);
-    void this.#settings.sleep(delay).then(() => {
+    void this.#settings.sleep(delayMs).then(() => {
       if (outcome.isTimeout && !this.#timedOut.delete(push)) return;
       service.queue.add(push);
       this.#startPushes();

@@ -18,11 +18,11 @@ beforeEach(async () => {
   firstKey = project.vapidPublicKey;
 });
 
-async function subscribe(pair: number): Promise<void> {
+async function subscribe(vapidPairNumber: number): Promise<void> {
   const { dynamo, tables } = operator.database;
   await subscriptionStore(dynamo, projectTables(tables), () => new Date()).save(
     projectId,
-    { ...subscription(), pair },
+    { ...subscription(), vapidPairNumber },
     null,
   );
 }

@@ -136,7 +136,9 @@ describe('a share of one chunk', () => {
 describe('the key pairs of a chunk', () => {
   const current = { number: 1, publicKey: 'new', privateKey: 'new d' };
   const rotated = { ...project, vapid: { current, previous: project.vapid.current } };
-  const newcomer = recipients(3).map((one, index) => (index === 2 ? { ...one, pair: 1 } : one));
+  const newcomer = recipients(3).map((one, index) =>
+    index === 2 ? { ...one, vapidPairNumber: 1 } : one,
+  );
 
   function rotatedSetup() {
     const refreshes: string[] = [];
@@ -173,7 +175,7 @@ describe('the key pairs of a chunk', () => {
 describe('tallies', () => {
   test('exist before the first push, and each has a message with its URL', async () => {
     const setup = recordedShareParts(recipients(3));
-    await run(setup, { firstTally: 6, tallies: 3, eventWindow: 7 });
+    await run(setup, { firstTally: 6, tallies: 3, eventWindowSeconds: 7 });
     const firstPush = setup.calls.indexOf('deliver 3');
     const claim = `claim 6 to ${positionCount}, 3 pending`;
     for (const call of [claim, 'open 7', 'open 8']) {

@@ -31,7 +31,7 @@ export function share(change: Partial<Share> = {}): Share {
     content: { title: 'T' },
     requestId: 'request',
     eventsUrl: 'https://push.example.com/events',
-    eventWindow: 0,
+    eventWindowSeconds: 0,
     firstTally: 0,
     tallies: 1,
     from: 0,
@@ -132,8 +132,8 @@ export function recordedShareParts(
         calls.push(`remove ${hashes.length} of ${projectId}`);
         return hashes.length;
       },
-      correctPair: async (projectId, _, pair) => {
-        calls.push(`pair ${pair} in ${projectId}`);
+      correctPair: async (projectId, _, vapidPairNumber) => {
+        calls.push(`pair ${vapidPairNumber} in ${projectId}`);
       },
     },
     projects: {

@@ -4,7 +4,7 @@ import { shareSizes } from '../../../contract/share-sizes.ts';
 import {
   type Audience,
   divide,
-  eventWindow,
+  eventWindowSeconds,
   paceOf,
   sharesOf,
 } from '../../../lambdas/send/divide.ts';
@@ -100,12 +100,12 @@ test.each([
   [500, 20],
   [1_000_000, 20],
 ])('browsers of %i subscribers spread their shown events over %i s', (subscribers, seconds) => {
-  expect(shares({ subscribers })[0]).toMatchObject({ eventWindow: seconds });
+  expect(shares({ subscribers })[0]).toMatchObject({ eventWindowSeconds: seconds });
 });
 
 test('browsers of as many users spread their shown events as those of subscribers', () => {
   const userIds = Array.from({ length: 100 }, (_, index) => `u${index}`);
-  expect(shares({ userIds })[0]).toMatchObject({ eventWindow: eventWindow(100) });
+  expect(shares({ userIds })[0]).toMatchObject({ eventWindowSeconds: eventWindowSeconds(100) });
 });
 
 test.each([50, 100, 250, 500])(
@@ -113,7 +113,9 @@ test.each([50, 100, 250, 500])(
   (subscribers) => {
     // Three of five browsers are online when the notification is sent.
     const events = 0.6 * subscribers;
-    expect(refusedEvents(events, eventWindow(subscribers))).toBeLessThanOrEqual(0.02 * events);
+    expect(refusedEvents(events, eventWindowSeconds(subscribers))).toBeLessThanOrEqual(
+      0.02 * events,
+    );
   },
 );
 

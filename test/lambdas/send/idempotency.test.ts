@@ -22,7 +22,7 @@ test('the first request is in progress if a repeated request has claimed its sha
   await claim(setup, 'the-id', 30_000);
   await expect(sendWith(setup, keyed)).rejects.toMatchObject({
     code: 'request_in_progress',
-    retryAfter: 1,
+    retryAfterSeconds: 1,
   });
   expect(setup.calls).not.toContain('deliver');
   expect(setup.calls).not.toContain('cancel by this-request');
@@ -128,7 +128,10 @@ describe('a repeated request', () => {
     'is in progress for 29 s if no request has claimed it',
     async (isAsync) => {
       const setup = await afterFirst(isAsync, 29_000);
-      expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+      expect(await repeat(setup)).toMatchObject({
+        code: 'request_in_progress',
+        retryAfterSeconds: 1,
+      });
       expect(setup.calls).toEqual([]);
     },
   );
@@ -137,7 +140,10 @@ describe('a repeated request', () => {
     const setup = await afterFirst();
     await claim(setup, 'first', 8500);
     setup.calls.length = 0;
-    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 9 });
+    expect(await repeat(setup)).toMatchObject({
+      code: 'request_in_progress',
+      retryAfterSeconds: 9,
+    });
     expect(setup.calls).toEqual([]);
   });
 
@@ -154,7 +160,7 @@ describe('a repeated request', () => {
     await claim(setup, 'first', 3500);
     await claim(setup, 'first', 8500, 1);
     const parts = { ...setup.parts, sends };
-    expect(await repeat({ ...setup, parts })).toMatchObject({ retryAfter: 9 });
+    expect(await repeat({ ...setup, parts })).toMatchObject({ retryAfterSeconds: 9 });
   });
 
   test.each([
@@ -168,7 +174,10 @@ describe('a repeated request', () => {
       const setup = await afterFirst(isAsync, 20_000);
       await claim(setup, 'first', claimedMs);
       await end(setup, 'incomplete', noCounts);
-      expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+      expect(await repeat(setup)).toMatchObject({
+        code: 'request_in_progress',
+        retryAfterSeconds: 1,
+      });
     },
   );
 
@@ -184,13 +193,19 @@ describe('a repeated request', () => {
     const setup = await afterFirst();
     await claim(setup, 'first', 7000);
     await end(setup, 'cancelled', noCounts);
-    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+    expect(await repeat(setup)).toMatchObject({
+      code: 'request_in_progress',
+      retryAfterSeconds: 1,
+    });
   });
 
   test('waits a second at least', async () => {
     const setup = await afterFirst();
     await claim(setup, 'first', 0);
-    expect(await repeat(setup)).toMatchObject({ code: 'request_in_progress', retryAfter: 1 });
+    expect(await repeat(setup)).toMatchObject({
+      code: 'request_in_progress',
+      retryAfterSeconds: 1,
+    });
   });
 
   test('after an interrupted first gets the counts so far, and sends nothing', async () => {
@@ -213,7 +228,7 @@ describe('a repeated request', () => {
     const parts = { ...setup.parts, sends };
     expect(await repeat({ ...setup, parts })).toMatchObject({
       code: 'request_in_progress',
-      retryAfter: 1,
+      retryAfterSeconds: 1,
     });
   });
 

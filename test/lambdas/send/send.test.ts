@@ -101,12 +101,12 @@ test.each([
   ['project_gone', 'unauthorized', undefined],
 ] as const)(
   'a send that does not begin, because of %s, delivers nothing',
-  async (outcome, code, retryAfter) => {
+  async (outcome, code, retryAfterSeconds) => {
     const setup = recordedParts();
     const sends = { ...setup.parts.sends, begin: async () => outcome };
     await expect(sendWith({ ...setup, parts: { ...setup.parts, sends } })).rejects.toMatchObject({
       code,
-      retryAfter,
+      retryAfterSeconds,
     });
     expect(setup.calls).toEqual([]);
   },
@@ -226,7 +226,10 @@ test('a targeted send reads the subscriptions of its user ids', async () => {
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
   const setup = recordedParts({ startPushing: ending({ ...noCounts, unreached: 3 }) });
-  await expect(sendWith(setup)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
+  await expect(sendWith(setup)).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 1,
+  });
   expect(setup.calls.at(-1)).toBe('cancel by this-request');
 });
 

@@ -156,7 +156,11 @@ test('a command that conflicts for 4 s is unavailable', async () => {
     random: () => 1,
     newToken: () => 'token',
   });
-  await expect(sent).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1, cause: error });
+  await expect(sent).rejects.toMatchObject({
+    code: 'unavailable',
+    retryAfterSeconds: 1,
+    cause: error,
+  });
   expect(waitsMs.reduce((sum, ms) => sum + ms)).toBeLessThan(4100);
   expect(waitsMs).toHaveLength(9);
 });

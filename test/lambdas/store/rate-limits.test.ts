@@ -38,7 +38,7 @@ test('the 61st request of a minute is refused, also if several functions count',
 test('200 concurrent requests are counted up to the limit of 60', async () => {
   const one = store();
   const hits = Array.from({ length: 200 }, () => one.count(request('198.51.100.2'), 60));
-  const admitted = (await Promise.all(hits)).filter((retryAfter) => retryAfter === 0);
+  const admitted = (await Promise.all(hits)).filter((retryAfterSeconds) => retryAfterSeconds === 0);
   expect(admitted).toHaveLength(60);
   const minute = Date.parse('2126-11-20T12:00:00Z') / 60_000;
   expect(await bucket(`p#subscribe#198.51.100.2#${minute}`)).toMatchObject({

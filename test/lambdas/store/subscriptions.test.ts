@@ -101,40 +101,41 @@ test('an update without a user id removes it', async () => {
 });
 
 describe('the key pair of a subscription', () => {
-  const pairOf = async (projectId: string, href: string) => (await itemOf(projectId, href))?.pair;
+  const pairOf = async (projectId: string, href: string) =>
+    (await itemOf(projectId, href))?.vapidPairNumber;
 
   test('is the one that the request names, or else the assumed one', async () => {
     const projectId = await database.createProject();
     const [named, assumed, first] = [subscription(), subscription(), subscription()];
-    await store().save(projectId, { ...named, pair: 1, assumedPair: 2 }, null);
-    await store().save(projectId, { ...assumed, assumedPair: 2 }, null);
-    await store().save(projectId, { ...first, assumedPair: 0 }, null);
+    await store().save(projectId, { ...named, vapidPairNumber: 1, assumedPairNumber: 2 }, null);
+    await store().save(projectId, { ...assumed, assumedPairNumber: 2 }, null);
+    await store().save(projectId, { ...first, assumedPairNumber: 0 }, null);
     expect(await pairOf(projectId, named.endpoint.href)).toBe(1);
     expect(await pairOf(projectId, assumed.endpoint.href)).toBe(2);
-    expect(await itemOf(projectId, first.endpoint.href)).not.toHaveProperty('pair');
+    expect(await itemOf(projectId, first.endpoint.href)).not.toHaveProperty('vapidPairNumber');
   });
 
   test('stays if an update does not name one', async () => {
     const projectId = await database.createProject();
     const one = subscription();
-    await store().save(projectId, { ...one, pair: 1 }, null);
-    await store().save(projectId, { ...one, assumedPair: 2 }, null);
+    await store().save(projectId, { ...one, vapidPairNumber: 1 }, null);
+    await store().save(projectId, { ...one, assumedPairNumber: 2 }, null);
     expect(await pairOf(projectId, one.endpoint.href)).toBe(1);
-    await store().save(projectId, { ...one, pair: 2 }, null);
+    await store().save(projectId, { ...one, vapidPairNumber: 2 }, null);
     expect(await pairOf(projectId, one.endpoint.href)).toBe(2);
-    await store().save(projectId, { ...one, pair: 0 }, null);
-    expect(await itemOf(projectId, one.endpoint.href)).not.toHaveProperty('pair');
+    await store().save(projectId, { ...one, vapidPairNumber: 0 }, null);
+    expect(await itemOf(projectId, one.endpoint.href)).not.toHaveProperty('vapidPairNumber');
   });
 
   test('is corrected if the subscription exists', async () => {
     const projectId = await database.createProject();
     const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
-    await store().save(projectId, { ...one, pair: 2 }, null);
+    await store().save(projectId, { ...one, vapidPairNumber: 2 }, null);
     const before = await itemOf(projectId, one.endpoint.href);
     for (const { endpoint } of [one, missing]) {
       await store().correctPair(projectId, endpointHash(endpoint.href), 1);
     }
-    expect(await itemOf(projectId, one.endpoint.href)).toEqual({ ...before, pair: 1 });
+    expect(await itemOf(projectId, one.endpoint.href)).toEqual({ ...before, vapidPairNumber: 1 });
     await store().correctPair(projectId, endpointHash(one.endpoint.href), 0);
     expect(await pairOf(projectId, one.endpoint.href)).toBeUndefined();
     expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });

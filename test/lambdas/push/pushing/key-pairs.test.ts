@@ -21,9 +21,9 @@ const pairs = { current, previous };
 
 /** Records the corrections of a chunk. */
 function recordCorrections() {
-  const corrections: [path: string, pair: number][] = [];
-  const correctPair: Chunk['correctPair'] = async ({ path }, pair) => {
-    corrections.push([path, pair]);
+  const corrections: [path: string, vapidPairNumber: number][] = [];
+  const correctPair: Chunk['correctPair'] = async ({ path }, vapidPairNumber) => {
+    corrections.push([path, vapidPairNumber]);
   };
   return { corrections, correctPair };
 }
@@ -38,10 +38,14 @@ describe('to a push service that checks keys', () => {
   afterEach(() => service.stop());
 
   /** Subscribes browsers with a key, and stores a pair for them. */
-  function subscribe(number: number, { publicKey }: VapidPair, pair: number | undefined) {
+  function subscribe(
+    number: number,
+    { publicKey }: VapidPair,
+    vapidPairNumber: number | undefined,
+  ) {
     return Array.from({ length: number }, () => {
       const browser = service.subscribe({ applicationServerKey: publicKey, keys });
-      const stored = pair === undefined ? {} : { pair };
+      const stored = vapidPairNumber === undefined ? {} : { vapidPairNumber };
       return { browser, recipient: { ...recipient(browser.toJSON()), ...stored } };
     });
   }
@@ -120,8 +124,8 @@ function refusing(...refused: readonly VapidPair[]) {
   return { attempts, settings, conduct };
 }
 
-const withPair = (recipients: readonly Recipient[], pair: number) =>
-  recipients.map((one) => ({ ...one, pair }));
+const withPair = (recipients: readonly Recipient[], vapidPairNumber: number) =>
+  recipients.map((one) => ({ ...one, vapidPairNumber }));
 
 test('both pairs are tried once each, and encrypted once', async () => {
   const { attempts, settings, conduct } = refusing(current, previous);
@@ -172,7 +176,7 @@ test('a push that could not be repeated in time fails with key_mismatch', async 
 test('a token is signed once for each origin and pair', async () => {
   const signed: string[] = [];
   const recipients = [fcm, mozilla].flatMap((origin) =>
-    recipientsAt(origin, 100).map((one, index) => ({ ...one, pair: 2 + (index % 2) })),
+    recipientsAt(origin, 100).map((one, index) => ({ ...one, vapidPairNumber: 2 + (index % 2) })),
   );
   const { done } = pushVirtually({ recipients, vapid: pairs }, undefined, {
     sign: ({ publicKey }, origin) => {

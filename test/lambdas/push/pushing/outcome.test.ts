@@ -38,8 +38,8 @@ test.each([
   ['0', 0],
   ['Fri, 20 Nov 2026 12:00:30 GMT', 30_000],
   ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
-])('Retry-After: %s is a wait of %i ms', (value, retryAfter) => {
-  expect(outcome(429, { headers: { 'retry-after': value } })).toMatchObject({ retryAfter });
+])('Retry-After: %s is a wait of %i ms', (value, retryAfterMs) => {
+  expect(outcome(429, { headers: { 'retry-after': value } })).toMatchObject({ retryAfterMs });
 });
 
 test('an unreadable Retry-After is ignored', () => {
