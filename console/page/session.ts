@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { ConsoleSettings } from '../settings.ts';
-import type { ProjectClient } from './calls/project-client.ts';
 import type { SendForm } from './send/send-form.ts';
 
 /** What the views of a project share. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import type { CarillonError } from '../../../sdk/common/error.ts';
+import type { ProjectClient } from '../../../sdk/server/project-client.ts';
 import { pollPauseMs } from './poll-pause.ts';
-import type { ProjectClient } from './project-client.ts';
 
 export interface LiveNotification {
   readonly notification?: NotificationResult;

@@ -1,0 +1,170 @@
+import { idempotencyKeyPattern } from '../../contract/formats.ts';
+import { pathOf, type Route, routes } from '../../contract/routes.ts';
+import type {
+  Accepted,
+  NotificationResult,
+  SendBody,
+  SendResult,
+} from '../../contract/schemas/notification.ts';
+import type { NotificationList } from '../../contract/schemas/notification-list.ts';
+import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
+import type { CarillonError } from '../common/error.ts';
+import { requireMatch } from '../common/option-checks.ts';
+import { attempt } from './attempt.ts';
+
+export interface ProjectAccess {
+  /** Address of the service, without a path: `https://push.example.com`. */
+  readonly baseUrl: string;
+  readonly projectId: string;
+  /** The project's secret key, from its API key card: `carillon_sk_…`. */
+  readonly secretKey: string;
+}
+
+export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's `reason`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SendOptions extends CallOptions {
+  /**
+   * 1 to 255 printable ASCII characters without spaces. For 24 hours, a send with the same key and
+   * notification gets the response of the first one, also with another `respondAsync`, and sends
+   * nothing. Default: a new UUID.
+   */
+  readonly idempotencyKey?: string;
+  /** Whether to respond before the delivery (`Prefer: respond-async`). Default: false. */
+  readonly respondAsync?: boolean;
+}
+
+export interface ListOptions extends CallOptions {
+  /** Most notifications of the page: 1 to 100. Default: 20. */
+  readonly limit?: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/**
+ * Makes the attempts of a call.
+ * @param attemptOnce takes the signal that ends the attempt.
+ * @param signal of the caller.
+ * @throws {CarillonError} the last failure.
+ */
+export type MakeAttempts = <Body>(
+  attemptOnce: (signal: AbortSignal) => Promise<Body | CarillonError>,
+  signal: AbortSignal | undefined,
+) => Promise<Body>;
+
+/** Calls the routes of one project that need its secret key. */
+export class ProjectClient {
+  readonly projectId: string;
+  // Private, so that logging the client does not print the secret key.
+  readonly #baseUrl: string;
+  readonly #secretKey: string;
+  readonly #makeAttempts: MakeAttempts;
+
+  constructor({ baseUrl, projectId, secretKey }: ProjectAccess, makeAttempts: MakeAttempts) {
+    this.projectId = projectId;
+    this.#baseUrl = baseUrl;
+    this.#secretKey = secretKey;
+    this.#makeAttempts = makeAttempts;
+  }
+
+  /**
+   * Sends a notification to everyone, or to `userIds`. All attempts have one idempotency key: the
+   * notification is sent at most once.
+   * @returns the counts, after the delivery. With `respondAsync`, the id at once.
+   * @throws {CarillonError} the last failure.
+   */
+  send(
+    notification: SendBody,
+    options: SendOptions & { readonly respondAsync: true },
+  ): Promise<Accepted>;
+  send(
+    notification: SendBody,
+    options?: SendOptions & { readonly respondAsync?: false },
+  ): Promise<SendResult>;
+  send(notification: SendBody, options?: SendOptions): Promise<SendResult | Accepted>;
+  async send(
+    notification: SendBody,
+    { idempotencyKey, respondAsync = false, signal }: SendOptions = {},
+  ): Promise<SendResult | Accepted> {
+    const key = requireMatch(
+      idempotencyKeyPattern,
+      idempotencyKey ?? crypto.randomUUID(),
+      'idempotencyKey',
+      'use 1 to 255 printable ASCII characters without spaces',
+    );
+    const headers = {
+      'content-type': 'application/json',
+      'idempotency-key': key,
+      ...(respondAsync && { prefer: 'respond-async' }),
+    };
+    const body = JSON.stringify(notification);
+    return this.#call(routes.send, { signal, headers, body });
+  }
+
+  /**
+   * Reads a notification and its counts so far.
+   * @param notificationId the `id` in the response of send.
+   * @throws {CarillonError} the last failure.
+   */
+  notification(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
+    return this.#call(routes.getNotification, { parameters: { notificationId }, signal });
+  }
+
+  /** Reads a page of the project's notifications, the newest first. @throws {CarillonError} */
+  notifications({ limit, cursor, signal }: ListOptions = {}): Promise<NotificationList> {
+    const query = {
+      ...(limit === undefined ? {} : { limit: String(limit) }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    return this.#call(routes.listNotifications, { query, signal });
+  }
+
+  /** Reads the project, its caps and what it has used of them. @throws {CarillonError} */
+  project({ signal }: CallOptions = {}): Promise<ProjectResult> {
+    return this.#call(routes.getProject, { signal });
+  }
+
+  /** Counts the subscriptions of a user id. @throws {CarillonError} */
+  user(userId: string, { signal }: CallOptions = {}): Promise<UserSubscriptions> {
+    return this.#call(routes.getUser, { query: { userId }, signal });
+  }
+
+  /**
+   * Removes all subscriptions of a user id.
+   * @returns how many the last attempt removed.
+   * @throws {CarillonError} the last failure.
+   */
+  removeUser(userId: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
+    return this.#call(routes.removeUser, { query: { userId }, signal });
+  }
+
+  async #call<Body>(
+    route: Route,
+    { parameters, query, headers, body, signal }: Call,
+  ): Promise<Body> {
+    const path = pathOf(route, { projectId: this.projectId, ...parameters });
+    const url = new URL(path, this.#baseUrl);
+    url.search = new URLSearchParams(query).toString();
+    const init: RequestInit = {
+      method: route.method,
+      headers: { authorization: `Bearer ${this.#secretKey}`, ...headers },
+      ...(body !== undefined && { body }),
+      // A redirected POST becomes a GET, and the key would follow.
+      redirect: 'manual',
+    };
+    const attemptOnce = (end: AbortSignal) => attempt<Body>(url, { ...init, signal: end });
+    return this.#makeAttempts(attemptOnce, signal);
+  }
+}
+
+/** What differs between the calls of routes. */
+interface Call {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Record<string, string>;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal | undefined;
+}
