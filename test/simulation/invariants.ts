@@ -310,6 +310,18 @@ function deletedProjectIsSilent({ world, deletedAt }: Report): string | undefine
   return undefined;
 }
 
+/** Nothing that a send stores is left of a deleted project, unless another one has its id. */
+function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | undefined {
+  const { database } = world;
+  if (deletedAt === undefined || database.items(tables.projects).length > 0) return undefined;
+  for (const table of [tables.subscriptions, tables.notifications, tables.vapidKeys]) {
+    const [left] = database.items(table);
+    if (left !== undefined) return `${table}: ${JSON.stringify(left)} is left`;
+  }
+  const counter = database.items(tables.usage).find(({ used }) => used !== undefined);
+  return counter && `the counter ${counter.period} is left`;
+}
+
 export const invariants = {
   pushedOnce,
   noPushAfterItsTime,
@@ -328,6 +340,7 @@ export const invariants = {
   everyNotificationEnds,
   statusIsFinal,
   deletedProjectIsSilent,
+  deletedProjectLeavesNothing,
 } as const satisfies Record<string, Invariant>;
 
 export type InvariantName = keyof typeof invariants;
