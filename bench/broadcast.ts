@@ -1,6 +1,5 @@
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
-import { activities } from './broadcast/activity-times.ts';
 import { type BroadcastRun, createBroadcastRunner } from './broadcast/run.ts';
 import {
   type BenchmarkOptions,
@@ -49,8 +48,7 @@ async function run({ subscribers, latency, async, json }: Options): Promise<void
   }
   output.write(
     `${describeMachine()}\nOne broadcast, from request to response; push server latency ` +
-      `${describeLatency(latency)}; 1 % of the subscriptions gone\n\n${runsTable(runs)}\n` +
-      `Time of the send function by activity\n\n${activitiesTable(runs)}`,
+      `${describeLatency(latency)}; 1 % of the subscriptions gone\n\n${runsTable(runs)}`,
   );
 }
 
@@ -67,10 +65,9 @@ function runsTable(runs: readonly BroadcastRun[]): string {
     'connections',
     'calls to DynamoDB',
     'process, MB',
-    'function’s heap, MB',
   ].map((title) => ({ title, align: right }));
   const rows = runs.map(
-    ({ subscribers, result, received, seconds, handshakes, calls, ...memory }) => [
+    ({ subscribers, result, received, seconds, handshakes, calls, peakMemoryMB }) => [
       String(subscribers),
       String(result.delivered),
       String(result.removed),
@@ -81,28 +78,8 @@ function runsTable(runs: readonly BroadcastRun[]): string {
       String(received),
       String(handshakes),
       String(Object.values(calls).reduce((sum, one) => sum + one, 0)),
-      memory.peakMemoryMB.toFixed(0),
-      memory.peakHeapMB.toFixed(0),
+      peakMemoryMB.toFixed(0),
     ],
   );
-  return table(columns, rows, paintFor(processTerminal.output));
-}
-
-function activitiesTable(runs: readonly BroadcastRun[]): string {
-  const columns = [
-    { title: 'subscribers', align: right },
-    ...[...activities, 'idle'].map((title) => ({ title, align: right })),
-    { title: 'busy µs/push', align: right },
-  ];
-  const rows = runs.map(({ subscribers, result, times: { busySeconds, idleSeconds } }) => {
-    const seconds = Object.values(busySeconds).reduce((sum, one) => sum + one, 0);
-    const percent = (part: number) => `${((100 * part) / (seconds + idleSeconds)).toFixed(0)} %`;
-    return [
-      String(subscribers),
-      ...activities.map((name) => percent(busySeconds[name])),
-      percent(idleSeconds),
-      ((seconds * 1e6) / result.attempted).toFixed(0),
-    ];
-  });
   return table(columns, rows, paintFor(processTerminal.output));
 }

@@ -50,10 +50,7 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
 
   return {
     async run(subscribers, latency, respondAsync) {
-      const [server, probe] = await Promise.all([
-        bundler.bundle('bench/push-server.ts'),
-        bundler.bundle('bench/broadcast/function-probe.ts'),
-      ]);
+      const server = await bundler.bundle('bench/push-server.ts');
       const pushServer = startChild(server.file, { args: [JSON.stringify(latency)] });
       const stack = startChild('bench/broadcast/stack-process.ts', {
         flags: ['--import', 'tsx'],
@@ -62,7 +59,7 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
       try {
         const { port } = await pushServer.receive<{ port: number }>();
         const pushOrigin = `https://127.0.0.1:${port}`;
-        const task: StackTask = { assembly, pushOrigin, probe: probe.file };
+        const task: StackTask = { assembly, pushOrigin };
         const address = await stack.request<StackAddress>(task);
         const bar = progressBar(processTerminal.messages, 'Subscribing ', subscribers);
         const secretKey = await seed(address, pushOrigin, subscribers, bar.update);
@@ -71,11 +68,11 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
         const counts = () => pushServer.request<PushServerCounts>({});
         // Starts the function, so that the measurement excludes its cold start.
         await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
-        await stack.request({ probe: 'start' });
+        await stack.request({ start: true });
         const { result, seconds } = await withProgress(subscribers, counts, () =>
           send(address, secretKey, { title: 'Hello', body: 'x'.repeat(200) }, respondAsync),
         );
-        const report = await stack.request<StackReport>({ probe: 'stop' });
+        const report = await stack.request<StackReport>({ start: false });
         const { handshakes, received } = await counts();
         return { subscribers, result, seconds, handshakes, received, ...report };
       } finally {

@@ -17,7 +17,7 @@ export const model = {
   cpuPerRecipientRead: {
     value: 12,
     unit: 'µs of one vCPU',
-    source: 'measured: 5 % of a whole broadcast is reading, npm run bench:broadcast',
+    source: 'measured: 5 % of a whole broadcast is reading, docs/performance.md',
   },
   cpuPerQuery: {
     value: 1000,
