@@ -18,9 +18,9 @@ export class DecryptionError extends Error {
  * @throws {DecryptionError} naming the invalid part of the body.
  */
 export function decrypt(body: Buffer, keys: BrowserKeys): Buffer {
-  const { salt, senderKey, ciphertext } = parseBody(body);
-  const { contentKey, nonce } = deriveKeys(salt, senderKey, keys);
-  const record = decryptRecord(ciphertext, contentKey, nonce);
+  const { salt, asPublic, ciphertext } = parseBody(body);
+  const { cek, nonce } = deriveKeys(salt, asPublic, keys);
+  const record = decryptRecord(ciphertext, cek, nonce);
   return unpad(record);
 }
 
@@ -40,33 +40,33 @@ function parseBody(body: Buffer) {
       `The record size is ${recordSize} bytes; it must be greater than ${ciphertext.length}.`,
     );
   }
-  return { salt: body.subarray(0, 16), senderKey: body.subarray(21, headerBytes), ciphertext };
+  return { salt: body.subarray(0, 16), asPublic: body.subarray(21, headerBytes), ciphertext };
 }
 
-function deriveKeys(salt: Buffer, senderKey: Buffer, keys: BrowserKeys) {
+function deriveKeys(salt: Buffer, asPublic: Buffer, keys: BrowserKeys) {
   const { publicKey, authSecret } = keys;
-  const keyInfo = Buffer.concat([Buffer.from('WebPush: info\0'), publicKey, senderKey]);
-  const inputKey = derive(sharedSecret(senderKey, keys), authSecret, keyInfo, 32);
+  const keyInfo = Buffer.concat([Buffer.from('WebPush: info\0'), publicKey, asPublic]);
+  const ikm = derive(sharedSecret(asPublic, keys), authSecret, keyInfo, 32);
   return {
-    contentKey: derive(inputKey, salt, 'Content-Encoding: aes128gcm\0', 16),
-    nonce: derive(inputKey, salt, 'Content-Encoding: nonce\0', 12),
+    cek: derive(ikm, salt, 'Content-Encoding: aes128gcm\0', 16),
+    nonce: derive(ikm, salt, 'Content-Encoding: nonce\0', 12),
   };
 }
 
-function sharedSecret(senderKey: Buffer, { ecdh }: BrowserKeys): Buffer {
+function sharedSecret(asPublic: Buffer, { ecdh }: BrowserKeys): Buffer {
   try {
-    return ecdh.computeSecret(senderKey);
+    return ecdh.computeSecret(asPublic);
   } catch (cause) {
     throw new DecryptionError("The sender's public key is not a point on P-256.", { cause });
   }
 }
 
-function derive(inputKey: Buffer, salt: Buffer, info: string | Buffer, length: number): Buffer {
-  return Buffer.from(hkdfSync('sha256', inputKey, salt, info, length));
+function derive(ikm: Buffer, salt: Buffer, info: string | Buffer, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', ikm, salt, info, length));
 }
 
-function decryptRecord(ciphertext: Buffer, contentKey: Buffer, nonce: Buffer): Buffer {
-  const decipher = createDecipheriv('aes-128-gcm', contentKey, nonce);
+function decryptRecord(ciphertext: Buffer, cek: Buffer, nonce: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-128-gcm', cek, nonce);
   decipher.setAuthTag(ciphertext.subarray(-tagBytes));
   const record = decipher.update(ciphertext.subarray(0, -tagBytes));
   try {

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
+import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';

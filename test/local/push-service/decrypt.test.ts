@@ -21,17 +21,17 @@ function altered(change: (message: Buffer) => void): Buffer {
 function encryptRecord(record: string): Buffer {
   const { ecdh, publicKey, authSecret } = keys;
   const sender = createECDH('prime256v1');
-  const senderKey = sender.generateKeys();
+  const asPublic = sender.generateKeys();
   const salt = Buffer.alloc(16, 1);
   const derive = (key: Buffer, from: Buffer, info: string, length: number) =>
     Buffer.from(hkdfSync('sha256', key, from, Buffer.from(info, 'latin1'), length));
-  const keyInfo = Buffer.concat([publicKey, senderKey]).toString('latin1');
-  const secret = ecdh.computeSecret(senderKey);
-  const inputKey = derive(secret, authSecret, `WebPush: info\0${keyInfo}`, 32);
-  const contentKey = derive(inputKey, salt, 'Content-Encoding: aes128gcm\0', 16);
-  const nonce = derive(inputKey, salt, 'Content-Encoding: nonce\0', 12);
-  const cipher = createCipheriv('aes-128-gcm', contentKey, nonce);
-  const header = Buffer.concat([salt, Buffer.from([0, 0, 16, 0, 65]), senderKey]);
+  const keyInfo = Buffer.concat([publicKey, asPublic]).toString('latin1');
+  const secret = ecdh.computeSecret(asPublic);
+  const ikm = derive(secret, authSecret, `WebPush: info\0${keyInfo}`, 32);
+  const cek = derive(ikm, salt, 'Content-Encoding: aes128gcm\0', 16);
+  const nonce = derive(ikm, salt, 'Content-Encoding: nonce\0', 12);
+  const cipher = createCipheriv('aes-128-gcm', cek, nonce);
+  const header = Buffer.concat([salt, Buffer.from([0, 0, 16, 0, 65]), asPublic]);
   return Buffer.concat([header, cipher.update(record), cipher.final(), cipher.getAuthTag()]);
 }
 
