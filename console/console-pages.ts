@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isAllowedRequest, refusalText } from './allowed-request.ts';
 import { type ConsoleFile, consoleFiles } from './console-files.ts';
+import { isAllowedRequest, refusalText } from './host-and-origin.ts';
 import { referencePage } from './reference-page.ts';
 import { type ConsoleSettings, settingsPath } from './settings.ts';
 

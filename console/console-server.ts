@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isAllowedRequest } from './allowed-request.ts';
 import { type ConsoleResponse, consolePages, forbidden, jsonResponse } from './console-pages.ts';
 import { forward, isForwarded } from './forward.ts';
+import { isAllowedRequest } from './host-and-origin.ts';
 
 export interface ConsoleServer {
   /** `http://127.0.0.1:<port>`. */

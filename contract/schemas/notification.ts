@@ -3,7 +3,7 @@ import { failureReasonNames } from '../failure-reasons.ts';
 import { idempotencyKeyPattern } from '../formats.ts';
 import { limits } from '../limits.ts';
 import { count, object, text, userId, webUrl, wrong } from './fields.ts';
-import { sendCombinations, sendOptions } from './send-options.ts';
+import { sendCombinations, sendOptions } from './notification-options.ts';
 
 const content = {
   title: text(1, limits.titleLength),

@@ -5,7 +5,7 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest } from '../../console/allowed-request.ts';
+import { isAllowedRequest } from '../../console/host-and-origin.ts';
 import { closeServer } from '../close-server.ts';
 import { forward, relay } from './forward.ts';
 import { refusal, writeResponse } from './response.ts';

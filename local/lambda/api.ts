@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest, refusalText } from '../../console/allowed-request.ts';
+import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';

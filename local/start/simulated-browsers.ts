@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { isAllowedRequest } from '../../console/allowed-request.ts';
 import { type ConsolePages, forbidden, jsonResponse } from '../../console/console-pages.ts';
+import { isAllowedRequest } from '../../console/host-and-origin.ts';
 import { type ReceivedCount, simulatedBrowsersPath } from '../../console/settings.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/ids.ts';

@@ -1,4 +1,4 @@
-import type { CarillonClient, PushState } from '../client/carillon-client.ts';
+import type { CarillonClient, PushState } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
 import { attach, create } from './elements.ts';
 import { helpOf } from './help.ts';

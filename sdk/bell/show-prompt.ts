@@ -1,4 +1,4 @@
-import type { CarillonClient } from '../client/carillon-client.ts';
+import type { CarillonClient } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
 import { attach, create } from './elements.ts';
 import type { BellOptions } from './show-bell.ts';

@@ -6,8 +6,8 @@ import { deleteSubscription, type RetryPolicy, singleAttempt } from '../common/s
 import { deleteRegistration, readRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
-import type { CarillonClient } from './carillon-client.ts';
-import { interactive } from './interactive.ts';
+import type { CarillonClient } from './client-types.ts';
+import { interactivePolicy } from './interactive-policy.ts';
 import { type CarillonOptions, readOptions } from './options.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
 import { permissionDenied, subscribePage } from './subscribe-page.ts';
@@ -117,7 +117,7 @@ export function init(options: CarillonOptions): CarillonClient {
             project,
             subscription,
             await currentUserId(),
-            interactive,
+            interactivePolicy,
           );
         } catch (error) {
           if (earlier?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
@@ -138,7 +138,7 @@ export function init(options: CarillonOptions): CarillonClient {
         await deleteRegistration(scope);
         if (isCarillon) await current.unsubscribe();
         announce(scope, { name: 'change' });
-        await deleteSubscription(stored ?? project, endpoint, interactive);
+        await deleteSubscription(stored ?? project, endpoint, interactivePolicy);
         return true;
       });
     },
@@ -154,7 +154,7 @@ export function init(options: CarillonOptions): CarillonClient {
       await withLock(async () => {
         // Any other change is registered by init(), in the background.
         const stored = await readRegistration(scope);
-        if (stored?.userId !== (newUserId ?? undefined)) await refresh(interactive);
+        if (stored?.userId !== (newUserId ?? undefined)) await refresh(interactivePolicy);
       });
     },
   };

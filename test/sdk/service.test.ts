@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { interactive } from '../../sdk/client/interactive.ts';
+import { interactivePolicy } from '../../sdk/client/interactive-policy.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,
@@ -44,7 +44,7 @@ async function startService(...responses: readonly RequestListener[]) {
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
   let waitedMs = 0;
   const policy: RetryPolicy = {
-    ...interactive,
+    ...interactivePolicy,
     now: () => Date.now() + waitedMs,
     wait: async (ms) => {
       waits.push(ms);

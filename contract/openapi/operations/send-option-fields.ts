@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import type { sendOptions } from '../../schemas/send-options.ts';
+import type { sendOptions } from '../../schemas/notification-options.ts';
 import type { Fact, Fields } from '../described.ts';
 
 /** @param url makes the fact of a URL from what it is used for. */

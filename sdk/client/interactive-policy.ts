@@ -2,7 +2,7 @@ import { CarillonError, errorOf } from '../common/error.ts';
 import { type RetryPolicy, singleAttempt } from '../common/service.ts';
 
 /** While a person waits. There is time for two retries after quick failures: the third pause is longer. */
-export const interactive: RetryPolicy = {
+export const interactivePolicy: RetryPolicy = {
   ...singleAttempt,
   isRetried: true,
   errorOf: ({ origin, response, cause }) => {

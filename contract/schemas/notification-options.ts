@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { limits } from '../limits.ts';
 import { text, webUrl } from './fields.ts';
 
-/** How a notification is transported and shown: the optional fields of send besides its content. */
+/** The optional fields of a notification that say how it is transported and shown. */
 
 const flag = z.boolean({ error: 'must be true or false' });
 
