@@ -20,8 +20,8 @@ export const pushMetrics = {
   unreached: 'SubscribersUnreached',
   /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
   interrupted: 'PushesInterrupted',
-  /** Shares that Lambda refused to start, because too many functions were running. */
-  invocationsRefused: 'InvocationsRefused',
+  /** Shares whose invocations Lambda throttled, because too many functions were running. */
+  invocationsThrottled: 'InvocationsThrottled',
   /** Times that the counts of a share, or the cancellation of a send, could not be stored. */
   resultsNotStored: 'ResultsNotStored',
 } as const;

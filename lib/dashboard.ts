@@ -49,7 +49,7 @@ export class Dashboard extends Construct {
               'vapidRefused',
               'unreached',
               'interrupted',
-              'invocationsRefused',
+              'invocationsThrottled',
               'resultsNotStored',
             ].map(metricOf),
             pushes.disagreements(),

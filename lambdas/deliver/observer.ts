@@ -15,8 +15,8 @@ export interface Observer {
   delivered(share: Share, outcome: { result: ShareResult; error?: unknown }): void;
   /** Pushes of a share to one push service failed. */
   failed(share: Share, pushService: string, failures: Failures): void;
-  /** Lambda refused to invoke deliver for this share, also after repetitions. */
-  refused(share: Share): void;
+  /** Lambda throttled the invocations of deliver for this share, also after repetitions. */
+  throttled(share: Share): void;
   /** Counts could not be stored, also after repetitions. */
   recordFailed(share: Share, error: unknown): void;
   /** An error of the code that pushes. */
@@ -71,9 +71,9 @@ export function observer(
       }
     },
 
-    refused(share) {
-      publish(share, { invocationsRefused: 1 });
-      logger.warn('invocation refused', { ...logged(share), first_tally: share.firstTally });
+    throttled(share) {
+      publish(share, { invocationsThrottled: 1 });
+      logger.warn('invocation throttled', { ...logged(share), first_tally: share.firstTally });
     },
 
     recordFailed(share, error) {

@@ -105,7 +105,7 @@ function kindOf(
   { statusCode = 0, headers }: IncomingMessage,
   type: 'sync' | 'async',
 ): InvocationOutcome['kind'] {
-  if (statusCode === 429) return 'refused';
+  if (statusCode === 429) return 'throttled';
   if (statusCode < 200 || statusCode > 299) return 'unknown';
   if (type === 'async') return 'accepted';
   return headers['x-amz-function-error'] === undefined ? 'result' : 'died';

@@ -11,7 +11,7 @@ export type InvocationOutcome =
   /** An asynchronous invocation is queued. */
   | { readonly kind: 'accepted' }
   /** Lambda runs as many functions as it may. */
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'throttled' }
   /** The function ended without a response. */
   | { readonly kind: 'died' }
   /** The response was lost, or another invocation has the share: it may still be in progress. */
@@ -26,8 +26,8 @@ export interface RunParts extends ShareParts {
   readonly random: () => number;
 }
 
-/** Ms for which a refused invocation is repeated, and the longest wait before the first repetition. */
-const refusalMs = 3000;
+/** Ms for which a throttled invocation is repeated, and the longest wait before the first repetition. */
+const repeatThrottledMs = 3000;
 const firstWaitMs = 100;
 /** Ms between two looks at a share that another function may still be delivering. */
 const pollMs = 500;
@@ -82,7 +82,7 @@ export async function runShares(
 }
 
 /**
- * Hands all shares to functions that run when this one has returned. What Lambda refuses is delivered
+ * Hands all shares to functions that run when this one has returned. What Lambda throttles is delivered
  * here until the deadline.
  */
 export async function startShares(
@@ -96,7 +96,7 @@ export async function startShares(
   const results: ShareResult[] = [];
   let isStarted = false;
   for (const [index, { kind }] of (await Promise.all(invoked)).entries()) {
-    if (kind !== 'refused') isStarted = true;
+    if (kind !== 'throttled') isStarted = true;
     if (kind === 'accepted') continue;
     const share = { ...shares[index]!, deadline };
     const outcome = await deliverShare(parts, project, share, invocation);
@@ -158,12 +158,12 @@ async function invokeUntilAccepted(
     if (outcome.kind === 'unknown') mayBeQueued = true;
     // An asynchronous share that is invoked twice is still delivered once.
     const isRepeated =
-      outcome.kind === 'refused' || (type === 'async' && outcome.kind === 'unknown');
+      outcome.kind === 'throttled' || (type === 'async' && outcome.kind === 'unknown');
     if (!isRepeated) return outcome;
     const waitMs = longestMs * (0.5 + random() / 2);
     const now = clock().getTime();
-    if (now + waitMs > Math.min(startedAt + refusalMs, endsAt)) {
-      observe.refused(share);
+    if (now + waitMs > Math.min(startedAt + repeatThrottledMs, endsAt)) {
+      observe.throttled(share);
       return mayBeQueued ? { kind: 'unknown' } : outcome;
     }
     await sleep(waitMs);

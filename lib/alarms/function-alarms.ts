@@ -58,7 +58,7 @@ export function functionAlarms({
       metric: sum(Object.values(endpoints).map((fn) => fn.metricThrottles())),
       threshold: 1,
       periods: twoOfThree,
-      description: 'Lambda refuses requests, because the account runs too many functions.',
+      description: 'Lambda throttles invocations, because the account runs too many functions.',
     },
     AccountConcurrency: {
       severity: 'warning',

@@ -105,14 +105,14 @@ const ofSend: readonly Mutation[] = [
 const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
-    description: '"maybe queued" is taken as refused',
+    description: '"maybe queued" is taken as throttled',
     from: "return mayBeQueued ? { kind: 'unknown' } : outcome;",
     to: 'return outcome;',
   },
   {
     file: runShares,
-    description: 'a refused invocation is not repeated',
-    from: "outcome.kind === 'refused' || (type",
+    description: 'a throttled invocation is not repeated',
+    from: "outcome.kind === 'throttled' || (type",
     to: 'false || (type',
   },
   {
@@ -147,7 +147,7 @@ const ofRunShares: readonly Mutation[] = [
   },
   {
     file: runShares,
-    description: 'a refused asynchronous share is delivered here without a deadline',
+    description: 'a throttled asynchronous share is delivered here without a deadline',
     from: '{ ...shares[index]!, deadline }',
     to: 'shares[index]!',
   },
@@ -160,7 +160,7 @@ const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
     description: 'an asynchronous send with an accepted share does not count as started',
-    from: "    if (kind !== 'refused') isStarted = true;\n",
+    from: "    if (kind !== 'throttled') isStarted = true;\n",
     to: '',
   },
 ].map((mutation) => ({ ...mutation, tests: sendTests('run-shares') }));

@@ -23,7 +23,7 @@ export const highestRates = {
   'crash while pushing': 0.1,
   /** Send starts so late that no time is left for it. */
   'late start': 0.5,
-  'refused invocation': 0.7,
+  'throttled invocation': 0.7,
   'lost invocation': 0.3,
   'lost invocation response': 0.5,
   'connection broken before the invocation': 0.3,

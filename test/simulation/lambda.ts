@@ -55,9 +55,9 @@ export class SimulatedLambda {
           /** As the functions' own invoker: a connection that breaks is replaced once. */
           const post = (isRepetition: boolean): void => {
             if (signal.aborted || run.crashes('crash before a call', what)) return;
-            if (faults.occurs('refused invocation')) {
+            if (faults.occurs('throttled invocation')) {
               loseResponse();
-              const kind = isRepetition ? 'unknown' : 'refused';
+              const kind = isRepetition ? 'unknown' : 'throttled';
               run.after(back(), () => settle({ kind }));
               return;
             }

@@ -150,7 +150,7 @@ export function recordedShareParts(
       ...silentObserver,
       delivered: () => calls.push('observe'),
       failed: (_, pushService) => calls.push(`failed at ${pushService}`),
-      refused: ({ firstTally }) => calls.push(`refused ${firstTally}`),
+      throttled: ({ firstTally }) => calls.push(`throttled ${firstTally}`),
       recordFailed: (_, error) => calls.push(`not recorded: ${(error as Error).message}`),
       sent: (_, { unreached, failures: { interrupted = 0 } }) =>
         calls.push(`sent, ${unreached} unreached, ${interrupted} interrupted`),

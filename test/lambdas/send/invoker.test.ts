@@ -113,7 +113,7 @@ test('the result is that of the function', async () => {
 });
 
 test.each<[string, Response | undefined, string]>([
-  ['429', { status: 429 }, 'refused'],
+  ['429', { status: 429 }, 'throttled'],
   ['500', { status: 500 }, 'unknown'],
   ['403', { status: 403 }, 'unknown'],
   ['none', undefined, 'unknown'],
@@ -132,7 +132,7 @@ test.each<[string, Response | undefined, string]>([
 
 test.each([
   [202, 'accepted'],
-  [429, 'refused'],
+  [429, 'throttled'],
   [500, 'unknown'],
 ])('an asynchronous invocation with the status %i is %s', async (status, kind) => {
   response = { status };
@@ -165,7 +165,7 @@ describe('a connection that breaks before the response', () => {
   test.each<[string, Response]>([
     ['does nothing', { status: 200, body: JSON.stringify({ result: incomplete }) }],
     ['dies', { status: 200, headers: { 'x-amz-function-error': 'Unhandled' }, body: '{}' }],
-    ['is refused', { status: 429 }],
+    ['is throttled', { status: 429 }],
   ])('has an unknown outcome if the second invocation %s', async (_, given) => {
     response = given;
     respond = breakFirst;

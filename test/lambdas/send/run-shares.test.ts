@@ -66,7 +66,7 @@ function run({ parts, time }: ReturnType<typeof setUp>, by = invocation) {
 }
 
 const delivered = { ...noCounts, attempted: 3, delivered: 3, isComplete: true };
-const refused = async () => ({ kind: 'refused' }) as const;
+const throttled = async () => ({ kind: 'throttled' }) as const;
 
 describe('shares for a caller who waits', () => {
   test('are delivered at the same time: the first one here, the others in functions', async () => {
@@ -90,19 +90,20 @@ describe('shares for a caller who waits', () => {
   });
 });
 
-describe('a refused invocation', () => {
+describe('a throttled invocation', () => {
   test('is repeated with growing pauses', async () => {
     const setup = setUp(
-      (working) => (one, type, attempt) => (attempt < 4 ? refused() : working(one, type, attempt)),
+      (working) => (one, type, attempt) =>
+        attempt < 4 ? throttled() : working(one, type, attempt),
     );
     expect((await run(setup))?.results).toEqual([delivered, delivered, delivered]);
     const times = setup.invoked.filter(({ tally }) => tally === 1).map(({ at }) => at);
     expect(times).toEqual([0, 75, 225, 525]);
-    expect(setup.calls).not.toContain('refused 1');
+    expect(setup.calls).not.toContain('throttled 1');
   });
 
   test('is given up within 3 s, and its share is delivered here', async () => {
-    const setup = setUp(() => refused);
+    const setup = setUp(() => throttled);
     const outcome = await run(setup);
     expect(outcome).toEqual({
       results: [delivered, delivered, delivered],
@@ -110,12 +111,12 @@ describe('a refused invocation', () => {
       isUnknown: false,
     });
     expect(setup.pushed()).toEqual(everyone);
-    expect(setup.calls).toEqual(expect.arrayContaining(['refused 1', 'refused 2']));
+    expect(setup.calls).toEqual(expect.arrayContaining(['throttled 1', 'throttled 2']));
     expect(Math.max(...setup.invoked.map(({ at }) => at))).toBeLessThanOrEqual(3000);
   });
 
   test('leaves subscribers unreached where the time ends', async () => {
-    const setup = setUp(() => refused);
+    const setup = setUp(() => throttled);
     await setup.time.until(setup.time.sleep(21_500));
     const outcome = await run(setup);
     expect(
@@ -242,7 +243,7 @@ describe('shares for a caller who does not wait', () => {
     expect(setup.pushed()).toEqual([]);
   });
 
-  test.each(['refused', 'unknown'] as const)('are invoked again if that is %s', async (kind) => {
+  test.each(['throttled', 'unknown'] as const)('are invoked again if that is %s', async (kind) => {
     const setup = setUp(
       (working) => async (one, type, attempt) =>
         attempt === 1 ? { kind } : working(one, type, attempt),
@@ -252,9 +253,9 @@ describe('shares for a caller who does not wait', () => {
     expect(setup.pushed()).toEqual([]);
   });
 
-  test('count as started if an invocation may be queued, although Lambda refuses the next', async () => {
+  test('count as started if an invocation may be queued, although Lambda throttles the next', async () => {
     const setup = setUp(() => async (_, __, attempt) => ({
-      kind: attempt === 1 ? 'unknown' : 'refused',
+      kind: attempt === 1 ? 'unknown' : 'throttled',
     }));
     const everyone = () => Promise.reject(new Error('throttled'));
     const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
@@ -262,16 +263,16 @@ describe('shares for a caller who does not wait', () => {
     expect(setup.pushed()).toEqual([]);
   });
 
-  test('are delivered here until the deadline if Lambda refuses them', async () => {
+  test('are delivered here until the deadline if Lambda throttles them', async () => {
     const setup = setUp(
       (working) => (one, type, attempt) =>
-        one.firstTally === 1 ? refused() : working(one, type, attempt),
+        one.firstTally === 1 ? throttled() : working(one, type, attempt),
     );
     const { isStarted, results } = await start(setup);
     expect(isStarted).toBe(true);
     expect(results).toMatchObject([{ attempted: 3, isComplete: true }]);
     expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
     expect(setup.chunks[0]).toMatchObject(deadline);
-    expect(setup.calls).toContain('refused 1');
+    expect(setup.calls).toContain('throttled 1');
   });
 });

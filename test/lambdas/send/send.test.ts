@@ -286,7 +286,7 @@ describe('an asynchronous send', () => {
   });
 
   test('that no function takes, and of which nobody can be read, is cancelled', async () => {
-    const setup = recordedParts({ invoker: { invoke: async () => ({ kind: 'refused' }) } });
+    const setup = recordedParts({ invoker: { invoke: async () => ({ kind: 'throttled' }) } });
     const everyone = () => Promise.reject(new Error('throttled'));
     const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
     await expect(sendWith({ ...setup, parts }, { respondAsync: true })).rejects.toMatchObject({

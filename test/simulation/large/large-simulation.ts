@@ -120,7 +120,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   const invoker: ShareInvoker = {
     async invoke(share, type) {
       await passed(random.latency(model.invokeLatency.value / 1.6, 300));
-      if (type === 'sync' && running >= concurrency) return { kind: 'refused' };
+      if (type === 'sync' && running >= concurrency) return { kind: 'throttled' };
       if (type === 'async') {
         void runQueued(share);
         return { kind: 'accepted' };
