@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { secretKeyPattern } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
-import { beforeTimeout } from './before-timeout.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** Dummy digest, so that an unknown project takes the same comparison. */
 const dummyDigest = Buffer.alloc(32);
@@ -17,13 +17,13 @@ const dummyDigest = Buffer.alloc(32);
 export function authenticate<Found extends Project>(
   find: FindProject<Found>,
   clock: () => Date,
-): Middleware<{ ids: PathIds; project?: Found }> {
+): Middleware<{ ids: PathIds; project?: Found } & TimeLimit> {
   return {
-    before: async ({ event, context }) => {
+    before: async ({ event }) => {
       const { projectId } = event.ids;
       const key = bearerToken(event.headers.authorization);
       if (key === undefined || projectId === undefined) return;
-      const project = await find(projectId, beforeTimeout(event.requestContext, context));
+      const project = await find(projectId, event.signal);
       const digest = createHash('sha256').update(key).digest();
       const { secretKeyHash, previousKey } = project ?? {};
       const isCurrent = matches(digest, secretKeyHash);

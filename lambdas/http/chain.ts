@@ -10,6 +10,7 @@ import { pathIds } from './path-ids.ts';
 import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type OriginSecret, throughProxy } from './through-proxy.ts';
+import { timeLimit } from './time-limit.ts';
 
 /**
  * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
@@ -44,6 +45,7 @@ export function browserChain(settings: ChainSettings<'browser'>) {
     .use(throughProxy(originSecret))
     .use(cors(route))
     .use(errorResponses())
+    .use(timeLimit())
     .use(pathIds())
     .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(findProject(projects.find))
@@ -60,6 +62,7 @@ export function ownerChain<Found extends Project>(settings: ChainSettings<'owner
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(errorResponses())
+    .use(timeLimit())
     .use(pathIds())
     .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(authenticate(projects.find, clock))

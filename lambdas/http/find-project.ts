@@ -1,8 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import { beforeTimeout } from './before-timeout.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export type FindProject<Found extends Project = Project> = (
   projectId: string,
@@ -13,12 +13,14 @@ export type FindProject<Found extends Project = Project> = (
  * Finds the project that the path names. {@link requireProject} refuses the request if there is
  * none, after it has been counted.
  */
-export function findProject(find: FindProject): Middleware<{ ids: PathIds; project?: Project }> {
+export function findProject(
+  find: FindProject,
+): Middleware<{ ids: PathIds; project?: Project } & TimeLimit> {
   return {
-    before: async ({ event, context }) => {
+    before: async ({ event }) => {
       const { projectId } = event.ids;
       if (projectId === undefined) return;
-      const project = await find(projectId, beforeTimeout(event.requestContext, context));
+      const project = await find(projectId, event.signal);
       if (project !== undefined) event.project = project;
     },
   };

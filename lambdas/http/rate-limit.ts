@@ -1,10 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
-import { beforeTimeout } from './before-timeout.ts';
 import { countedAddress } from './client-address.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** Counts requests by address, project and action. */
 export interface RequestCounter {
@@ -53,9 +53,9 @@ export function rateLimit(
   action: RouteName,
   perMinute: number,
   counter: RequestCounter,
-): Middleware<{ ids: PathIds; project?: Project }> {
+): Middleware<{ ids: PathIds; project?: Project } & TimeLimit> {
   return {
-    before: async ({ event, context }) => {
+    before: async ({ event }) => {
       const { projectId } = event.ids;
       // Without a valid id the request is refused later without any call.
       if (projectId === undefined) return;
@@ -63,8 +63,7 @@ export function rateLimit(
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
       const counted = { projectId: event.project ? projectId : unproven, action, address };
-      const signal = beforeTimeout(event.requestContext, context);
-      expectWithin(limit, await counter.count(counted, limit, signal));
+      expectWithin(limit, await counter.count(counted, limit, event.signal));
     },
   };
 }

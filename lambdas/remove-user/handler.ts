@@ -1,6 +1,5 @@
 import { routes } from '../../contract/routes.ts';
 import { userSchema } from '../../contract/schemas/user.ts';
-import { beforeTimeout } from '../http/before-timeout.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -26,9 +25,8 @@ export const handler = ownerChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
 })
   .use(query(userSchema))
-  .handler(async ({ project, input, requestContext }, context) => {
+  .handler(async ({ project, input, signal }) => {
     const { userId } = input;
-    const signal = beforeTimeout(requestContext, context);
     const removed = await users.remove(subscriptions, project.projectId, userId, signal);
     return respond(200, { removed });
   });

@@ -4,7 +4,6 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import { type SendRequest, sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
 import { shareParts, shareVariables } from '../deliver/share-parts.ts';
-import { beforeTimeout } from '../http/before-timeout.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -65,14 +64,13 @@ async function audienceOf(
 export const handler = ownerChain({ ...settings, projects })
   .use(jsonBody(sendSchema, limits.bodyBytes.send))
   .use(idempotencyKey())
-  .handler(async (event, context) => {
-    const { project, input: request, idempotencyKey, requestContext } = event;
+  .handler(async (event) => {
+    const { project, input: request, idempotencyKey, requestContext, signal } = event;
     const baseUrl = environment.PUBLIC_BASE_URL;
     const { requestId, timeEpoch } = requestContext;
     // The gateway's clock may be ahead.
     const startedAt = new Date(Math.min(timeEpoch, Date.now()));
     const respondAsync = prefersAsync(event);
-    const signal = beforeTimeout(requestContext, context);
     const audience = await audienceOf(project.projectId, request, signal);
     const call = { request, audience, idempotencyKey, respondAsync, baseUrl, requestId, startedAt };
     const outcome = await send(parts, project, call);

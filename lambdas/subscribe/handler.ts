@@ -1,7 +1,6 @@
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
-import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -30,9 +29,8 @@ export const handler = browserChain({
   projects,
 })
   .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
-  .handler(async ({ project, input, requestContext }, context) => {
+  .handler(async ({ project, input, signal }) => {
     const cap = environment.SUBSCRIBER_CAP;
-    const signal = beforeTimeout(requestContext, context);
     await subscribe({ subscriptions, projects }, project, input, cap, signal);
     return respond(201, { ok: true });
   });

@@ -1,7 +1,6 @@
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { type EventType, tallySchema, trackSchema } from '../../contract/schemas/event.ts';
-import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import type { Logged } from '../http/request-log.ts';
@@ -22,9 +21,8 @@ export const handler = browserChain({
   // A browser sends text/plain without a preflight request.
   .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))
   .use(logEventType())
-  .handler(async (event, context) => {
-    const { project, ids, input, requestContext } = event;
-    const signal = beforeTimeout(requestContext, context);
+  .handler(async (event) => {
+    const { project, ids, input, signal } = event;
     const tally = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
     await track(tallies, project, ids.notificationId, tally, input.type, signal);
     return respond(200, { ok: true });

@@ -1,6 +1,5 @@
 import { routes } from '../../contract/routes.ts';
 import { unsubscribeSchema } from '../../contract/schemas/subscription.ts';
-import { beforeTimeout } from '../http/before-timeout.ts';
 import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -24,8 +23,7 @@ export const handler = browserChain({
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
 })
   .use(query(unsubscribeSchema))
-  .handler(async ({ project, input, requestContext }, context) => {
-    const signal = beforeTimeout(requestContext, context);
+  .handler(async ({ project, input, signal }) => {
     // Idempotent: an unknown endpoint also returns 200.
     await subscriptions.remove(project.projectId, input.endpoint.href, signal);
     return respond(200, { ok: true });
