@@ -47,14 +47,16 @@ export interface EndedShare {
  * Pushes a notification to one share of its audience. Before the recipients of a chunk are pushed to, it
  * records in the share's first tally that they are about to be. If the function dies, its share can
  * therefore be resumed after that chunk, and no subscriber is pushed to twice.
+ * @param projectReadAt epoch ms. Default: just now.
  */
 export async function deliverShare(
   parts: ShareParts,
   project: SigningProject,
   share: Share,
   invocation: Invocation,
+  projectReadAt = parts.clock().getTime(),
 ): Promise<ShareOutcome> {
-  return new ShareDelivery(parts, project, share, invocation).run();
+  return new ShareDelivery(parts, project, projectReadAt, share, invocation).run();
 }
 
 class ShareDelivery {
@@ -72,12 +74,18 @@ class ShareDelivery {
   /** Stops what repeats itself while pushes continue. */
   readonly #pushed = new AbortController();
 
-  constructor(parts: ShareParts, project: SigningProject, share: Share, invocation: Invocation) {
+  constructor(
+    parts: ShareParts,
+    project: SigningProject,
+    projectReadAt: number,
+    share: Share,
+    invocation: Invocation,
+  ) {
     const { tallies, clock } = parts;
     const soFar = () => this.#pusher?.soFar() ?? noCounts;
     this.#parts = parts;
     this.#project = project;
-    this.#projectReadAt = clock().getTime();
+    this.#projectReadAt = projectReadAt;
     this.#share = share;
     this.#invocation = invocation;
     this.#progress = new ShareProgress({ tallies, clock, soFar }, share, invocation);

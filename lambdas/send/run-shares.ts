@@ -1,6 +1,11 @@
 import type { SigningProject } from '../../contract/project.ts';
 import type { Share, ShareResult } from '../../contract/share.ts';
-import { deliverShare, type EndedShare, type ShareParts } from '../deliver/deliver-share.ts';
+import {
+  deliverShare,
+  type EndedShare,
+  type ShareOutcome,
+  type ShareParts,
+} from '../deliver/deliver-share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
 import { storedResult } from '../results/results.ts';
 import type { Tally } from '../store/tallies.ts';
@@ -64,6 +69,7 @@ export async function runShares(
   shares: readonly Share[],
   invocation: Invocation,
 ): Promise<SharesOutcome | undefined> {
+  const projectReadAt = parts.clock().getTime();
   const [firstShare, ...others] = shares;
   const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
   const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', delivering));
@@ -72,7 +78,12 @@ export async function runShares(
   const outcomes: RecoveredShare[] = [first];
   for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
     if (outcome.kind === 'result') outcomes.push(outcome);
-    else outcomes.push(await recover(parts, project, others[index]!, delivering, outcome.kind));
+    else {
+      const share = others[index]!;
+      // The share's claim prevents that a subscriber is pushed to twice.
+      const here = await deliverShare(parts, project, share, delivering, projectReadAt);
+      outcomes.push(await recover(parts, here, share, delivering, outcome.kind));
+    }
   }
   return {
     results: outcomes.map(({ result }) => result),
@@ -92,6 +103,7 @@ export async function startShares(
   deadline: NonNullable<Share['deadline']>,
   invocation: Invocation,
 ): Promise<StartedShares> {
+  const projectReadAt = parts.clock().getTime();
   const invoked = shares.map((share) => invokeUntilAccepted(parts, share, 'async', invocation));
   const results: ShareResult[] = [];
   let isStarted = false;
@@ -99,24 +111,25 @@ export async function startShares(
     if (kind !== 'throttled') isStarted = true;
     if (kind === 'accepted') continue;
     const share = { ...shares[index]!, deadline };
-    const outcome = await deliverShare(parts, project, share, invocation);
+    const outcome = await deliverShare(parts, project, share, invocation, projectReadAt);
     if (outcome.kind === 'ended') results.push(outcome.result);
     if (outcome.kind !== 'ended' || hasBegun(outcome)) isStarted = true;
   }
   return { isStarted, results };
 }
 
-/** Delivers a share whose invocation gave no result, or reads what that invocation has stored. */
+/**
+ * The result of a share whose invocation gave none, and that was then delivered here; or what that
+ * invocation has stored.
+ */
 async function recover(
   parts: RunParts,
-  project: SigningProject,
+  outcome: ShareOutcome,
   share: Share,
   delivering: Invocation,
   kind: InvocationOutcome['kind'],
 ): Promise<RecoveredShare> {
   const { tallies, clock, sleep, abortAfter, observe } = parts;
-  // The share's claim prevents that a subscriber is pushed to twice.
-  const outcome = await deliverShare(parts, project, share, delivering);
   if (outcome.kind === 'ended' && hasBegun(outcome)) return outcome;
   const error = outcome.kind === 'ended' ? outcome.error : undefined;
   // Another invocation may have the share.

@@ -124,8 +124,20 @@ const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
     description: 'the share before the failed one is recovered',
-    from: 'recover(parts, project, others[index]!',
-    to: 'recover(parts, project, shares[index]!',
+    from: 'others[index]!',
+    to: 'shares[index]!',
+  },
+  {
+    file: runShares,
+    description: 'a throttled share is delivered to a later project of the same id',
+    from: 'share, delivering, projectReadAt)',
+    to: 'share, delivering)',
+  },
+  {
+    file: runShares,
+    description: 'a throttled asynchronous share is delivered to a later project of the same id',
+    from: 'share, invocation, projectReadAt)',
+    to: 'share, invocation)',
   },
   {
     file: runShares,

@@ -228,6 +228,25 @@ describe('a lost response', () => {
   });
 });
 
+describe('shares that Lambda throttles for seconds', () => {
+  // A later project of the same id may have other subscribers by then.
+  const successor = { ...project, createdAt: '2026-11-20T12:00:01.000Z' };
+  const allRefused = () => setUp(() => throttled, { projects: { refresh: async () => successor } });
+
+  test('are not delivered to another project of the same id, for a caller who waits', async () => {
+    const setup = allRefused();
+    await run(setup);
+    expect(setup.pushed()).toEqual(['/0', '/1', '/2']);
+  });
+
+  test('are not delivered to another project of the same id, for one who does not', async () => {
+    const setup = allRefused();
+    const deadline = shares[0]!.deadline!;
+    await setup.time.until(startShares(setup.parts, project, shares, deadline, invocation));
+    expect(setup.pushed()).toEqual([]);
+  });
+});
+
 describe('shares for a caller who does not wait', () => {
   const deadline = { lastPushAt: startMs + 22_000, endAt: startMs + 25_000 };
   const unlimited = shares.map((one) => ({ ...one, deadline: undefined }));
