@@ -27,8 +27,8 @@ export const pushMetrics = {
 } as const;
 
 /**
- * Events of browsers. CloudWatch counts the log lines of track, so that an event costs no line of its
- * own. These metrics have no dimension: log lines do not contain the stack's name.
+ * Events of browsers. CloudWatch adds up what the log lines of track count, so that an event costs no line of
+ * its own. These metrics have no dimension: log lines do not contain the stack's name.
  */
 export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } as const;
 

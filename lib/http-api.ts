@@ -45,21 +45,18 @@ const measuredRoute: Route = routes.send;
 /** The throttle of a path's preflights. The service worker's events need none. */
 const preflightsPerSecond = 500;
 
-// The route, not the path: the ids in a path are enough to send beacons, and the query of
-// unsubscribe contains an endpoint. No caller address, because API Gateway cannot shorten it. The
-// functions log the caller's network under the same request id.
-const accessLogLine = {
-  requestId: '$context.requestId',
-  time: '$context.requestTime',
-  route: '$context.routeKey',
-  protocol: '$context.protocol',
-  status: '$context.status',
-  responseLength: '$context.responseLength',
-  responseLatency: '$context.responseLatency',
-  integrationLatency: '$context.integrationLatency',
-  integrationError: '$context.integration.error',
-  error: '$context.error.responseType',
-};
+/**
+ * A line of the access log: values without names, because every byte is paid for with each request. The route, not
+ * the path: the ids in a path are enough to send beacons, and the query of unsubscribe contains an endpoint. No
+ * caller address, because API Gateway cannot shorten it. The functions log the caller's network under the same
+ * request id.
+ */
+export const accessLog = {
+  format:
+    '$context.requestId $context.status $context.responseLatency $context.error.responseType [$context.routeKey] $context.integration.error',
+  /** Their names in queries. */
+  fields: ['request_id', 'status', 'ms', 'error', 'route', 'integration_error'],
+} as const;
 
 export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
@@ -103,7 +100,7 @@ export class HttpApi extends Construct {
       ...(props.customDomain && { domainMapping: { domainName: props.customDomain.domain } }),
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(this.accessLog),
-        format: AccessLogFormat.custom(JSON.stringify(accessLogLine)),
+        format: AccessLogFormat.custom(accessLog.format),
       },
     });
 

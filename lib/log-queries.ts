@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {
   /** Of the functions that push. */
@@ -43,7 +44,8 @@ export class LogQueries extends Construct {
       'Responses by route and status',
       [access],
       [
-        'stats count(*) as responses, max(responseLatency) as longest_ms by route, status',
+        `parse @message "${accessLog.format.replace(/\$[\w.]+/g, '*')}" as ${accessLog.fields.join(', ')}`,
+        'stats count(*) as responses, max(ms) as longest_ms by route, status',
         'sort responses desc',
       ],
     );
@@ -55,7 +57,9 @@ export class LogQueries extends Construct {
     ]);
     this.query('Busiest networks and projects', functions, [
       "filter message = 'request'",
-      'stats count(*) as requests by network, project_id, service',
+      // Lines of track count events, and have network and project of the last one.
+      'fields greatest(coalesce(shown, 0) + coalesce(clicked, 0), 1) as requests_of_line',
+      'stats sum(requests_of_line) as requests by network, project_id, service',
       'sort requests desc',
       'limit 20',
     ]);

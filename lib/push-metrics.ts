@@ -22,14 +22,12 @@ export class PushMetrics extends Construct {
     fn.addEnvironment('POWERTOOLS_SERVICE_NAME', this.service);
   }
 
-  /** Counts the events in the log of track. */
-  countEvents(track: lambda.Function): void {
+  /** Adds up the events in the log of track: a line counts those since the line before. */
+  countEvents({ logGroup }: lambda.Function): void {
     for (const [event, metricName] of Object.entries(eventMetrics)) {
-      const filterPattern = logs.FilterPattern.all(
-        logs.FilterPattern.stringValue('$.event', '=', event),
-        logs.FilterPattern.numberValue('$.status', '=', 200),
-      );
-      this.countLines(metricName, { logGroup: track.logGroup, filterPattern, metricName });
+      const metricValue = `$.${event}`;
+      const filterPattern = logs.FilterPattern.numberValue(metricValue, '>', 0);
+      this.countLines(metricName, { logGroup, filterPattern, metricName, metricValue });
     }
   }
 
@@ -38,7 +36,8 @@ export class PushMetrics extends Construct {
     const { message, metric: metricName } = disagreement;
     const filterPattern = logs.FilterPattern.stringValue('$.message', '=', message);
     for (const { logGroup, node } of functions) {
-      this.countLines(metricName + node.id, { logGroup, filterPattern, metricName });
+      const counted = { logGroup, filterPattern, metricName, metricValue: '1' };
+      this.countLines(metricName + node.id, counted);
     }
   }
 
@@ -60,12 +59,8 @@ export class PushMetrics extends Construct {
     return this.countedMetric(disagreement.metric, disagreement.message);
   }
 
-  private countLines(
-    id: string,
-    counted: Pick<logs.MetricFilterProps, 'logGroup' | 'filterPattern' | 'metricName'>,
-  ): void {
-    const metricNamespace = logNamespace(this.service);
-    new logs.MetricFilter(this, id, { ...counted, metricNamespace, metricValue: '1' });
+  private countLines(id: string, counted: Omit<logs.MetricFilterProps, 'metricNamespace'>): void {
+    new logs.MetricFilter(this, id, { ...counted, metricNamespace: logNamespace(this.service) });
   }
 
   private countedMetric(metricName: string, label: string): cloudwatch.Metric {

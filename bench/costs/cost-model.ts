@@ -5,6 +5,7 @@ import { divide } from '../../lambdas/send/divide.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { type ItemSizes, queryUnits, totalUnits, type Units } from './capacity.ts';
 import { databaseCalls, removals } from './database-calls.ts';
+import { logBytes } from './log-bytes.ts';
 import { bytesPerGb, prices } from './prices.ts';
 
 /** What the costs depend on besides the prices. */
@@ -14,7 +15,7 @@ export interface Inputs {
   /** Of the push message, as JSON. */
   readonly messageBytes: number;
   /** Of the functions, in MB. */
-  readonly memory: { readonly small: number; readonly send: number };
+  readonly memory: { readonly small: number; readonly track: number; readonly send: number };
   /** Metrics of all alarms. One composite alarm comes with them. */
   readonly alarmMetrics: number;
   /** The setting `pushesPerSecond`. */
@@ -35,8 +36,8 @@ export interface Cost {
 export const seconds = {
   /** Starting it, which is billed too. Assumed: 200 ms of Lambda, and `npm run bench:cold` on a slower vCPU. */
   coldStart: 0.35,
-  /** An event or a subscription: two or three calls to DynamoDB at 5 ms each. */
-  request: 0.02,
+  /** A subscription: three calls to DynamoDB at 5 ms each. */
+  subscription: 0.02,
   preflight: 0.003,
   /** A send to one subscriber: six calls to DynamoDB, and a push with a new connection. */
   targetedSend: 0.3,
@@ -46,21 +47,22 @@ export const seconds = {
   asyncSend: 0.5,
 } as const;
 
-/** Bytes of log lines, as the local stack and AWS write them, each with the 26 that CloudWatch adds. */
-const logBytes = {
-  /** Lambda's START, END and REPORT. */
-  invocation: 290 + 3 * 26,
-  /** The function's line for a request. */
-  request: 337 + 26,
-  /** What the line of an event has besides. */
-  event: 18,
-  /** API Gateway's line for a request. */
-  access: 380 + 26,
-  /** The delivery of a share: its line, and its metrics. */
-  delivery: 1110 + 2 * 26,
-} as const;
+/** Lambda gives a function this share of a vCPU. */
+const vCpus = (memoryMb: number) => memoryMb / 1769;
 
-const httpRequestLogBytes = logBytes.invocation + logBytes.request + logBytes.access;
+/**
+ * An event: its calls to DynamoDB, at 5 ms each, and 2 ms of a vCPU. That is what the local stack takes on a processor
+ * of docs/performance.md, busy with other work.
+ */
+export const eventSeconds = (memoryMb: number) =>
+  0.005 * databaseCalls.event.length + 0.002 / vCpus(memoryMb);
+
+/** The local stack logs one of 30 to 120 events, one after the other. */
+const eventsPerLine = 20;
+
+/** Lambda logs nothing of a request that succeeds, except of a send. */
+const requestLogBytes = logBytes.request + logBytes.access;
+const sendLogBytes = requestLogBytes + logBytes.invocation;
 
 /** Bytes sent to the internet. */
 const sentBytes = {
@@ -82,44 +84,29 @@ export function costs(inputs: Inputs): readonly Cost[] {
   const { itemBytes: sizes, memory } = inputs;
   const million = 1_000_000;
   return [
-    times(million, 'a million pushes, each a send to one user id', {
-      requests: 1,
-      functions: [{ memory: memory.send, seconds: seconds.targetedSend }],
-      units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)].flat(), sizes),
-      logBytes: httpRequestLogBytes + logBytes.delivery,
-      sentBytes: pushBytes(inputs) + sentBytes.response,
-    }),
+    times(million, 'a million pushes, each a send to one user id', targetedSend(inputs)),
     times(
       1000,
       'a million pushes, by broadcasts to 1,000 subscribers',
       broadcast(inputs, 1000, seconds.thousandSubscribers),
     ),
     times(1, 'a million pushes, by a broadcast to a million', asyncBroadcast(inputs, million)),
-    times(million, 'a million events', {
-      requests: 1,
-      functions: [{ memory: memory.small, seconds: seconds.request }],
-      units: totalUnits(databaseCalls.event.flat(), sizes),
-      logBytes: httpRequestLogBytes + logBytes.event,
-      sentBytes: sentBytes.response,
-    }),
+    times(million, 'a million events', event(inputs)),
     times(1000, 'a thousand new subscriptions', {
       // A preflight precedes the request.
       requests: 2,
       functions: [
-        { memory: memory.small, seconds: seconds.request },
+        { memory: memory.small, seconds: seconds.subscription },
         { memory: memory.small, seconds: seconds.preflight },
       ],
       units: totalUnits(databaseCalls.newSubscription.flat(), sizes),
-      logBytes: 2 * httpRequestLogBytes,
+      logBytes: 2 * requestLogBytes,
       sentBytes: 2 * sentBytes.response,
     }),
     times(1000, 'a thousand cold starts of send', coldStart(memory.send)),
+    times(1000, 'a thousand cold starts of track', coldStart(memory.track)),
     times(1000, 'a thousand cold starts of other functions', coldStart(memory.small)),
-    {
-      ...free,
-      what: 'a month: a million stored subscriptions',
-      dynamodb: storage(million, sizes),
-    },
+    storage(million, 'a month: a million stored subscriptions', sizes),
     {
       ...free,
       what: 'a month: alarms and dashboard',
@@ -133,6 +120,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
   ];
 }
 
+/** What one request makes AWS do. */
 interface Work {
   /** To API Gateway. */
   readonly requests: number;
@@ -146,7 +134,7 @@ interface Work {
 
 const free = { api: 0, lambda: 0, dynamodb: 0, logs: 0, transfer: 0 };
 
-function times(count: number, what: string, work: Work): Cost {
+export function times(count: number, what: string, work: Work): Cost {
   const gbSeconds = work.functions.reduce(
     (sum, { memory, seconds }) => sum + (memory / 1024) * seconds,
     0,
@@ -163,11 +151,31 @@ function times(count: number, what: string, work: Work): Cost {
 }
 
 /** In addition to the invocation for which the function starts. */
-function coldStart(memory: number): Work {
+export function coldStart(memory: number): Work {
   return {
     ...{ requests: 0, units: { reads: 0, writes: 0 }, logBytes: 0, sentBytes: 0 },
     invocations: 0,
     functions: [{ memory, seconds: seconds.coldStart }],
+  };
+}
+
+export function targetedSend(inputs: Inputs): Work {
+  return {
+    requests: 1,
+    functions: [{ memory: inputs.memory.send, seconds: seconds.targetedSend }],
+    units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)].flat(), inputs.itemBytes),
+    logBytes: sendLogBytes + logBytes.delivery,
+    sentBytes: pushBytes(inputs) + sentBytes.response,
+  };
+}
+
+export function event({ itemBytes, memory }: Inputs): Work {
+  return {
+    requests: 1,
+    functions: [{ memory: memory.track, seconds: eventSeconds(memory.track) }],
+    units: totalUnits(databaseCalls.event.flat(), itemBytes),
+    logBytes: logBytes.access + logBytes.events / eventsPerLine,
+    sentBytes: sentBytes.response,
   };
 }
 
@@ -192,13 +200,13 @@ function broadcast(inputs: Inputs, subscribers: number, duration: number): Work 
     requests: 1,
     functions: [{ memory: memory.send, seconds: duration }],
     units: { ...calls, reads: calls.reads - partCount + Math.max(partCount, read) },
-    logBytes: httpRequestLogBytes + logBytes.delivery,
+    logBytes: sendLogBytes + logBytes.delivery,
     sentBytes: subscribers * pushBytes(inputs) + sentBytes.response,
   };
 }
 
 /** A broadcast that several functions deliver at the pace of the settings. */
-function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
+export function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
   const { itemBytes: sizes, memory, pushesPerSecond } = inputs;
   const { shares, talliesPerShare } = divide({ subscribers }, pushesPerSecond, true);
   const duration = subscribers / pushesPerSecond;
@@ -223,15 +231,16 @@ function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
       ...Array<typeof delivering>(shares).fill(delivering),
     ],
     units: { reads: reads + queryUnits(subscribers, sizes.Subscriptions!, false), writes },
-    logBytes: httpRequestLogBytes + shares * (logBytes.invocation + logBytes.delivery),
+    logBytes: sendLogBytes + shares * (logBytes.invocation + logBytes.delivery),
     sentBytes: subscribers * pushBytes(inputs) + sentBytes.response,
   };
 }
 
 /** Of a month. DynamoDB adds 100 bytes to each item of a table and of an index. */
-function storage(subscriptions: number, sizes: ItemSizes): number {
+export function storage(subscriptions: number, what: string, sizes: ItemSizes): Cost {
   const bytes = sizes.Subscriptions! + 100 + sizes['Subscriptions/byUser']! + 100;
-  return ((subscriptions * bytes) / bytesPerGb) * (prices.tableGb + prices.recoveryGb);
+  const gb = (subscriptions * bytes) / bytesPerGb;
+  return { ...free, what, dynamodb: gb * (prices.tableGb + prices.recoveryGb) };
 }
 
 /** Metrics that CloudWatch charges for: those of pushes and events, and API Gateway's six of send. */

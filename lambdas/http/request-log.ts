@@ -7,13 +7,13 @@ import { readPathIds } from './path-ids.ts';
 import type { HttpResponse } from './response.ts';
 import { logInvocation } from './service-logger.ts';
 
-/** What a request's log line contains besides the properties of every request. */
+/** What a request's log line contains besides the properties of every request; null: it needs no line if it succeeds. */
 export interface Logged {
-  logged?: Readonly<Record<string, string>>;
+  logged?: Readonly<Record<string, number>> | null;
 }
 
 /**
- * Logs one line per request: outcome and duration, never a header, a body or an address. It is a
+ * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a body or an address. It is a
  * plugin and not a middleware: a preflight is answered early, which skips every `after`.
  */
 export function requestLog(logger: Logger, clock: () => Date): middy.PluginObject {
@@ -41,7 +41,7 @@ export function requestLog(logger: Logger, clock: () => Date): middy.PluginObjec
         ms: clock().getTime() - startedAt.getTime(),
         ...event.logged,
       };
-      if (!error) return logger.info('request', line);
+      if (!error) return event.logged === null ? undefined : logger.info('request', line);
       const { code, cause } = asServiceError(error, requestId);
       if (cause instanceof Error) logger.error('request', { ...line, code, error: cause });
       else logger.info('request', { ...line, code });

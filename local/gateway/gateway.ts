@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -77,7 +77,8 @@ export async function startGateway({
   let opened: (HandlerOptions & Pick<Api, 'routes'>) | undefined;
   const server = createServer({ maxHeaderSize: headerLimitBytes }, async (message, response) => {
     const startedAtMs = performance.now();
-    const requestId = randomUUID();
+    // In the form of API Gateway's.
+    const requestId = randomBytes(11).toString('base64');
     const api = opened;
     const target = readTarget(message, api?.routes ?? []);
     response.on('finish', () =>

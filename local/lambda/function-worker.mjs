@@ -8,6 +8,7 @@
  * Out: { type: 'ready' }, { type: 'log', stream, text },
  *      { type: 'result', payload } or { type: 'error', errorType, message, stack }.
  */
+import { randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -31,6 +32,8 @@ globalThis.Date = new Proxy(Date, {
     Reflect.construct(date, values.length === 0 ? [date.now()] : values, target),
 });
 
+const randomHex = (bytes) => randomBytes(bytes).toString('hex');
+
 const { file, exportName } = workerData;
 const handler = (await import(pathToFileURL(file).href))[exportName];
 if (typeof handler !== 'function')
@@ -38,6 +41,8 @@ if (typeof handler !== 'function')
 
 parentPort.on('message', async ({ event, context, frozenMs, deadlineMs }) => {
   aheadMs = frozenMs;
+  // Lambda sets it without tracing too, and the functions' logger writes it into each line.
+  process.env._X_AMZN_TRACE_ID = `Root=1-${randomHex(4)}-${randomHex(12)};Parent=${randomHex(8)};Sampled=0`;
   try {
     const result = await handler(JSON.parse(event), {
       ...context,

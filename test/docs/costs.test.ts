@@ -102,7 +102,7 @@ test('the costs in docs/performance.md are those that follow from prices, calls 
       costs({
         itemBytes: await measureItems(database),
         messageBytes: Buffer.byteLength(JSON.stringify(message)),
-        memory: { small: memoryOf('Track'), send: memoryOf('Send') },
+        memory: { small: memoryOf('Subscribe'), track: memoryOf('Track'), send: memoryOf('Send') },
         alarmMetrics: templateAlarms(template).flatMap(({ metrics }) => metrics).length,
         pushesPerSecond: readSettings({ stage: 'dev' }).pushesPerSecond,
       }),

@@ -130,9 +130,10 @@ test('the access log has a name that AWS’s own policy covers and that no other
   });
 });
 
-test('the access log is JSON without ids in paths, queries, headers or addresses', () => {
+test('the access log has no ids in paths, queries, headers or addresses', () => {
   const format = stage.AccessLogSettings.Format as string;
-  expect(JSON.parse(format)).toMatchObject({ requestId: '$context.requestId' });
+  // API Gateway requires it.
+  expect(format).toContain('$context.requestId');
   for (const variable of format.match(/\$[\w.]+/g)!) {
     expect(variable).toMatch(/^\$context\./);
     expect(variable).not.toMatch(/path|authori|header|query|identity/i);

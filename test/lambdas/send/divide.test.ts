@@ -1,4 +1,4 @@
-import { seconds } from '../../../bench/costs/cost-model.ts';
+import { eventSeconds, seconds } from '../../../bench/costs/cost-model.ts';
 import { shareSchema } from '../../../contract/share.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
 import {
@@ -8,7 +8,10 @@ import {
   paceOf,
   sharesOf,
 } from '../../../lambdas/send/divide.ts';
+import { synthesize } from '../../fixtures/synthesized-stack.ts';
 import { Random } from '../../simulation/time/random.ts';
+
+const { resources, functionNamed } = synthesize();
 
 const broadcast = {
   projectId: 'shop',
@@ -119,6 +122,9 @@ test.each([50, 100, 250, 500])(
   },
 );
 
+const trackMemoryMb: number =
+  resources('AWS::Lambda::Function')[functionNamed('track')]!.Properties.MemorySize;
+
 /** Events that no function is free for: 9 of 10 are left beside send, and all of them are cold. */
 function refusedEvents(events: number, windowSeconds: number): number {
   const random = new Random(1);
@@ -127,7 +133,7 @@ function refusedEvents(events: number, windowSeconds: number): number {
   let refused = 0;
   for (const time of arrivals.sort((a, b) => a - b)) {
     const free = freeAt.findIndex((at) => at <= time);
-    if (free >= 0) freeAt[free] = time + 1000 * seconds.request;
+    if (free >= 0) freeAt[free] = time + 1000 * eventSeconds(trackMemoryMb);
     else if (freeAt.length < 9) freeAt.push(time + 1000 * seconds.coldStart);
     else refused += 1;
   }

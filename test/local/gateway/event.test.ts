@@ -39,7 +39,7 @@ describe('the event', () => {
           sourceIp: '127.0.0.1',
           userAgent: 'test/1',
         },
-        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        requestId: expect.stringMatching(/^[\w+/]{15}=$/),
         routeKey: 'GET /things/{id}',
         stage: '$default',
         time: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),

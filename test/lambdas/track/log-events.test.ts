@@ -1,0 +1,40 @@
+import type middy from '@middy/core';
+import type { EventType } from '../../../contract/schemas/event.ts';
+import { logEvents } from '../../../lambdas/track/log-events.ts';
+
+/** Logs events of these types at these times. @returns what each line contains; null where there is none. */
+function logged(events: readonly (readonly [atMs: number, type: EventType])[]) {
+  let nowMs = 0;
+  const { after } = logEvents(() => new Date(nowMs));
+  return events.map(([atMs, type]) => {
+    nowMs = atMs;
+    const event: { input: { type: EventType }; logged?: object | null } = { input: { type } };
+    after!({ event } as unknown as middy.Request<never>);
+    return event.logged;
+  });
+}
+
+test('a line counts the events since the line before it', () => {
+  expect(
+    logged([
+      [10_000, 'shown'],
+      [10_001, 'shown'],
+      [10_500, 'clicked'],
+      [10_999, 'shown'],
+      [11_000, 'clicked'],
+      [11_999, 'shown'],
+      [12_000, 'shown'],
+    ]),
+  ).toEqual([
+    { shown: 1, clicked: 0 },
+    ...[null, null, null],
+    { shown: 2, clicked: 2 },
+    null,
+    { shown: 2, clicked: 0 },
+  ]);
+});
+
+test('events that are a second apart have a line each', () => {
+  const line = { shown: 1, clicked: 0 };
+  expect(logged([0, 1000, 3000].map((atMs) => [atMs, 'shown']))).toEqual([line, line, line]);
+});
