@@ -24,6 +24,8 @@ export default {
   ],
   // By default Jest leaves one processor idle. Two browsers or loaded stacks at once keep a machine responsive.
   maxWorkers: SUITE === 'browser' || SUITE === 'reliability' ? 2 : '100%',
+  // The tests' modules fill a worker, which gets slower by and by.
+  workerIdleMemoryLimit: '512MB',
   globalSetup: `${root}/global-setup.ts`,
   globalTeardown: `${root}/global-teardown.ts`,
   transform: {

@@ -45,7 +45,8 @@ test('a key with a different body is refused', async () => {
 test('a repeated send is refused with Retry-After while the first is in progress', async () => {
   const project = await service.createProject();
   const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
-  slow.behave({ delayMs: 1500 });
+  // Long enough for the second request on a busy machine.
+  slow.behave({ delayMs: 4000 });
   const first = send(project, 'order-1', { title: 'T' });
   await fast.nextMessage();
   const { status, headers, body } = await send(project, 'order-1', { title: 'T' });

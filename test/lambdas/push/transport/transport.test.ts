@@ -79,11 +79,11 @@ test('a push without a response times out and closes its connection', async () =
 });
 
 test.each([
-  ['stalls', undefined],
-  ['breaks off', (socket: Socket) => socket.destroy()],
-])('the status is returned if the body %s', async (_, then) => {
+  ['stalls', 500, undefined],
+  ['breaks off', 10_000, (socket: Socket) => socket.destroy()],
+])('the status is returned if the body %s', async (_, timeoutMs, then) => {
   const origin = await rawServer('HTTP/1.1 410 Gone\r\nContent-Length: 10\r\n\r\nhalf', then);
-  const response = await pushTransport({ limit: 1 })(request({ origin, timeoutMs: 200 }));
+  const response = await pushTransport({ limit: 1 })(request({ origin, timeoutMs }));
   expect(response).toMatchObject({ status: 410, body: 'half' });
 });
 
