@@ -3,14 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-export interface Bundle {
-  readonly file: string;
-  readonly sizeBytes: number;
-}
-
 export interface Bundler {
-  /** Bundles a program, once. */
-  bundle(entry: string): Promise<Bundle>;
+  /** Bundles a program, once. @returns the file. */
+  bundle(entry: string): Promise<string>;
   /** Deletes the bundles. */
   remove(): Promise<void>;
 }
@@ -21,7 +16,7 @@ export interface Bundler {
  */
 export async function createBundler(): Promise<Bundler> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  const bundles = new Map<string, Promise<Bundle>>();
+  const bundles = new Map<string, Promise<string>>();
   return {
     bundle(entry) {
       const bundle = bundles.get(entry) ?? buildBundle(entry, directory);
@@ -32,14 +27,13 @@ export async function createBundler(): Promise<Bundler> {
   };
 }
 
-async function buildBundle(entry: string, directory: string): Promise<Bundle> {
+async function buildBundle(entry: string, directory: string): Promise<string> {
   const file = join(directory, entry.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
-  const { metafile } = await build({
+  await build({
     entryPoints: [entry],
     outfile: file,
     bundle: true,
     minify: true,
-    metafile: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
@@ -51,5 +45,5 @@ async function buildBundle(entry: string, directory: string): Promise<Bundle> {
     },
     logLevel: 'error',
   });
-  return { file, sizeBytes: Object.values(metafile.outputs)[0]!.bytes };
+  return file;
 }

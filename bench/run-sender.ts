@@ -30,8 +30,8 @@ export async function runSender(
     bundler.bundle('bench/push-server.ts'),
     bundler.bundle(entry),
   ]);
-  const pushServer = startChild(server.file, { args: [JSON.stringify(latency)] });
-  const child = startChild(sender.file);
+  const pushServer = startChild(server, { args: [JSON.stringify(latency)] });
+  const child = startChild(sender);
   try {
     const { port } = await pushServer.receive<{ port: number }>();
     const task: SenderTask = {

@@ -51,7 +51,7 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   return {
     async run(subscribers, latency, respondAsync) {
       const server = await bundler.bundle('bench/push-server.ts');
-      const pushServer = startChild(server.file, { args: [JSON.stringify(latency)] });
+      const pushServer = startChild(server, { args: [JSON.stringify(latency)] });
       const stack = startChild('bench/broadcast/stack-process.ts', {
         flags: ['--import', 'tsx'],
         env: { NODE_EXTRA_CA_CERTS: ca },
