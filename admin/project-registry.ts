@@ -174,7 +174,7 @@ export function projectRegistry(
       await balanceParts(
         dynamo,
         tables.projects,
-        monthCounter(tables.usage, projectId, clock()),
+        monthCounter(tables.usage, project, clock()),
         limitOf(monthlySendCap, deployed.MONTHLY_SEND_CAP),
       );
       return project;
@@ -213,7 +213,7 @@ export function projectRegistry(
       random: RandomSource,
       onProgress?: (soFar: RemovedItems) => void,
     ): Promise<RemovedItems> {
-      return removeProject(dynamo, tables, projectId, random, onProgress);
+      return removeProject(dynamo, tables, projectId, clock(), random, onProgress);
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */

@@ -4,6 +4,7 @@ import {
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { monthsAround } from '../lambdas/store/calendar.ts';
 import { partPeriods, subscriberCounter } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import type { ClosedCounterItem } from '../lambdas/store/items.ts';
@@ -12,12 +13,12 @@ import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RandomSource } from './secret-key.ts';
 
-/** Deleted items by table. Excludes the project and its VAPID key. */
-export type RemovedItems = Readonly<Record<OwnedTable['kind'], number>>;
+/** How many items were deleted. */
+export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
 
 /** A table with items that belong to a project. */
 interface OwnedTable {
-  readonly kind: 'subscriptions' | 'notifications' | 'usage';
+  readonly kind?: keyof RemovedItems;
   readonly table: string;
   readonly keys: readonly [partitionKey: string, sortKey: string];
   /** The partitions of the project. */
@@ -32,8 +33,8 @@ const pageSizeItems = 99;
 /**
  * Removes a project and all its items:
  *
- * 1. One transaction deletes the project and its VAPID key and closes its subscriber counter.
- *    From then on no subscription can be added.
+ * 1. One transaction deletes the project, its VAPID key and the counters of its months, and closes its
+ *    subscriber counter. From then on no subscription can be added and no notification sent.
  * 2. The other items are deleted page by page.
  * 3. The closed counter is deleted last. As long as it exists, no project with this id can be
  *    created, and a second call continues the removal.
@@ -44,10 +45,15 @@ export async function removeProject(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   projectId: string,
+  now: Date,
   random: RandomSource,
   onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
   const counterPeriods = partPeriods(subscriberCounter(tables.usage, projectId).name);
+  // In which a function may count a send, whatever its clock says.
+  const monthKeys = monthsAround(now)
+    .flatMap(partPeriods)
+    .map((period) => ({ projectId, period }));
   const counterKeys = counterPeriods.map((period) => ({ projectId, period }));
   /** The part that tells which removal has closed the counter. */
   const firstKey = counterKeys[0]!;
@@ -66,17 +72,18 @@ export async function removeProject(
       keys: ['projectId', 'notificationId'],
       partitions: own,
     },
-    { kind: 'usage', table: tables.usage, keys: ['projectId', 'period'], partitions: own },
+    { table: tables.usage, keys: ['projectId', 'period'], partitions: own },
   ];
 
   await closeCounter(random(16).toString('hex'));
-  const removed = { subscriptions: 0, notifications: 0, usage: 0 };
+  const removed = { subscriptions: 0, notifications: 0 };
   const removalId = await currentRemoval();
   if (removalId === undefined) return removed;
 
   for (const owned of ownedTables) {
     for await (const keys of keysIn(owned)) {
       if (!(await deleteDuring(removalId, owned.table, keys))) return removed;
+      if (owned.kind === undefined) continue;
       removed[owned.kind] += keys.length;
       onProgress({ ...removed });
     }
@@ -84,7 +91,7 @@ export async function removeProject(
   await deleteCounter(removalId);
   return removed;
 
-  /** Deletes the project and its VAPID key and closes its subscriber counter. Idempotent. */
+  /** Deletes the project and its VAPID key and closes its counters. Idempotent. */
   async function closeCounter(newRemovalId: string): Promise<void> {
     try {
       await dynamo.send(
@@ -92,6 +99,7 @@ export async function removeProject(
           TransactItems: [
             { Delete: { TableName: tables.projects, Key: { projectId } } },
             { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
+            ...monthKeys.map((Key) => ({ Delete: { TableName: tables.usage, Key } })),
             ...counterKeys.map((Key) => ({
               Update: {
                 TableName: tables.usage,

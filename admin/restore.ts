@@ -59,7 +59,7 @@ export async function* restoreProjects(
         yield { projectId, project: 'other', ...nothing };
         continue;
       }
-      await restoreMonths(projectId);
+      await restoreMonths(item);
       const counts = await restoreSubscriptions(existing ?? item);
       yield { projectId, project: existing === undefined ? 'created' : 'exists', ...counts };
     }
@@ -98,7 +98,8 @@ export async function* restoreProjects(
     }
   }
 
-  async function restoreMonths(projectId: string): Promise<void> {
+  async function restoreMonths(project: ProjectItem): Promise<void> {
+    const { projectId } = project;
     const pages = paginateQuery(
       { client: from.dynamo },
       {
@@ -115,17 +116,17 @@ export async function* restoreProjects(
         if (name !== subscribers) months.set(name!, (months.get(name!) ?? 0) + used);
       }
     }
-    for (const [month, used] of months) await restoreMonth(projectId, month, used);
+    for (const [month, used] of months) await restoreMonth(project, month, used);
   }
 
   /** Divides the month evenly, so that each part stays within its share of the cap. */
-  async function restoreMonth(projectId: string, month: string, used: number): Promise<void> {
-    const counter = monthCounter(to.tables.usage, projectId, new Date(month));
+  async function restoreMonth(project: ProjectItem, month: string, used: number): Promise<void> {
+    const counter = monthCounter(to.tables.usage, project, new Date(month));
     for (;;) {
       const parts = await readParts(to.dynamo, counter);
       // A month goes on after the backup.
       if (sumOf(parts) >= used) return;
-      const TransactItems = newParts(counter, used).map((Item, part) => {
+      const TransactItems = newParts(counter, project, used).map((Item, part) => {
         const read = parts[part];
         return {
           Put: {

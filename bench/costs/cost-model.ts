@@ -187,11 +187,7 @@ function pushBytes({ messageBytes }: Inputs): number {
 function broadcast(inputs: Inputs, subscribers: number, duration: number): Work {
   const { itemBytes: sizes, memory } = inputs;
   const calls = totalUnits(
-    [
-      ...uncached,
-      ...databaseCalls.beginBroadcast,
-      ...databaseCalls.deliverBroadcast(subscribers * goneRatio),
-    ].flat(),
+    [...uncached, ...databaseCalls.broadcast(subscribers * goneRatio)].flat(),
     sizes,
   );
   // The calls have one unit for each query; larger ones cost what they read.
@@ -216,7 +212,7 @@ export function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
   const { reads, writes } = totalUnits(
     [
       ...uncached.flat(),
-      ...databaseCalls.beginBroadcast.flat(),
+      ...databaseCalls.beginAsync.flat(),
       ...Array(shares).fill(uncached.flat()).flat(),
       ...Array<string>(talliesWritten).fill('UpdateItem Tallies'),
       ...removals(subscribers * goneRatio),

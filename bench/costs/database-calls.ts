@@ -6,7 +6,9 @@ import { partCount } from '../../lambdas/store/subscription-keys.ts';
 export type Rounds = readonly (readonly string[])[];
 
 const counted = ['UpdateItem RateLimits'];
-const begun = ['TransactWriteItems Usage Usage Notifications Notifications'];
+/** Sends have an `Idempotency-Key`: the second notification item. */
+const begun = 'TransactWriteItems Usage Notifications Notifications';
+const begunAndClaimed = [`${begun} Tallies`];
 const saved = ['UpdateItem Tallies'];
 
 /**
@@ -42,16 +44,20 @@ export const databaseCalls = {
   uncachedProject: [['GetItem Projects']],
   /** The same for a function that sends. */
   uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
-  /** What a broadcast does before its delivery. Sends have an `Idempotency-Key`: the second notification item. */
-  beginBroadcast: [counted, ['Query Usage'], begun],
   /** A broadcast that one function delivers in one chunk. */
-  deliverBroadcast(gone: number): Rounds {
+  broadcast(gone: number): Rounds {
     const parts = Array<string>(partCount).fill('Query Subscriptions');
-    return [parts, saved, ...(gone === 0 ? [] : [removals(gone)]), saved];
+    const removed = gone === 0 ? [] : [removals(gone)];
+    return [counted, ['Query Usage'], parts, begunAndClaimed, ...removed, saved];
   },
   targetedSend(users: number): Rounds {
-    return [counted, begun, Array<string>(users).fill('Query Subscriptions/byUser'), saved, saved];
+    const read = Array<string>(users).fill('Query Subscriptions/byUser');
+    return [counted, read, begunAndClaimed, saved];
   },
+  /** What an asynchronous broadcast does before it is handed over. */
+  beginAsync: [counted, ['Query Usage'], [begun]],
+  /** The first send of a month makes this call, and begins again. */
+  newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
   /** A push succeeded with the other key pair than the stored one. */
   correctedPair: [['UpdateItem Subscriptions']],
   invalidRequest: [counted],

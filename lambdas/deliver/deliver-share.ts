@@ -6,11 +6,12 @@ import { shareTimeline } from '../../contract/timeline.ts';
 import type { Pusher, StartPushing } from '../push/pushing/pusher.ts';
 import { storedResult } from '../results/results.ts';
 import type { AudienceStore } from '../store/audience.ts';
+import type { TallyItem } from '../store/items.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
-import type { Tally, TallyStore } from '../store/tallies.ts';
-import { messagesOf, readChunk } from './chunk.ts';
+import { openTally, type Tally, type TallyStore } from '../store/tallies.ts';
+import { messagesOf, type ReadChunk, readChunk } from './chunk.ts';
 import type { Observer } from './observer.ts';
 import { type Invocation, ShareProgress } from './share-progress.ts';
 
@@ -59,6 +60,33 @@ export async function deliverShare(
   return new ShareDelivery(parts, project, projectReadAt, share, invocation).run();
 }
 
+/** A share whose first chunk has been read, and which nobody else can have yet. */
+export interface PreparedShare {
+  /** The share's tallies. They claim the first chunk, and are stored before {@link deliver} is called. */
+  readonly tallies: readonly TallyItem[];
+  /** See {@link deliverShare}. */
+  deliver(): Promise<EndedShare>;
+}
+
+/** Reads the first chunk of a share whose notification has not begun, for a caller who waits. */
+export async function prepareShare(
+  parts: ShareParts,
+  project: SigningProject,
+  share: Share,
+  invocation: Invocation,
+): Promise<PreparedShare> {
+  const now = parts.clock().getTime();
+  const delivery = new ShareDelivery(parts, project, now, share, invocation);
+  return {
+    tallies: await delivery.prepare(),
+    async deliver() {
+      const outcome = await delivery.run();
+      if (outcome.kind === 'ended') return outcome;
+      throw new Error('Another invocation has a share that was claimed when it was created.');
+    },
+  };
+}
+
 class ShareDelivery {
   readonly #parts: ShareParts;
   readonly #share: Share;
@@ -71,6 +99,8 @@ class ShareDelivery {
   /** Whether it was deleted meanwhile. */
   #isProjectGone = false;
   #pusher: Pusher | undefined;
+  /** The first chunk, if it is claimed before this begins. */
+  #prepared: ReadChunk | undefined;
   /** Stops what repeats itself while pushes continue. */
   readonly #pushed = new AbortController();
 
@@ -92,6 +122,13 @@ class ShareDelivery {
     this.#isAsync = share.deadline === undefined;
   }
 
+  /** @returns the share's tallies, with the claim of its first chunk. */
+  async prepare(): Promise<readonly TallyItem[]> {
+    this.#prepared = await this.#readNextChunk(this.#chunkSignal());
+    const others = this.#otherTallies().map((tally) => openTally(this.#share, tally));
+    return [this.#progress.claimFirst(this.#prepared), ...others];
+  }
+
   async run(): Promise<ShareOutcome> {
     let other: Tally | undefined;
     let error: unknown;
@@ -107,6 +144,7 @@ class ShareDelivery {
 
   /** @returns the share's tally if the share is another invocation's. */
   async #pushChunks(): Promise<Tally | undefined> {
+    if (this.#prepared !== undefined) this.#push(this.#prepared);
     while (!this.#progress.isComplete && !this.#isProjectGone && (await this.#wantsMore())) {
       const other = await this.#pushNextChunk();
       if (other === undefined) continue;
@@ -125,31 +163,48 @@ class ShareDelivery {
 
   /** @returns the share's tally if another invocation has the share. Then nothing was pushed. */
   async #pushNextChunk(): Promise<Tally | undefined> {
-    const { audiences, abortAfter } = this.#parts;
-    const progress = this.#progress;
-    const now = this.#now();
-    const signal = abortAfter(progress.times.chunkEndAt(now) - now);
+    const signal = this.#chunkSignal();
     const [chunk] = await Promise.all([
-      readChunk(audiences, this.#share, progress.position, signal).then(async (read) => {
-        if (this.#needsProject(read.recipients)) await this.#findProject();
-        return read;
-      }),
+      this.#readNextChunk(signal),
       // Before the claim: a failure after it would leave a chunk that was not pushed as pending.
-      progress.hasClaim ? undefined : this.#openTallies(signal),
+      this.#progress.hasClaim ? undefined : this.#openTallies(signal),
     ]);
     if (this.#isProjectGone) return undefined;
-    const other = await progress.claim(chunk, signal);
-    if (other !== undefined) return other;
+    const other = await this.#progress.claim(chunk, signal);
+    if (other === undefined) this.#push(chunk);
+    return other;
+  }
+
+  /** Aborts the calls that read a chunk and claim it. */
+  #chunkSignal(): AbortSignal {
+    const now = this.#now();
+    return this.#parts.abortAfter(this.#progress.times.chunkEndAt(now) - now);
+  }
+
+  /** Also reads the project again if the chunk's recipients need that. */
+  async #readNextChunk(signal: AbortSignal): Promise<ReadChunk> {
+    const { position } = this.#progress;
+    const chunk = await readChunk(this.#parts.audiences, this.#share, position, signal);
+    if (this.#needsProject(chunk.recipients)) await this.#findProject();
+    return chunk;
+  }
+
+  #push({ recipients }: ReadChunk): void {
     this.#pusher ??= this.#start();
-    this.#pusher.add(chunk.recipients, this.#project.vapid);
-    return undefined;
+    this.#pusher.add(recipients, this.#project.vapid);
+  }
+
+  async #openTallies(signal: AbortSignal): Promise<void> {
+    const { tallies } = this.#parts;
+    await Promise.all(
+      this.#otherTallies().map((tally) => tallies.open(this.#share, tally, signal)),
+    );
   }
 
   /** All but the first tally, which the claim creates. */
-  async #openTallies(signal: AbortSignal): Promise<void> {
-    const { firstTally, tallies: count } = this.#share;
-    const others = Array.from({ length: count - 1 }, (_, index) => firstTally + 1 + index);
-    await Promise.all(others.map((tally) => this.#parts.tallies.open(this.#share, tally, signal)));
+  #otherTallies(): readonly number[] {
+    const { firstTally, tallies } = this.#share;
+    return Array.from({ length: tallies - 1 }, (_, index) => firstTally + 1 + index);
   }
 
   /**

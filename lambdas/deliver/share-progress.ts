@@ -1,7 +1,16 @@
 import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import type { Share } from '../../contract/share.ts';
 import { interruptedCounts } from '../results/results.ts';
-import type { Claim, ShareKey, Tally, TallyStore } from '../store/tallies.ts';
+import type { TallyItem } from '../store/items.ts';
+import {
+  type Claim,
+  claimedTally,
+  type ShareKey,
+  type StoredProgress,
+  type Tally,
+  type TallyStore,
+  type Writer,
+} from '../store/tallies.ts';
 import type { ReadChunk } from './chunk.ts';
 import { type ShareTimes, shareTimes } from './share-times.ts';
 
@@ -72,8 +81,19 @@ export class ShareProgress {
    * Records that the recipients of a chunk are about to be pushed to. Only then they may be.
    * @returns otherwise the tally as another invocation has left it.
    */
-  claim({ recipients, to, unread }: ReadChunk, signal: AbortSignal): Promise<Tally | undefined> {
-    return this.#write({ position: to, recipients: recipients.length, unread }, signal);
+  claim(chunk: ReadChunk, signal: AbortSignal): Promise<Tally | undefined> {
+    return this.#write(claimOf(chunk), signal);
+  }
+
+  /**
+   * The same for the first chunk of a share that nobody else can have yet.
+   * @returns the share's first tally. The caller stores it before anything is pushed.
+   */
+  claimFirst(chunk: ReadChunk): TallyItem {
+    const change = claimOf(chunk);
+    const { writer, progress } = this.#next(change);
+    this.#written(change, writer, progress);
+    return claimedTally(this.#key, writer, progress);
   }
 
   /** Stores the counts so far, and extends the claim. @returns as {@link claim} does. */
@@ -103,34 +123,49 @@ export class ShareProgress {
     return writing;
   }
 
-  async #writeNow(
-    { position = this.position, recipients = 0, unread = 0, ended, isLast = false }: Change,
-    signal: AbortSignal,
-  ): Promise<Tally | undefined> {
-    const { tallies, clock, soFar } = this.#parts;
-    const now = clock().getTime();
-    const { attempted, unreached } = soFar();
-    const pending = this.#recipients + recipients - attempted - unreached;
-    const until = this.times.claimUntil(now, isLast);
-    this.#step += 1;
-    const other = await tallies.save(
-      this.#key,
-      { by: this.#invocation.id, step: this.#step, previous: this.#claim },
-      {
-        ...{ until, position, pending, counts: this.counts, ended },
-        isRead: position >= this.#share.to,
-      },
-      signal,
-    );
-    if (other === undefined) {
-      this.#claim = { by: this.#invocation.id, step: this.#step };
-      this.times.claimed(until);
-      this.position = position;
-      this.#recipients += recipients;
-      this.#before = addCounts(this.#before, { ...noCounts, unreached: unread });
-    } else if (this.hasClaim) this.isLost = true;
+  async #writeNow(change: Change, signal: AbortSignal): Promise<Tally | undefined> {
+    const { writer, progress } = this.#next(change);
+    const other = await this.#parts.tallies.save(this.#key, writer, progress, signal);
+    if (other === undefined) this.#written(change, writer, progress);
+    else if (this.hasClaim) this.isLost = true;
     return other;
   }
+
+  /** The next write. */
+  #next({ position = this.position, recipients = 0, ended, isLast = false }: Change): Write {
+    const { clock, soFar } = this.#parts;
+    const { attempted, unreached } = soFar();
+    this.#step += 1;
+    return {
+      writer: { by: this.#invocation.id, step: this.#step, previous: this.#claim },
+      progress: {
+        until: this.times.claimUntil(clock().getTime(), isLast),
+        pending: this.#recipients + recipients - attempted - unreached,
+        ...{ position, counts: this.counts, ended, isRead: position >= this.#share.to },
+      },
+    };
+  }
+
+  #written(
+    { recipients = 0, unread = 0 }: Change,
+    { by, step }: Writer,
+    { until, position }: StoredProgress,
+  ): void {
+    this.#claim = { by, step };
+    this.times.claimed(until);
+    this.position = position;
+    this.#recipients += recipients;
+    this.#before = addCounts(this.#before, { ...noCounts, unreached: unread });
+  }
+}
+
+function claimOf({ recipients, to, unread }: ReadChunk): Change {
+  return { position: to, recipients: recipients.length, unread };
+}
+
+interface Write {
+  readonly writer: Writer;
+  readonly progress: StoredProgress;
 }
 
 interface Change {

@@ -5,13 +5,13 @@ import { overAt, statusOf } from '../results/status.ts';
 import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
-import { requestInProgress } from './request-in-progress.ts';
-import { runNotification } from './run-notification.ts';
+import { handOver } from './hand-over.ts';
+import { planShares } from './plan-shares.ts';
 import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
 
 /**
- * The response of the first request with the same Idempotency-Key. Its notification is only delivered
- * here if that request is over and has not delivered it.
+ * The response of the first request with the same Idempotency-Key. Its notification is only handed over
+ * here if that request is over and has not done it.
  * @param notification as this request would have sent it.
  */
 export async function repeat(
@@ -33,12 +33,11 @@ export async function repeat(
   const first = { ...notification, ...earlier.notification };
   const found = await parts.tallies.find(first.id, firstTallies(first.plan), signal);
   if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
-  const isQueued = first.plan.respondedAsync && found[0] !== undefined;
-  if (!isQueued && found.every((tally) => tally?.claim === undefined)) {
-    // Until its function is over, the first request may deliver its notification or cancel it.
+  if (first.plan.respondedAsync && found.every((tally) => tally === undefined)) {
+    // Until its function is over, the first request may hand its notification over or cancel it.
     const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
     if (!isOver) throw requestInProgress(1);
-    return runNotification(parts, sending, first);
+    return handOver(parts, sending, first, planShares(parts, sending, first));
   }
   if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
   const status = statusOf(first, found, sentAt);
@@ -61,4 +60,12 @@ function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boole
   if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;
   const cancelMs = sendTimeline.timeoutMs - sendTimeline.endMs;
   return claimed.some((tally) => now.getTime() < tally!.claim!.until + cancelMs);
+}
+
+function requestInProgress(retryAfterSeconds: number): ServiceError {
+  return new ServiceError(
+    'request_in_progress',
+    'The first request with this Idempotency-Key is still in progress; repeat the request later to get its response.',
+    { retryAfterSeconds },
+  );
 }

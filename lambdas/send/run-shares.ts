@@ -3,6 +3,7 @@ import type { Share, ShareResult } from '../../contract/share.ts';
 import {
   deliverShare,
   type EndedShare,
+  type PreparedShare,
   type ShareOutcome,
   type ShareParts,
 } from '../deliver/deliver-share.ts';
@@ -58,31 +59,34 @@ interface RecoveredShare extends Omit<EndedShare, 'kind'> {
   readonly isUnknown?: boolean;
 }
 
+/** The invocation as the shares have it that it delivers itself: afterwards it reads the others' results. */
+export function delivering({ id, endsAt }: Invocation): Invocation {
+  return { id, endsAt: endsAt - lastReadsMs };
+}
+
 /**
  * Delivers all shares: the first one here, the others in functions that run at the same time. What
  * these did not take is delivered here, as far as time allows.
- * @returns undefined if another request delivers the notification.
+ * @param first was prepared for {@link delivering}.
  */
 export async function runShares(
   parts: RunParts,
   project: SigningProject,
-  shares: readonly Share[],
+  first: PreparedShare,
+  others: readonly Share[],
   invocation: Invocation,
-): Promise<SharesOutcome | undefined> {
+): Promise<SharesOutcome> {
   const projectReadAt = parts.clock().getTime();
-  const [firstShare, ...others] = shares;
-  const delivering = { ...invocation, endsAt: invocation.endsAt - lastReadsMs };
-  const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', delivering));
-  const first = await deliverShare(parts, project, firstShare!, delivering);
-  if (first.kind !== 'ended') return undefined;
-  const outcomes: RecoveredShare[] = [first];
+  const here = delivering(invocation);
+  const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', here));
+  const outcomes: RecoveredShare[] = [await first.deliver()];
   for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
     if (outcome.kind === 'result') outcomes.push(outcome);
     else {
       const share = others[index]!;
       // The share's claim prevents that a subscriber is pushed to twice.
-      const here = await deliverShare(parts, project, share, delivering, projectReadAt);
-      outcomes.push(await recover(parts, here, share, delivering, outcome.kind));
+      const own = await deliverShare(parts, project, share, here, projectReadAt);
+      outcomes.push(await recover(parts, own, share, here, outcome.kind));
     }
   }
   return {
@@ -126,14 +130,14 @@ async function recover(
   parts: RunParts,
   outcome: ShareOutcome,
   share: Share,
-  delivering: Invocation,
+  here: Invocation,
   kind: InvocationOutcome['kind'],
 ): Promise<RecoveredShare> {
   const { tallies, clock, sleep, abortAfter, observe } = parts;
   if (outcome.kind === 'ended' && hasBegun(outcome)) return outcome;
   const error = outcome.kind === 'ended' ? outcome.error : undefined;
   // Another invocation may have the share.
-  const msLeft = () => delivering.endsAt + lastReadsMs - clock().getTime();
+  const msLeft = () => here.endsAt + lastReadsMs - clock().getTime();
   let tally: Tally | undefined;
   let isRead = false;
   for (;;) {

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
+import { prepareShare } from '../deliver/deliver-share.ts';
+import type { Invocation } from '../deliver/share-progress.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
+import { awaitDelivery } from './await-delivery.ts';
 import { cancel } from './cancel.ts';
 import { divide, paceOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
+import { handOver } from './hand-over.ts';
+import { planShares } from './plan-shares.ts';
 import { repeat } from './repeat.ts';
 import { requestHash } from './request-hash.ts';
-import { runNotification } from './run-notification.ts';
+import { delivering } from './run-shares.ts';
 import {
   eventsUrl,
   type SendCall,
@@ -22,8 +27,11 @@ import {
 /**
  * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns
  * the unit if nothing was attempted because of a fault here. A repeated request gets the response of the
- * first one and sends nothing. Only if the first one failed before its delivery began, the repeated
- * request delivers its notification.
+ * first one and sends nothing. Only if the first one did not hand its notification to the functions that
+ * were to deliver it, the repeated request does.
+ *
+ * What is delivered here is read before the notification begins, and claimed by the same transaction: a
+ * function that dies leaves no notification that nobody has claimed.
  */
 export async function send(
   parts: SendParts,
@@ -33,12 +41,17 @@ export async function send(
   const sentAt = parts.clock();
   const endsAt = call.startedAt.getTime() + sendTimeline.endMs;
   const signal = parts.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
-  const sending: Sending = { ...call, project, sentAt, endsAt, signal };
+  const invocation: Invocation = { id: call.requestId, endsAt };
+  const sending: Sending = { ...call, project, sentAt, invocation, signal };
 
   const notification = newNotification(parts, sending);
   expectFits(notification, eventsUrl(sending, notification.id));
+  const shares = planShares(parts, sending, notification);
+  const first = call.respondAsync
+    ? undefined
+    : await prepareShare(parts, project, shares[0]!, delivering(invocation));
   const cap = limitOf(project.plan.monthlySendCap, parts.monthlyCap);
-  switch (await begin(parts, sending, notification, cap)) {
+  switch (await begin(parts, sending, { ...notification, claimed: first?.tallies }, cap)) {
     case 'project_gone':
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
@@ -50,7 +63,9 @@ export async function send(
     case 'repeated':
       return repeat(parts, sending, notification);
     case 'begun':
-      return runNotification(parts, sending, notification);
+      return first === undefined
+        ? handOver(parts, sending, notification, shares)
+        : awaitDelivery(parts, sending, notification, first, shares.slice(1));
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   SendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
+import type { Invocation } from '../deliver/share-progress.ts';
 import type { SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
 import type { RunParts } from './run-shares.ts';
@@ -40,8 +41,8 @@ export interface Sending extends SendCall {
   readonly project: SigningProject;
   /** When the function began with it. */
   readonly sentAt: Date;
-  /** Epoch ms by which the response leaves. */
-  readonly endsAt: number;
+  /** Ends when the response leaves. */
+  readonly invocation: Invocation;
   /** Aborts then. */
   readonly signal: AbortSignal;
 }

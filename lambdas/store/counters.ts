@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { utcMonth } from './calendar.ts';
-import type { ProjectItem, SubscriberPartItem, UsageItem } from './items.ts';
+import type { StoredItem } from './dynamo.ts';
+import type { ProjectItem, UsageItem } from './items.ts';
 import { partCount, partOf } from './subscription-keys.ts';
 
 /**
@@ -11,30 +12,37 @@ import { partCount, partOf } from './subscription-keys.ts';
  * A cap is divided into shares, one for each part. No part takes more than its share, so the sum never
  * exceeds the cap, whatever runs at once. Units are given back to any part. A part may be negative: it
  * then has more room.
+ *
+ * All parts are created at once while the project exists, and deleted or closed with it. Nothing is
+ * counted in a part that does not exist.
  */
 export interface Counter {
   readonly table: string;
   readonly projectId: string;
   /** Its parts are stored under `name#0`, `name#1` and so on. */
   readonly name: string;
-  /**
-   * Whether the parts exist exactly as long as the project does, so that nothing can be taken without
-   * it. Other parts are created by the first unit.
-   */
-  readonly existsWithProject: boolean;
+  /** Tells the project from an earlier one of the same id: units are only taken for this one. */
+  readonly projectCreatedAt?: string | undefined;
 }
 
 const subscribersName = 'subscribers';
 
 /** Counts the items in Subscriptions. */
 export function subscriberCounter(table: string, projectId: string): Counter {
-  return { table, projectId, name: subscribersName, existsWithProject: true };
+  return { table, projectId, name: subscribersName };
 }
 
-/** Counts the notifications of a UTC month. */
-export function monthCounter(table: string, projectId: string, time: Date): Counter {
-  return { table, projectId, name: utcMonth(time), existsWithProject: false };
+/** Counts the notifications of a UTC month. The month's first send creates it. */
+export function monthCounter(
+  table: string,
+  { projectId, createdAt }: ProjectKey,
+  time: Date,
+): Counter {
+  return { table, projectId, name: utcMonth(time), projectCreatedAt: createdAt };
 }
+
+/** Identifies a project, also among those that had its id before. */
+export type ProjectKey = Pick<ProjectItem, 'projectId' | 'createdAt'>;
 
 /** The part that counts a notification: the same for each repetition of its transaction. */
 export function notificationPart(notificationId: string): number {
@@ -53,25 +61,19 @@ export function shareOf(cap: number, part: number): number {
 
 /** The items of a counter whose units are divided evenly. */
 export function newParts(
-  { projectId, name }: Pick<Counter, 'projectId' | 'name'>,
+  { name }: Pick<Counter, 'name'>,
+  { projectId, createdAt }: ProjectKey,
   units = 0,
 ): readonly UsageItem[] {
   return partPeriods(name).map((period, part) => ({
-    projectId,
-    period,
+    ...{ projectId, period, createdAt },
     used: shareOf(units, part),
   }));
 }
 
-/** The subscriber counter of a new project: its items are created and deleted with the project. */
-export function newSubscriberParts(
-  { projectId, createdAt }: Pick<ProjectItem, 'projectId' | 'createdAt'>,
-  subscribers = 0,
-): readonly SubscriberPartItem[] {
-  return newParts({ projectId, name: subscribersName }, subscribers).map((part) => ({
-    ...part,
-    createdAt,
-  }));
+/** The subscriber counter of a new project: created and deleted with the project. */
+export function newSubscriberParts(project: ProjectKey, subscribers = 0): readonly UsageItem[] {
+  return newParts({ name: subscribersName }, project, subscribers);
 }
 
 /** What the parts of a counter hold; undefined for a part that does not exist. */
@@ -109,15 +111,22 @@ export function roomIn(parts: Parts, cap: number | null): readonly number[] {
 
 /**
  * The update of a transaction that takes units. Its condition fails if the part has no room for them,
- * or if it does not exist and has to. The failed item tells which: see {@link isClosed}.
+ * or does not exist. The failed item tells which: see {@link isClosed}.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
-  const room = cap === null ? undefined : shareOf(cap, part) - units;
+  const { projectCreatedAt } = counter;
+  // A comparison with a missing attribute is false.
+  const hasRoom = cap === null ? 'attribute_exists(used)' : 'used <= :room';
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :taken',
-    ConditionExpression: takeCondition(counter, room),
-    ExpressionAttributeValues: { ':taken': units, ':room': room },
+    ConditionExpression:
+      projectCreatedAt === undefined ? hasRoom : `${hasRoom} AND createdAt = :createdAt`,
+    ExpressionAttributeValues: {
+      ':taken': units,
+      ':room': cap === null ? undefined : shareOf(cap, part) - units,
+      ':createdAt': projectCreatedAt,
+    },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
 }
@@ -125,27 +134,18 @@ export function takeUnits(counter: Counter, part: number, units: number, cap: nu
 /** The update that takes units. */
 export type TakenUnits = ReturnType<typeof takeUnits>;
 
-/** A comparison with a missing attribute is false. */
-function takeCondition({ existsWithProject }: Counter, room: number | undefined) {
-  if (existsWithProject) return room === undefined ? 'attribute_exists(used)' : 'used <= :room';
-  if (room === undefined) return undefined;
-  // A cap below the number of parts leaves some without a share.
-  return room < 0 ? 'used <= :room' : 'attribute_not_exists(used) OR used <= :room';
-}
-
 /** The update of a transaction that gives units back. */
 export function giveBackUnits(counter: Counter, part: number, units: number) {
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :givenBack',
-    ConditionExpression: counter.existsWithProject ? 'attribute_exists(used)' : undefined,
+    ConditionExpression: 'attribute_exists(used)',
     ExpressionAttributeValues: { ':givenBack': -units },
   };
 }
 
 /**
- * The check of a transaction that a project exists, in one part of its subscriber counter. Checks of the
- * same item conflict, as writes do: checks of the project's own item would allow 50 to 100 per second.
+ * The check of a transaction that a project exists, in one part of its subscriber counter.
  * @param createdAt tells the project from another one of the same id.
  */
 export function partExists(counter: Counter, part: number, createdAt: string) {
@@ -161,9 +161,10 @@ function keyOf({ table, projectId, name }: Counter, part: number) {
   return { TableName: table, Key: { projectId, period: partPeriods(name)[part]! } };
 }
 
-/** Whether the project of a subscriber counter is gone. @param item the part that refused a unit. */
-export function isClosed(item: Record<string, unknown> | undefined): boolean {
-  return item?.used === undefined;
+/** Whether a counter has no parts, or they were closed. @param item the part that refused a unit. */
+export function isClosed({ projectCreatedAt }: Counter, item: StoredItem | undefined): boolean {
+  if (item?.used === undefined) return true;
+  return projectCreatedAt !== undefined && item.createdAt?.S !== projectCreatedAt;
 }
 
 /**

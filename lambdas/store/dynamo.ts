@@ -127,9 +127,12 @@ export function cancellationReasons(error: unknown): readonly CancellationReason
 
 interface CancellationReason {
   readonly Code?: string;
-  /** The existing item, if the write asked for it. */
-  readonly Item?: Record<string, unknown>;
+  /** The existing item, if the write asked for it. The SDK does not convert its attributes. */
+  readonly Item?: StoredItem | undefined;
 }
+
+/** An item with typed attributes, such as `{ S: 'text' }`. */
+export type StoredItem = Readonly<Record<string, { readonly S?: string } | undefined>>;
 
 export function conditionFailed(reason: CancellationReason | undefined): boolean {
   return reason?.Code === 'ConditionalCheckFailed';

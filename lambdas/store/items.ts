@@ -64,17 +64,13 @@ export const byUserIndex = 'byUser';
 /**
  * Usage, keyed by `projectId` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
  * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.
- * The latter are created with the project; without their attribute `used`, no subscription can be
- * added and no notification sent.
+ * The latter are created with the project. Nothing is counted in a part without the attribute `used`, so
+ * that a deleted project gets no subscription and sends no notification.
  */
 export interface UsageItem {
   readonly projectId: string;
   readonly period: string;
   readonly used: number;
-}
-
-/** A part of the subscriber counter. A send checks one in place of its project, which all sends would share. */
-export interface SubscriberPartItem extends UsageItem {
   /** That of the project. */
   readonly createdAt: string;
 }

@@ -1,10 +1,13 @@
 import { limits } from '../../contract/limits.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import { attributeChanges } from './attribute-changes.ts';
 import {
   type Counter,
   giveBackUnits,
   monthCounter,
+  newParts,
   notificationPart,
+  type ProjectKey,
   partExists,
   subscriberCounter,
 } from './counters.ts';
@@ -30,6 +33,8 @@ export interface NewNotification {
   readonly plan: SendPlan;
   readonly sentAt: Date;
   readonly idempotency?: Idempotency | undefined;
+  /** The tallies of the share that the request itself delivers, with its claim. */
+  readonly claimed?: readonly TallyItem[] | undefined;
 }
 
 /** Identifies a request and its repetitions. */
@@ -57,8 +62,37 @@ export function expiryOf(sentAt: Date): number {
 }
 
 /** The counter of the month in which a notification is sent. */
-export function monthOf({ usage }: SendTables, { projectId, sentAt }: NewNotification): Counter {
-  return monthCounter(usage, projectId, sentAt);
+export function monthOf({ usage }: SendTables, notification: NewNotification): Counter {
+  return monthCounter(usage, projectOf(notification), notification.sentAt);
+}
+
+/** Creates the counter of the month, if its project exists. */
+export function newMonth(tables: SendTables, notification: NewNotification) {
+  const parts = newParts(monthOf(tables, notification), projectOf(notification));
+  return [
+    { ConditionCheck: projectExists(tables, notification) },
+    ...parts.map(({ projectId, period, ...attributes }) => ({
+      Update: {
+        TableName: tables.usage,
+        Key: { projectId, period },
+        ConditionExpression: 'attribute_not_exists(period)',
+        ...attributeChanges(attributes),
+      },
+    })),
+  ];
+}
+
+/** Creates the tallies of the share that the request itself delivers. */
+export function claimedTallies({ tallies }: SendTables, { claimed = [] }: NewNotification) {
+  return claimed.map(({ tally, ...attributes }) => ({
+    TableName: tallies,
+    Key: { tally },
+    ...attributeChanges(attributes),
+  }));
+}
+
+function projectOf({ projectId, projectCreatedAt: createdAt }: NewNotification): ProjectKey {
+  return { projectId, createdAt };
 }
 
 /** To the notification's own part: it may have been counted in another one, but only the sum matters. */
@@ -82,6 +116,7 @@ export function newRecord(
     TableName: notifications,
     Item: item,
     ConditionExpression: 'attribute_not_exists(notificationId)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
 }
 
@@ -110,7 +145,6 @@ export function closeShares(
   }));
 }
 
-/** In the notification's own part, so that the sends of a project do not meet on one item. */
 export function projectExists(
   { usage }: SendTables,
   { projectId, projectCreatedAt, id }: NewNotification,

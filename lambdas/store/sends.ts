@@ -3,16 +3,18 @@ import {
   GetCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { notificationPart, type TakenUnits, takeUnit } from './counters.ts';
+import { isClosed, notificationPart, type TakenUnits, takeUnit } from './counters.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { CancelledItem, IdempotencyItem } from './items.ts';
 import { notificationStore, type StoredNotification } from './notifications.ts';
 import {
+  claimedTallies,
   closeShares,
   idempotencyItemKey,
   monthOf,
   type NewNotification,
   newIdempotencyItem,
+  newMonth,
   newRecord,
   projectExists,
   recordExists,
@@ -59,7 +61,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
   const notifications = notificationStore(dynamo, tables.notifications);
 
   return {
-    begin(notification, cap, abortSignal) {
+    async begin(notification, cap, abortSignal) {
       const counter = monthOf(tables, notification);
       const attempt = async (take: TakenUnits) => {
         try {
@@ -69,26 +71,32 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
             new TransactWriteCommand({
               TransactItems: [
                 { Update: take },
-                { ConditionCheck: projectExists(tables, notification) },
                 { Put: newRecord(tables, notification) },
                 ...(notification.idempotency
                   ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
                   : []),
+                ...claimedTallies(tables, notification).map((Update) => ({ Update })),
               ],
             }),
             { abortSignal },
           );
           return 'begun';
         } catch (error) {
-          const [unit, project, , repetition] = cancellationReasons(error);
-          if (conditionFailed(project)) return 'project_gone';
+          const [unit, record, repetition] = cancellationReasons(error);
+          // An earlier attempt of this call has arrived late.
+          if (conditionFailed(record) && record?.Item?.content !== undefined) return 'begun';
+          if (conditionFailed(unit) && isClosed(counter, unit?.Item)) return 'project_gone';
           if (conditionFailed(repetition)) return 'repeated';
           if (conditionFailed(unit)) return 'part_full';
           throw error;
         }
       };
       const part = notificationPart(notification.id);
-      return takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
+      const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
+      const outcome = await begin();
+      if (outcome !== 'project_gone') return outcome;
+      // Or this is the first send of the month.
+      return (await createMonth(notification, abortSignal)) ? begin() : outcome;
     },
 
     async cancel(notification, by, signal) {
@@ -112,6 +120,23 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       return notification && { requestHash, notification };
     },
   };
+
+  /** @returns whether the counter of the month exists now. It does not without the project. */
+  async function createMonth(
+    notification: NewNotification,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const TransactItems = newMonth(tables, notification);
+    try {
+      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+      return true;
+    } catch (error) {
+      const [project, ...parts] = cancellationReasons(error);
+      if (conditionFailed(project)) return false;
+      if (parts.some(conditionFailed)) return true;
+      throw error;
+    }
+  }
 
   /** @returns false if the notification does not exist. */
   async function undo(
@@ -140,7 +165,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     } catch (error) {
       const [deletion, ...others] = cancellationReasons(error);
       if (conditionFailed(deletion)) return false;
-      // Another invocation has claimed a share.
+      // Another invocation has claimed a share, or the project is being removed.
       if (others.some(conditionFailed)) return true;
       throw error;
     }

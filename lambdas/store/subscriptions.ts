@@ -206,7 +206,8 @@ export function subscriptionStore(
       } catch (error) {
         const [put, count] = cancellationReasons(error);
         if (conditionFailed(put)) return 'exists';
-        if (conditionFailed(count)) return isClosed(count?.Item) ? 'project_gone' : 'part_full';
+        if (conditionFailed(count))
+          return isClosed(counter, count?.Item) ? 'project_gone' : 'part_full';
         throw error;
       }
     };

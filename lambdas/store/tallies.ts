@@ -110,13 +110,33 @@ export interface TallyStore {
 /** Keys in one BatchGetItem at most. */
 const batchSize = 100;
 
+/** The first tally of a share that nobody has had yet, with the claim of its first invocation. */
+export function claimedTally(
+  key: ShareKey,
+  { by, step }: Pick<Writer, 'by' | 'step'>,
+  progress: StoredProgress,
+): TallyItem {
+  return { ...openTally(key, key.firstTally), claimedBy: by, step, ...attributesOf(progress) };
+}
+
+/** A tally that only counts events. */
+export function openTally(
+  { projectId, notificationId, expiresAt }: ShareKey,
+  tally: number,
+): TallyItem {
+  return { tally: tallyKey(notificationId, tally), projectId, expiresAt };
+}
+
+function attributesOf({ until, position, pending, isRead, counts, ended }: StoredProgress) {
+  return { claimedUntil: until, position, pending, isRead, ...counts, ended };
+}
+
 export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): TallyStore {
   const find: TallyStore['find'] = async (notificationId, numbers, signal) =>
     (await readEach([{ notificationId, numbers }], signal))[0]!;
   return {
-    async save(key, writer, { until, position, pending, isRead, counts, ended }, signal) {
-      const values = { claimedUntil: until, position, pending, isRead, ...counts, ended };
-      if (await write(key, writer, values, signal)) return undefined;
+    async save(key, writer, progress, signal) {
+      if (await write(key, writer, attributesOf(progress), signal)) return undefined;
       const [tally] = await find(key.notificationId, [key.firstTally], signal);
       return tally!;
     },

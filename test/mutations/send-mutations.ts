@@ -11,7 +11,8 @@ const results = 'lambdas/results/results.ts';
 const runShares = 'lambdas/send/run-shares.ts';
 const send = 'lambdas/send/send.ts';
 const repeat = 'lambdas/send/repeat.ts';
-const runNotification = 'lambdas/send/run-notification.ts';
+const awaitDelivery = 'lambdas/send/await-delivery.ts';
+const handOver = 'lambdas/send/hand-over.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
 const status = 'lambdas/results/status.ts';
 const tallies = 'lambdas/store/tallies.ts';
@@ -29,13 +30,13 @@ const pushTests = (name: string) => [
 
 const ofSend: readonly Mutation[] = [
   {
-    file: runNotification,
+    file: awaitDelivery,
     description: 'a send is cancelled although another function may have delivered',
     from: ' && !outcome.isUnknown',
     to: '',
   },
   {
-    file: runNotification,
+    file: awaitDelivery,
     description: 'a send that has pushed is cancelled',
     from: 'total.attempted === 0 && total.unreached > 0',
     to: 'total.unreached > 0',
@@ -47,7 +48,7 @@ const ofSend: readonly Mutation[] = [
     to: '',
   },
   {
-    file: runNotification,
+    file: handOver,
     description: 'an asynchronous send that no function has is not cancelled',
     from: '    await cancel(parts, sending, begun);\n    throw outOfTime();',
     to: '    throw outOfTime();',
@@ -72,9 +73,9 @@ const ofSend: readonly Mutation[] = [
   },
   {
     file: repeat,
-    description: 'a repetition delivers what waits in the queue of Lambda',
-    from: 'first.plan.respondedAsync && found[0] !== undefined',
-    to: 'false',
+    description: 'a repetition hands over what waits in the queue of Lambda',
+    from: 'found.every((tally) => tally === undefined)',
+    to: 'found.every((tally) => tally?.claim === undefined)',
   },
   {
     file: repeat,
@@ -95,7 +96,7 @@ const ofSend: readonly Mutation[] = [
     to: 'Math.min(...found',
   },
   {
-    file: runNotification,
+    file: handOver,
     description: 'a repetition is not told that a send is queued',
     from: '  await markQueued(parts, sending, shares[0]!);\n',
     to: '',
@@ -130,8 +131,8 @@ const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
     description: 'a throttled share is delivered to a later project of the same id',
-    from: 'share, delivering, projectReadAt)',
-    to: 'share, delivering)',
+    from: 'share, here, projectReadAt)',
+    to: 'share, here)',
   },
   {
     file: runShares,
@@ -142,8 +143,8 @@ const ofRunShares: readonly Mutation[] = [
   {
     file: runShares,
     description: 'no time is left to read what other functions have stored',
-    from: 'invocation.endsAt - lastReadsMs',
-    to: 'invocation.endsAt',
+    from: 'endsAt: endsAt - lastReadsMs',
+    to: 'endsAt',
   },
   {
     file: runShares,
@@ -263,15 +264,16 @@ const ofShares: readonly Mutation[] = [
     file: deliverShare,
     description: 'recipients are added before the claim is stored',
     from:
-      '    const other = await progress.claim(chunk, signal);\n' +
-      '    if (other !== undefined) return other;\n' +
-      '    this.#pusher ??= this.#start();\n' +
-      '    this.#pusher.add(chunk.recipients, this.#project.vapid);\n' +
-      '    return undefined;\n',
-    to:
-      '    this.#pusher ??= this.#start();\n' +
-      '    this.#pusher.add(chunk.recipients, this.#project.vapid);\n' +
-      '    return progress.claim(chunk, signal);\n',
+      '    const other = await this.#progress.claim(chunk, signal);\n' +
+      '    if (other === undefined) this.#push(chunk);\n' +
+      '    return other;\n',
+    to: '    this.#push(chunk);\n    return this.#progress.claim(chunk, signal);\n',
+  },
+  {
+    file: deliverShare,
+    description: 'the first chunk of a prepared share is claimed with too few recipients',
+    from: 'this.#progress.claimFirst(this.#prepared)',
+    to: 'this.#progress.claimFirst({ ...this.#prepared, recipients: [] })',
   },
   {
     file: deliverShare,

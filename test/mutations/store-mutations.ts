@@ -43,8 +43,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: tallies,
     description: 'a share is claimed whoever has it',
-    from: 'if (await write(key, writer, values, signal)) return undefined;',
-    to: 'if ((await write(key, writer, values, signal)) !== undefined) return undefined;',
+    from: 'if (await write(key, writer, attributesOf(progress), signal)) return undefined;',
+    to: 'await write(key, writer, attributesOf(progress), signal);\n      return undefined;',
   },
   {
     file: tallies,
@@ -67,8 +67,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: counters,
     description: 'a part without a share of the cap takes a unit',
-    from: "room < 0 ? 'used <= :room' : ",
-    to: '',
+    from: "shareOf(cap, part) - units,\n      ':createdAt",
+    to: "Math.max(0, shareOf(cap, part) - units),\n      ':createdAt",
   },
   {
     file: counters,
@@ -93,16 +93,44 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: counters,
     description: 'a subscription of a deleted project is stored if it has no cap',
-    from: "room === undefined ? 'attribute_exists(used)' : 'used <= :room'",
-    to: "room === undefined ? undefined : 'used <= :room'",
+    from: "cap === null ? 'attribute_exists(used)' : 'used <= :room'",
+    to: "cap === null ? 'attribute_not_exists(removal)' : 'used <= :room'",
     tests: testOf('subscriptions'),
   },
   {
     file: counters,
     description: 'a removal creates the counter of a deleted project',
-    from: "counter.existsWithProject ? 'attribute_exists(used)' : undefined",
-    to: 'undefined',
+    from: "ConditionExpression: 'attribute_exists(used)',\n    ExpressionAttributeValues: { ':givenBack'",
+    to: "ExpressionAttributeValues: { ':givenBack'",
     tests: testOf('subscriptions'),
+  },
+  {
+    file: counters,
+    description: 'a send counts for a later project of the same id',
+    from: ' AND createdAt = :createdAt`',
+    to: ' AND createdAt >= :createdAt`',
+    tests: testOf('sends'),
+  },
+  {
+    file: sends,
+    description: 'the first send of a month is refused',
+    from: '(await createMonth(notification, abortSignal)) ? begin() : outcome',
+    to: 'outcome',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'a deleted project gets the counter of a new month',
+    from: '    { ConditionCheck: projectExists(tables, notification) },\n    ...parts',
+    to: '    ...parts',
+    tests: testOf('sends'),
+  },
+  {
+    file: sendWrites,
+    description: 'the claim of the share that the request delivers is not stored',
+    from: 'return claimed.map(',
+    to: 'return claimed.slice(1).map(',
+    tests: testOf('sends'),
   },
   {
     file: sends,
@@ -145,7 +173,7 @@ export const storeMutations: readonly Mutation[] = [
     file: counters,
     description: 'the monthly cap is one too high',
     from: 'shareOf(cap, part) - units',
-    to: 'shareOf(cap, part) - (counter.existsWithProject ? units : 0)',
+    to: 'shareOf(cap, part) - (projectCreatedAt === undefined ? units : 0)',
     tests: testOf('sends'),
   },
   {
@@ -324,7 +352,7 @@ export const storeMutations: readonly Mutation[] = [
     file: counters,
     description: 'the subscriber cap is one too high',
     from: 'shareOf(cap, part) - units',
-    to: 'shareOf(cap, part) - (counter.existsWithProject ? 0 : units)',
+    to: 'shareOf(cap, part) - (projectCreatedAt === undefined ? 0 : units)',
     tests: testOf('subscriptions'),
   },
   {

@@ -79,14 +79,13 @@ const scenarios: Readonly<
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
-    // A send that cannot read its audience releases its unit.
-    setHook(({ operation, requiredGrants: [grant] }) =>
-      operation === 'Query' && grant?.resource.includes('Subscriptions')
-        ? errorResponse('ValidationException', 'A fault.')
-        : undefined,
-    );
+    // A send that may not have begun is cancelled.
+    setHook(({ operation }) => {
+      if (operation !== 'TransactWriteItems') return undefined;
+      setHook();
+      return errorResponse('ValidationException', 'A fault.');
+    });
     await send(service, project);
-    setHook();
     await send(service, project);
     // A repeated send, with the same idempotency key.
     await send(service, project);

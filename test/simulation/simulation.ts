@@ -354,7 +354,7 @@ export async function simulate(
       const randomBytes = (length: number) =>
         Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
       const outcome = await run.start(
-        () => removeProject(run.dynamo(), tables, projectId, randomBytes),
+        () => removeProject(run.dynamo(), tables, projectId, run.clock(), randomBytes),
         3_600_000,
       );
       run.note(() => `ended: ${described(outcome)}`);

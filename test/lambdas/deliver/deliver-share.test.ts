@@ -2,6 +2,7 @@ import { noCounts } from '../../../contract/counts.ts';
 import {
   deliverShare,
   type EndedShare,
+  prepareShare,
   type ShareOutcome,
 } from '../../../lambdas/deliver/deliver-share.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
@@ -130,6 +131,47 @@ describe('a share of one chunk', () => {
       'users w',
     ]);
     expect(setup.pushed()).toEqual(['u', 'v', 'w']);
+  });
+});
+
+describe('a prepared share', () => {
+  function prepare({ parts }: Setup, change: Parameters<typeof share>[0] = {}) {
+    return prepareShare(parts, project, share(change), invocation);
+  }
+
+  test('has read its first chunk, and its tallies claim it', async () => {
+    const setup = recordedShareParts(recipients(8));
+    const { tallies } = await setup.time.until(prepare(setup, { ...quarters, tallies: 2 }));
+    expect(setup.calls).toEqual(['everyone 0-1073741824']);
+    const position = positionCount / 4;
+    expect(tallies).toMatchObject([{ claimedBy: 'invocation', position, pending: 2 }, {}]);
+    expect(tallies.map(({ tally }) => tally.at(-1))).toEqual(['0', '1']);
+  });
+
+  test('pushes to that chunk without another claim, and continues with the others', async () => {
+    const setup = recordedShareParts(recipients(8));
+    const prepared = await setup.time.until(prepare(setup, quarters));
+    setup.begin(prepared.tallies);
+    const { result } = await setup.time.until(prepared.deliver());
+    expect(result).toEqual({ ...noCounts, attempted: 8, delivered: 8, isComplete: true });
+    expect(setup.calls.filter((call) => call.startsWith('claim'))).toHaveLength(4);
+    expect(setup.calls.filter((call) => call.startsWith('everyone'))).toHaveLength(4);
+    expect((await tallyOf(setup))!.counts).toMatchObject({ delivered: 8 });
+  });
+
+  test('has read the key pairs again if a recipient has a newer one', async () => {
+    const [first] = recipients(1);
+    const setup = recordedShareParts([{ ...first!, vapidPairNumber: 1 }]);
+    await setup.time.until(prepare(setup));
+    expect(setup.calls).toEqual(['everyone 0-4294967296', 'refresh']);
+  });
+
+  test('is not delivered if another invocation has it', async () => {
+    const setup = recordedShareParts(recipients(3));
+    const prepared = await setup.time.until(prepare(setup));
+    const [tally] = prepared.tallies;
+    setup.begin([{ ...tally!, claimedBy: 'other' }]);
+    await expect(setup.time.until(prepared.deliver())).rejects.toThrow('Another invocation has');
   });
 });
 

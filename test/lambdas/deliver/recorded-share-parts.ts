@@ -4,6 +4,7 @@ import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
 import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
 import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
+import type { TallyItem } from '../../../lambdas/store/items.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { tallyStore } from '../../../lambdas/store/tallies.ts';
 import type { Chunk } from '../../fixtures/chunk.ts';
@@ -82,6 +83,8 @@ export interface Recorded {
   readonly time: Scheduler;
   /** Paths of the recipients that were pushed to, in order. */
   pushed(): readonly string[];
+  /** Stores the tallies of a share that was prepared. */
+  begin(prepared: readonly TallyItem[]): void;
 }
 
 /**
@@ -176,5 +179,14 @@ export function recordedShareParts(
     },
   };
   const pushed = () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path));
-  return { parts, calls, chunks, push, time, pushed };
+  const begin = (prepared: readonly TallyItem[]) => {
+    for (const item of prepared) {
+      const number = Number(item.tally.split('#')[1]);
+      database.put(tables.tallies, { ...item });
+      if (item.claimedBy === undefined) calls.push(`open ${number}`);
+      else calls.push(`claim ${number} to ${item.position}, ${item.pending} pending`);
+      if (item.position !== undefined) positions.set(number, item.position);
+    }
+  };
+  return { parts, calls, chunks, push, time, pushed, begin };
 }

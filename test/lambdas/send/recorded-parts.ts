@@ -40,8 +40,9 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
   const parts: SendParts = {
     ...recorded.parts,
     sends: {
-      begin: async (_, cap) => {
+      begin: async ({ claimed = [] }, cap) => {
         calls.push(`begin under ${cap}`);
+        recorded.begin(claimed);
         return 'begun';
       },
       cancel: async (_, by) => void calls.push(`cancel by ${by}`),

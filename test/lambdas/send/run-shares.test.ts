@@ -1,7 +1,8 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { Share } from '../../../contract/share.ts';
-import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
+import { deliverShare, prepareShare } from '../../../lambdas/deliver/deliver-share.ts';
 import {
+  delivering,
   type InvocationOutcome,
   type RunParts,
   runShares,
@@ -61,8 +62,14 @@ function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunParts>
   return { ...recorded, parts, invoked };
 }
 
-function run({ parts, time }: ReturnType<typeof setUp>, by = invocation) {
-  return time.until(runShares(parts, project, shares, by));
+function run({ parts, time, begin }: ReturnType<typeof setUp>, by = invocation) {
+  const [first, ...others] = shares;
+  return time.until(
+    prepareShare(parts, project, first!, delivering(by)).then((prepared) => {
+      begin(prepared.tallies);
+      return runShares(parts, project, prepared, others, by);
+    }),
+  );
 }
 
 const delivered = { ...noCounts, attempted: 3, delivered: 3, isComplete: true };
@@ -81,12 +88,6 @@ describe('shares for a caller who waits', () => {
     // A chunk takes 1 s.
     expect(setup.time.now).toBe(1000);
     expect(setup.pushed().toSorted()).toEqual(everyone);
-  });
-
-  test('are not recovered if another request has the first one', async () => {
-    const setup = setUp((working) => working);
-    void deliverShare(setup.parts, project, shares[0]!, { ...invocation, id: 'other' });
-    expect(await run(setup)).toBeUndefined();
   });
 });
 

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDBDocumentClient, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
+import { openTally, tallyStore } from '../../../lambdas/store/tallies.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import {
   claimFirstShare,
@@ -21,13 +26,16 @@ afterAll(() => database.stop());
 
 const sends = () => sendsOf(database);
 
+/** Its clock is in the month of the notifications. */
 const registryOn = (dynamo: DynamoDBDocumentClient) =>
-  projectRegistry(dynamo, projectTables(database.tables), () => new Date());
+  projectRegistry(dynamo, projectTables(database.tables), () => new Date('2126-11-20T12:00:00Z'));
 
 /** The database's client, with a function that sees the input of each call first. */
-function intercepted(onCall: (input: TransactWriteCommandInput) => void): DynamoDBDocumentClient {
+function intercepted(
+  onCall: (input: TransactWriteCommandInput) => unknown,
+): DynamoDBDocumentClient {
   const send = async (command: { readonly input: TransactWriteCommandInput }) => {
-    onCall(command.input);
+    await onCall(command.input);
     return database.dynamo.send(command as never);
   };
   return { send } as unknown as DynamoDBDocumentClient;
@@ -68,10 +76,19 @@ test('begin stores nothing for a project that was deleted', async () => {
   expect(await database.usage('no-such-project', '2126-11')).toBe(0);
 });
 
-test('begin stores nothing for a project that is being removed', async () => {
+test.each([
+  ['before its first send of the month', []],
+  ['after a send', ['2126-11-20T11:00:00Z']],
+  ['after a send in another month', ['2126-12-01T00:00:00Z', '2126-10-31T23:59:59Z']],
+])('begin stores nothing for a project that is being removed, %s', async (_, times) => {
   const projectId = await database.createProject();
+  for (const time of times) {
+    expect(await sends().begin(newNotification(projectId, time), null)).toBe('begun');
+  }
   await expect(registryOn(interruptedAfter(1)).remove(projectId, randomBytes)).rejects.toThrow();
-  const orphans = Array.from({ length: 50 }, () => newNotification(projectId));
+  const orphans = ['2126-11-20T12:00:00Z', ...times].flatMap((time) =>
+    Array.from({ length: 50 }, () => newNotification(projectId, time)),
+  );
   for (const orphan of orphans) expect(await sends().begin(orphan, null)).toBe('project_gone');
   for (const { id } of orphans) {
     expect(await readRecord(database, projectId, id)).toBeUndefined();
@@ -86,6 +103,48 @@ test('begin stores nothing for an earlier project of the same id', async () => {
   expect(await readRecord(database, projectId, orphan.id)).toBeUndefined();
 });
 
+test('the first send of a month creates its counter, also if 20 arrive at the same time', async () => {
+  const projectId = await database.createProject();
+  const all = Array.from({ length: 20 }, () => newNotification(projectId));
+  const outcomes = await Promise.all(all.map((one) => sends().begin(one, 20)));
+  expect(outcomes).toEqual(Array(20).fill('begun'));
+  expect(await database.usage(projectId, '2126-11')).toBe(20);
+  const before = database.calls();
+  expect(await sends().begin(newNotification(projectId), null)).toBe('begun');
+  expect(database.calls() - before).toBe(1);
+});
+
+test('a first attempt that arrives after the second one began counts once', async () => {
+  const projectId = await database.createProject();
+  const inputs: TransactWriteCommandInput[] = [];
+  const late = intercepted(async (input) => {
+    inputs.push(input);
+    // The first attempt was refused, since the month did not exist.
+    if (inputs.length === 3) await database.dynamo.send(new TransactWriteCommand(inputs[0]!));
+  });
+  const idempotency = { keyHash: 'a1', requestHash: 'b2' };
+  const notification = { ...newNotification(projectId), idempotency };
+  expect(await sendsOf({ ...database, dynamo: late }).begin(notification, 10)).toBe('begun');
+  expect(inputs).toHaveLength(3);
+  expect(await database.usage(projectId, '2126-11')).toBe(1);
+});
+
+test('begin stores the tallies of the share that the request delivers, or nothing', async () => {
+  const projectId = await database.createProject();
+  const { TALLIES_TABLE } = database.tables;
+  const beginUnder = async (cap: number) => {
+    const notification = newNotification(projectId);
+    const claimed = [openTally({ ...key, projectId, notificationId: notification.id }, 0)];
+    const outcome = await sends().begin({ ...notification, claimed }, cap);
+    const [tally] = await tallyStore(database.dynamo, TALLIES_TABLE).find(notification.id, [0]);
+    return [outcome, tally === undefined ? 'no tally' : 'tally'];
+  };
+  expect(await beginUnder(1)).toEqual(['begun', 'tally']);
+  expect(await beginUnder(1)).toEqual(['cap_reached', 'no tally']);
+});
+
+const key = { firstTally: 0, expiresAt: 1_900_000_000 };
+
 test('begin touches no item that all sends of a project share', async () => {
   const projectId = await database.createProject();
   const number = 200;
@@ -98,16 +157,16 @@ test('begin touches no item that all sends of a project share', async () => {
     expect(await recorded.begin(newNotification(projectId), null)).toBe('begun');
   }
   const sendsByItem = new Map<string, number>();
-  const checked = new Set<string>();
+  const counters = new Set<string>();
   for (const { TransactItems = [] } of inputs) {
     for (const { Update, ConditionCheck, Put } of TransactItems) {
       const write = Update ?? ConditionCheck ?? Put!;
       const item = JSON.stringify([write.TableName, 'Key' in write ? write.Key : Put!.Item]);
       sendsByItem.set(item, (sendsByItem.get(item) ?? 0) + 1);
-      if (ConditionCheck !== undefined) checked.add(item);
+      if (Update !== undefined) counters.add(item);
     }
   }
-  expect(checked.size).toBeGreaterThanOrEqual(5);
+  expect(counters.size).toBeGreaterThanOrEqual(5);
   // An eighth of them is expected.
   expect(Math.max(...sendsByItem.values())).toBeLessThan(number / 4);
 });

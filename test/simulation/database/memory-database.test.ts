@@ -160,7 +160,7 @@ function randomOperation(random: Random, projectId: string): Operation {
     const bytes = (length: number) => Buffer.alloc(length);
     return [
       'remove the project',
-      ({ dynamo, names }) => removeProject(dynamo, names, projectId, bytes),
+      ({ dynamo, names }) => removeProject(dynamo, names, projectId, new Date('2099-11-20'), bytes),
     ];
   }
   const operation = random.pick(operations);

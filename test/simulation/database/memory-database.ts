@@ -207,8 +207,8 @@ export class MemoryDatabase {
     const reasons = writes.map(([, write]) => {
       if (this.#holds(write)) return { Code: 'None' };
       const wantsItem = write.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
-      const Item = wantsItem ? this.#read(write.TableName, write.Key ?? write.Item!) : undefined;
-      return { Code: 'ConditionalCheckFailed', Item };
+      const item = wantsItem ? this.#read(write.TableName, write.Key ?? write.Item!) : undefined;
+      return { Code: 'ConditionalCheckFailed', Item: item && typed(item) };
     });
     if (reasons.some(({ Code }) => Code !== 'None')) {
       const error = failure('TransactionCanceledException', 'Transaction cancelled');
@@ -327,4 +327,13 @@ function entry<Value>(map: Map<string, Value>, key: string, create: () => Value)
     map.set(key, value);
   }
   return value;
+}
+
+/** The SDK does not convert the items in errors: their attributes keep their types. */
+function typed(item: Item): Item {
+  const attributes = Object.entries(item).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? { N: String(value) } : { S: value },
+  ]);
+  return Object.fromEntries(attributes);
 }

@@ -1,0 +1,36 @@
+import type { Share } from '../../contract/share.ts';
+import { sendTimeline } from '../../contract/timeline.ts';
+import { expiryOf, type NewNotification } from '../store/send-writes.ts';
+import { type Audience, paceOf, sharesOf } from './divide.ts';
+import { eventsUrl, type Sending, type SendParts } from './sending.ts';
+
+/** The shares of a notification, by the division that is stored with it. */
+export function planShares(
+  { pushesPerSecond }: SendParts,
+  sending: Sending,
+  { id, plan, sentAt }: NewNotification,
+): readonly Share[] {
+  const { project, request, requestId } = sending;
+  const { userIds, ...content } = request;
+  const audience: Audience = userIds ? { userIds } : { subscribers: plan.subscribers! };
+  return sharesOf(
+    {
+      ...{ projectId: project.projectId, projectCreatedAt: project.createdAt },
+      ...{ notificationId: id, content, requestId },
+      eventsUrl: eventsUrl(sending, id),
+      expiresAt: expiryOf(sentAt),
+      deadline: plan.respondedAsync ? undefined : deadlineOf(sending),
+    },
+    audience,
+    plan,
+    paceOf(audience, pushesPerSecond, plan.respondedAsync),
+  );
+}
+
+/** The deadline of the shares that the request waits for. */
+export function deadlineOf({ startedAt }: Sending): NonNullable<Share['deadline']> {
+  return {
+    lastPushAt: startedAt.getTime() + sendTimeline.lastPushMs,
+    endAt: startedAt.getTime() + sendTimeline.pushEndMs,
+  };
+}
