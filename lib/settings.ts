@@ -95,7 +95,7 @@ const settings = z.strictObject({
   subscriberCap: count.default(defaultLimits.subscriberCap),
   /** Most notifications of a project per UTC month, unless its plan has a cap. */
   monthlySendCap: count.default(defaultLimits.monthlySendCap),
-  /** Requests per minute by address, project and action, unless the project's plan has a limit. */
+  /** Requests per minute by address, project and route, unless the project's plan has a limit. */
   rateLimitPerMinute: count.default(defaultLimits.rateLimitPerMinute),
   /** Pushes per second of one notification, over all functions that deliver it. */
   pushesPerSecond: count.default(20_000),

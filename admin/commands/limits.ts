@@ -18,7 +18,7 @@ export function addLimitOptions(command: Command): Command {
     .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
     .option(
       '--rate-limit <N|none|default>',
-      'requests per minute, by address and action',
+      'requests per minute, by address and route',
       readLimit,
     );
 }

@@ -39,7 +39,7 @@ export function statsCommand(runOnStack: RunOnStack): Command {
         const newest = await parts.notifications.newest(projectId, listed);
         const kept = newest.filter((notification) => isKept(notification, now));
         const tallies = await parts.tallies.findEach(
-          kept.map(({ id, plan }) => ({ notificationId: id, numbers: tallyNumbers(plan) })),
+          kept.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
         );
         const found = kept.map((one, index) => notificationResult(one, tallies[index]!, now));
         const nothing = `"${projectId}" has sent no notification within the last 90 days.\n`;

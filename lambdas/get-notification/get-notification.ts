@@ -29,7 +29,7 @@ export async function getNotification(
       'This project has sent no notification with this id.',
     );
   }
-  const { plan } = notification;
-  const found = await tallies.find(notification.id, tallyNumbers(plan));
+  const { division } = notification;
+  const found = await tallies.find(notification.id, tallyNumbers(division));
   return notificationResult(notification, found, now);
 }

@@ -6,7 +6,7 @@ import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** Counts requests by address, project and action. */
+/** Counts requests by address, project and route. */
 export interface RequestCounter {
   /** @returns 0 if the request is within the limit, else the seconds until the next minute. */
   count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
@@ -16,7 +16,7 @@ export interface RequestCounter {
 
 interface CountedRequest {
   readonly projectId: string;
-  readonly action: RouteName;
+  readonly route: RouteName;
   readonly address: string;
 }
 
@@ -28,7 +28,7 @@ const unproven = '-';
  * own, before another project is read. If the project needs no read, {@link rateLimit} decides.
  */
 export function refuseBeforeReading(
-  action: RouteName,
+  route: RouteName,
   perMinute: number,
   counter: RequestCounter,
   projects: { remembers(projectId: string): boolean },
@@ -38,19 +38,19 @@ export function refuseBeforeReading(
       const { projectId } = event.ids;
       if (projectId !== undefined && projects.remembers(projectId)) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
-      expectWithin(perMinute, counter.refused({ projectId: unproven, action, address }));
+      expectWithin(perMinute, counter.refused({ projectId: unproven, route, address }));
     },
   };
 }
 
 /**
- * Counts the request against its address, project and action. Only a caller that belongs to the
+ * Counts the request against its address, project and route. Only a caller that belongs to the
  * project gets the limit of its plan. All others share the deployment's limit over all the projects
  * they name, so that invented ids do not cost a write each.
  * @param perMinute requests per minute where the plan sets no limit.
  */
 export function rateLimit(
-  action: RouteName,
+  route: RouteName,
   perMinute: number,
   counter: RequestCounter,
 ): Middleware<{ ids: PathIds; project?: Project } & TimeLimit> {
@@ -62,7 +62,7 @@ export function rateLimit(
       const limit = limitOf(event.project?.plan.rateLimitPerMinute, perMinute);
       if (limit === null) return;
       const address = countedAddress(event.requestContext.http.sourceIp);
-      const counted = { projectId: event.project ? projectId : unproven, action, address };
+      const counted = { projectId: event.project ? projectId : unproven, route, address };
       expectWithin(limit, await counter.count(counted, limit, event.signal));
     },
   };

@@ -33,7 +33,7 @@ export async function listNotifications(
   const page = kept.slice(0, pageLength(kept.slice(0, limit)));
   const next = kept[page.length];
   const counts = await tallies.findEach(
-    page.map(({ id, plan }) => ({ notificationId: id, numbers: tallyNumbers(plan) })),
+    page.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
   );
   return {
     notifications: page.map((one, index) => notificationResult(one, counts[index]!, now)),
@@ -44,8 +44,8 @@ export async function listNotifications(
 /** How many notifications fit into a page by their tallies; at least one of them does. */
 function pageLength(notifications: readonly StoredNotification[]): number {
   let left = pageTallies;
-  const end = notifications.findIndex(({ plan }) => {
-    left -= tallyNumbers(plan).length;
+  const end = notifications.findIndex(({ division }) => {
+    left -= tallyNumbers(division).length;
     return left < 0;
   });
   return end === -1 ? notifications.length : end;

@@ -16,13 +16,13 @@ export function isKept({ sentAt }: StoredNotification, now: Date): boolean {
  * @param tallies all of its tallies.
  */
 export function notificationResult(
-  { id, content, plan, sentAt }: StoredNotification,
+  { id, content, division, sentAt }: StoredNotification,
   tallies: readonly (Tally | undefined)[],
   now: Date,
 ): NotificationResult {
-  const { users, subscribers } = plan;
-  const firsts = firstTallies(plan).map((number) => tallies[number]);
-  const status = statusOf({ plan, sentAt }, firsts, now);
+  const { users, subscribers } = division;
+  const firsts = firstTallies(division).map((number) => tallies[number]);
+  const status = statusOf({ division, sentAt }, firsts, now);
   // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
   const results = firsts.map((tally) =>
     status === 'sending' && tally !== undefined

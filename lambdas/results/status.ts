@@ -9,7 +9,7 @@ import type { Tally } from '../store/tallies.ts';
  * @param tallies the first tally of each share.
  */
 export function statusOf(
-  notification: Pick<StoredNotification, 'plan' | 'sentAt'>,
+  notification: Pick<StoredNotification, 'division' | 'sentAt'>,
   tallies: readonly (Tally | undefined)[],
   now: Date,
 ): NotificationStatus {
@@ -21,7 +21,7 @@ export function statusOf(
 
 /** Epoch ms after which nobody works on a share. */
 export function overAt(
-  { plan: { respondedAsync }, sentAt }: Pick<StoredNotification, 'plan' | 'sentAt'>,
+  { division: { respondedAsync }, sentAt }: Pick<StoredNotification, 'division' | 'sentAt'>,
   tally: Tally | undefined,
 ): number {
   const sent = sentAt.getTime();

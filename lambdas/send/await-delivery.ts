@@ -15,9 +15,9 @@ export async function awaitDelivery(
   others: readonly Share[],
 ): Promise<SendOutcome> {
   const { project, invocation } = sending;
-  const { id, plan } = begun;
+  const { id, division } = begun;
   const outcome = await runShares(parts, project, first, others, invocation);
-  const total = totalOf(outcome.results, plan.subscribers);
+  const total = totalOf(outcome.results, division.subscribers);
   if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown) {
     await cancel(parts, sending, begun);
     throw outcome.error ?? outOfTime();

@@ -9,9 +9,9 @@ import { eventWindowSeconds } from './divide.ts';
  * Checks the longest message, that of the last tally.
  * @throws {ServiceError} `payload_too_large`.
  */
-export function expectFits({ id, content, plan }: NewNotification, eventsUrl: string): void {
-  const lastTally = tallyNumbers(plan).length - 1;
-  const windowSeconds = eventWindowSeconds(plan.subscribers ?? plan.users ?? 0);
+export function expectFits({ id, content, division }: NewNotification, eventsUrl: string): void {
+  const lastTally = tallyNumbers(division).length - 1;
+  const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
   const message = JSON.stringify(
     pushMessage(id, content, tallyUrl(eventsUrl, lastTally), windowSeconds),
   );

@@ -2,9 +2,9 @@ import type { Share } from '../../contract/share.ts';
 import { totalOf } from '../results/results.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { cancel, outOfTime } from './cancel.ts';
-import { deadlineOf } from './plan-shares.ts';
 import { startShares } from './run-shares.ts';
 import type { Sending, SendOutcome, SendParts } from './sending.ts';
+import { deadlineOf } from './shares-of-notification.ts';
 
 /** Hands a notification that has begun to functions that deliver it when this one has returned. */
 export async function handOver(

@@ -6,8 +6,8 @@ import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
 import { handOver } from './hand-over.ts';
-import { planShares } from './plan-shares.ts';
 import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
+import { sharesOfNotification } from './shares-of-notification.ts';
 
 /**
  * The response of the first request with the same Idempotency-Key. Its notification is only handed over
@@ -31,23 +31,23 @@ export async function repeat(
     );
   }
   const first = { ...notification, ...earlier.notification };
-  const found = await parts.tallies.find(first.id, firstTallies(first.plan), signal);
+  const found = await parts.tallies.find(first.id, firstTallies(first.division), signal);
   if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
-  if (first.plan.respondedAsync && found.every((tally) => tally === undefined)) {
+  if (first.division.respondedAsync && found.every((tally) => tally === undefined)) {
     // Until its function is over, the first request may hand its notification over or cancel it.
     const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
     if (!isOver) throw requestInProgress(1);
-    return handOver(parts, sending, first, planShares(parts, sending, first));
+    return handOver(parts, sending, first, sharesOfNotification(parts, sending, first));
   }
   if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
   const status = statusOf(first, found, sentAt);
-  if (first.plan.respondedAsync) return { kind: 'accepted', id: first.id, status };
+  if (first.division.respondedAsync) return { kind: 'accepted', id: first.id, status };
   if (status === 'sending') {
     const over = Math.max(...found.map((tally) => overAt(first, tally)));
     // Until this time, inclusive.
     throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
   }
-  return sentOutcome(first.id, totalOf(found.map(storedResult), first.plan.subscribers));
+  return sentOutcome(first.id, totalOf(found.map(storedResult), first.division.subscribers));
 }
 
 /**

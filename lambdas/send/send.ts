@@ -12,7 +12,6 @@ import { cancel } from './cancel.ts';
 import { divide, paceOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
 import { handOver } from './hand-over.ts';
-import { planShares } from './plan-shares.ts';
 import { repeat } from './repeat.ts';
 import { requestHash } from './request-hash.ts';
 import { delivering } from './run-shares.ts';
@@ -23,6 +22,7 @@ import {
   type SendOutcome,
   type SendParts,
 } from './sending.ts';
+import { sharesOfNotification } from './shares-of-notification.ts';
 
 /**
  * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns
@@ -46,7 +46,7 @@ export async function send(
 
   const notification = newNotification(parts, sending);
   expectFits(notification, eventsUrl(sending, notification.id));
-  const shares = planShares(parts, sending, notification);
+  const shares = sharesOfNotification(parts, sending, notification);
   const first = call.respondAsync
     ? undefined
     : await prepareShare(parts, project, shares[0]!, delivering(invocation));
@@ -77,7 +77,7 @@ function newNotification(parts: SendParts, sending: Sending): NewNotification {
   return {
     ...{ projectId, projectCreatedAt, content, sentAt },
     id: parts.newId(sentAt),
-    plan: {
+    division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
       ...divide(audience, pace, respondAsync),
       respondedAsync: respondAsync,

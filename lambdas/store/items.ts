@@ -85,7 +85,7 @@ export interface ClosedCounterItem {
 }
 
 /** A notification's audience, and how it is divided. */
-export interface SendPlan {
+export interface Division {
   /** Number of user ids; absent if it was sent to everyone. */
   readonly users?: number | undefined;
   /** Subscribers that the project had when it was sent to everyone. */
@@ -98,7 +98,7 @@ export interface SendPlan {
 }
 
 /** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. Never updated. */
-export interface NotificationItem extends SendPlan {
+export interface NotificationItem extends Division {
   readonly projectId: string;
   /** UUID of version 7: a project's notifications are in the order of their time. */
   readonly notificationId: string;
@@ -178,12 +178,12 @@ export interface TallyItem {
 }
 
 /** The numbers of all tallies of a notification. */
-export function tallyNumbers({ shares, talliesPerShare }: SendPlan): readonly number[] {
+export function tallyNumbers({ shares, talliesPerShare }: Division): readonly number[] {
   return Array.from({ length: shares * talliesPerShare }, (_, number) => number);
 }
 
 /** The first tally of each share: these have a notification's counts. */
-export function firstTallies({ shares, talliesPerShare }: SendPlan): readonly number[] {
+export function firstTallies({ shares, talliesPerShare }: Division): readonly number[] {
   return Array.from({ length: shares }, (_, share) => share * talliesPerShare);
 }
 
@@ -191,7 +191,7 @@ export function tallyKey(notificationId: string, tally: number): string {
   return `${notificationId}#${tally}`;
 }
 
-/** RateLimits, keyed by `bucket` (`project#action#address#minute`); TTL on `expiresAt`. */
+/** RateLimits, keyed by `bucket` (`project#route#address#minute`); TTL on `expiresAt`. */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;

@@ -1,14 +1,14 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import type { CancelledItem, NotificationItem, SendPlan } from './items.ts';
-import { recordExists } from './send-writes.ts';
+import type { CancelledItem, Division, NotificationItem } from './items.ts';
+import { notificationExists } from './send-writes.ts';
 import { fromStoredContent } from './stored-content.ts';
 
 /** A notification as it was sent. */
 export interface StoredNotification {
   readonly id: string;
   readonly content: NotificationContent;
-  readonly plan: SendPlan;
+  readonly division: Division;
   readonly sentAt: Date;
 }
 
@@ -55,7 +55,7 @@ export function notificationStore(
         {
           TableName: table,
           KeyConditionExpression: 'projectId = :projectId AND notificationId <= :from',
-          FilterExpression: recordExists,
+          FilterExpression: notificationExists,
           ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
           ScanIndexForward: false,
           ConsistentRead: true,
@@ -77,7 +77,7 @@ function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem
   return {
     id: notificationId,
     content: fromStoredContent(content),
-    plan: { users, subscribers, shares, talliesPerShare, respondedAsync },
+    division: { users, subscribers, shares, talliesPerShare, respondedAsync },
     sentAt: new Date(sentAt),
   };
 }

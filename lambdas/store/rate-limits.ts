@@ -21,7 +21,7 @@ export interface RateLimitStore {
 
 export interface CountedRequest {
   readonly projectId: string;
-  readonly action: RouteName;
+  readonly route: RouteName;
   readonly address: string;
 }
 
@@ -35,14 +35,14 @@ export function rateLimitStore(
   const exhausted = new Set<string>();
   let exhaustedMinute = 0;
 
-  function bucketOf({ projectId, action, address }: CountedRequest) {
+  function bucketOf({ projectId, route, address }: CountedRequest) {
     const time = clock().getTime();
     const currentMinute = Math.floor(time / minute);
     if (currentMinute !== exhaustedMinute) {
       exhausted.clear();
       exhaustedMinute = currentMinute;
     }
-    const bucket: RateLimitItem['bucket'] = `${projectId}#${action}#${address}#${currentMinute}`;
+    const bucket: RateLimitItem['bucket'] = `${projectId}#${route}#${address}#${currentMinute}`;
     const secondsLeft = Math.ceil((minute - (time % minute)) / 1000);
     return { bucket, secondsLeft, expiresAt: ((currentMinute + 2) * minute) / 1000 };
   }

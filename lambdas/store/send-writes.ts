@@ -12,11 +12,11 @@ import {
   subscriberCounter,
 } from './counters.ts';
 import {
+  type Division,
   firstTallies,
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
-  type SendPlan,
   type TallyItem,
   tallyKey,
 } from './items.ts';
@@ -30,7 +30,7 @@ export interface NewNotification {
   readonly projectCreatedAt: string;
   readonly id: string;
   readonly content: NotificationContent;
-  readonly plan: SendPlan;
+  readonly division: Division;
   readonly sentAt: Date;
   readonly idempotency?: Idempotency | undefined;
   /** The tallies of the share that the request itself delivers, with its claim. */
@@ -52,8 +52,8 @@ export interface SendTables {
 }
 
 /** A cancelled item has no content: a cancellation that arrives late does nothing to it. */
-export const recordExists = 'attribute_exists(content)';
-export const recordMissing = 'attribute_not_exists(content)';
+export const notificationExists = 'attribute_exists(content)';
+export const notificationMissing = 'attribute_not_exists(content)';
 
 /** Epoch seconds at which a notification and its tallies are deleted. */
 export function expiryOf(sentAt: Date): number {
@@ -100,15 +100,15 @@ export function returnUnit(tables: SendTables, notification: NewNotification) {
   return giveBackUnits(monthOf(tables, notification), notificationPart(notification.id), 1);
 }
 
-export function newRecord(
+export function putNotification(
   { notifications }: SendTables,
-  { projectId, id, content, plan, sentAt }: NewNotification,
+  { projectId, id, content, division, sentAt }: NewNotification,
 ) {
   const item: NotificationItem = {
     projectId,
     notificationId: id,
     content: toStoredContent(content),
-    ...plan,
+    ...division,
     sentAt: sentAt.toISOString(),
     expiresAt: expiryOf(sentAt),
   };
@@ -126,10 +126,10 @@ export function newRecord(
  */
 export function closeShares(
   { tallies }: SendTables,
-  { id, plan, sentAt }: NewNotification,
+  { id, division, sentAt }: NewNotification,
   by: string,
 ) {
-  return firstTallies(plan).map((tally) => ({
+  return firstTallies(division).map((tally) => ({
     TableName: tallies,
     Key: { tally: tallyKey(id, tally) },
     UpdateExpression:

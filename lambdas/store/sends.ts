@@ -15,10 +15,10 @@ import {
   type NewNotification,
   newIdempotencyItem,
   newMonth,
-  newRecord,
+  notificationExists,
+  notificationMissing,
   projectExists,
-  recordExists,
-  recordMissing,
+  putNotification,
   returnUnit,
   type SendTables,
 } from './send-writes.ts';
@@ -71,7 +71,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
             new TransactWriteCommand({
               TransactItems: [
                 { Update: take },
-                { Put: newRecord(tables, notification) },
+                { Put: putNotification(tables, notification) },
                 ...(notification.idempotency
                   ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
                   : []),
@@ -151,7 +151,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
-            { Delete: { TableName, Key, ConditionExpression: recordExists } },
+            { Delete: { TableName, Key, ConditionExpression: notificationExists } },
             { Update: returnUnit(tables, notification) },
             ...(idempotency
               ? [{ Delete: { TableName, Key: idempotencyItemKey(projectId, idempotency.keyHash) } }]
@@ -179,7 +179,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     notification: NewNotification,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { Item, ...record } = newRecord(tables, notification);
+    const { Item, ...put } = putNotification(tables, notification);
     const { projectId, notificationId } = Item;
     // Longer than the 10 minutes for which DynamoDB remembers a transaction's token.
     const expiresAt = Math.floor(notification.sentAt.getTime() / 1000) + 60 * 60;
@@ -190,7 +190,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
           TransactItems: [
             { ConditionCheck: projectExists(tables, notification) },
             // Once more has no effect.
-            { Put: { ...record, Item: cancelled, ConditionExpression: recordMissing } },
+            { Put: { ...put, Item: cancelled, ConditionExpression: notificationMissing } },
           ],
         }),
         { abortSignal },

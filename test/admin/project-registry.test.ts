@@ -58,9 +58,9 @@ async function subscribe(count: number) {
 async function send() {
   const store = sendStore(database.dynamo, tables);
   const content = { title: 'Hello' };
-  const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  const division = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
   const own = { projectId, projectCreatedAt: now.toISOString() };
-  await store.begin({ ...own, id: randomUUID(), content, plan, sentAt: now }, null);
+  await store.begin({ ...own, id: randomUUID(), content, division, sentAt: now }, null);
 }
 
 describe('create', () => {

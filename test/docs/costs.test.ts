@@ -51,9 +51,9 @@ async function measureItems(database: Database): Promise<ItemSizes> {
     }),
     null,
   );
-  const plan = { subscribers: 54_321, shares: 2, talliesPerShare: 3, respondedAsync: false };
+  const division = { subscribers: 54_321, shares: 2, talliesPerShare: 3, respondedAsync: false };
   await sendStore(dynamo, tables).begin(
-    { projectId, projectCreatedAt, id: notificationId, content, plan, sentAt },
+    { projectId, projectCreatedAt, id: notificationId, content, division, sentAt },
     null,
   );
   const tallies = tallyStore(dynamo, tables.tallies);
@@ -67,7 +67,7 @@ async function measureItems(database: Database): Promise<ItemSizes> {
   await tallies.count(projectId, notificationId, 0, 'shown');
   await tallies.count(projectId, notificationId, 0, 'clicked');
   await rateLimitStore(dynamo, database.tables.RATE_LIMITS_TABLE, clock).count(
-    { projectId, action: 'track', address: '203.0.113.195' },
+    { projectId, route: 'track', address: '203.0.113.195' },
     60,
   );
 

@@ -103,8 +103,8 @@ export const pushMutations: readonly Mutation[] = [
   {
     file: runningPusher,
     description: 'all pushes are encrypted before the first one',
-    from: 'service.queue.first(encryptedInARow - 1)',
-    to: 'service.queue.first(service.queue.length)',
+    from: 'pushService.queue.first(encryptedInARow - 1)',
+    to: 'pushService.queue.first(pushService.queue.length)',
     tests: testOf('origins'),
   },
   {
@@ -131,8 +131,8 @@ export const pushMutations: readonly Mutation[] = [
   {
     file: pushService,
     description: 'the push service with the most pushes in flight comes first',
-    from: 'service.inFlight < next.inFlight',
-    to: 'service.inFlight > next.inFlight',
+    from: 'pushService.inFlight < next.inFlight',
+    to: 'pushService.inFlight > next.inFlight',
   },
   {
     file: corrections,

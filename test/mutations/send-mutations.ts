@@ -453,7 +453,7 @@ const ofPushes: readonly Mutation[] = [
   {
     file: runningPusher,
     description: 'a suspended push service is pushed to',
-    from: 'if (service.isSuspended)',
+    from: 'if (pushService.isSuspended)',
     to: 'if (false)',
     tests: pushTests('suspension'),
   },
@@ -525,7 +525,7 @@ const ofStores: readonly Mutation[] = [
   {
     file: sendWrites,
     description: 'cancel closes only the first share',
-    from: 'firstTallies(plan).map(',
+    from: 'firstTallies(division).map(',
     to: '[0].map(',
     tests: ['test/lambdas/store/sends.test.ts'],
   },

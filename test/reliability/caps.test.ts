@@ -35,9 +35,9 @@ function stores() {
 }
 
 function newNotification(projectId: string): NewNotification {
-  const plan = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  const division = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
   const project = { projectId, projectCreatedAt };
-  return { ...project, id: randomUUID(), content: { title: 'T' }, plan, sentAt: clock() };
+  return { ...project, id: randomUUID(), content: { title: 'T' }, division, sentAt: clock() };
 }
 
 /** Subscribes new browsers, all at once. */

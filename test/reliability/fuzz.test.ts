@@ -80,9 +80,9 @@ test('generated requests never return 5xx and change tables only as the API refe
   expect(projects).toHaveLength(before.length + clients);
   const rates = (await read('RATE_LIMITS_TABLE')) as unknown as RateLimitItem[];
   for (const { bucket, hits } of rates) {
-    const [projectId = '', action = '', address = '', minute, ...rest] = bucket.split('#');
+    const [projectId = '', route = '', address = '', minute, ...rest] = bucket.split('#');
     expect(ids.has(projectId) || projectId === '-').toBe(true);
-    expect(Object.keys(routes)).toContain(action);
+    expect(Object.keys(routes)).toContain(route);
     expect(address).toMatch(/^10\.\d+\.\d+\.\d+$/);
     expect([hits, minute, rest]).toEqual([1, expect.stringMatching(/^\d+$/), []]);
   }

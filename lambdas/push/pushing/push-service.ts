@@ -135,23 +135,23 @@ export class PushServices {
   }
 
   #named(name: string): PushService {
-    let service = this.#byName.get(name);
-    if (service === undefined) {
+    let pushService = this.#byName.get(name);
+    if (pushService === undefined) {
       const prepare = preparer(this.#options, name, this.#settings);
-      service = new PushService(name, this.#settings.inFlight, prepare);
-      this.#byName.set(name, service);
-      this.all.push(service);
+      pushService = new PushService(name, this.#settings.inFlight, prepare);
+      this.#byName.set(name, pushService);
+      this.all.push(pushService);
     }
-    return service;
+    return pushService;
   }
 }
 
 /** Of the push services that can start a push, the one with the fewest in flight. */
-export function nextToStart(services: readonly PushService[]): PushService | undefined {
+export function nextToStart(pushServices: readonly PushService[]): PushService | undefined {
   let next: PushService | undefined;
-  for (const service of services) {
-    if (!service.canStart()) continue;
-    if (next === undefined || service.inFlight < next.inFlight) next = service;
+  for (const pushService of pushServices) {
+    if (!pushService.canStart()) continue;
+    if (next === undefined || pushService.inFlight < next.inFlight) next = pushService;
   }
   return next;
 }

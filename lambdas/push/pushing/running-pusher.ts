@@ -25,7 +25,7 @@ class RunningPusher implements Pusher {
   readonly #settings: PusherSettings;
   readonly #options: PusherOptions;
   readonly #counts = new OutcomeCounter();
-  readonly #services: PushServices;
+  readonly #pushServices: PushServices;
   readonly #pace: Pace;
   readonly #removals: Removals;
   readonly #corrections: Corrections;
@@ -51,7 +51,7 @@ class RunningPusher implements Pusher {
     setMaxListeners(0, this.#done.signal, this.#end.signal);
     this.#settings = settings;
     this.#options = options;
-    this.#services = new PushServices(options, settings);
+    this.#pushServices = new PushServices(options, settings);
     this.#pace = new Pace(options.pushesPerSecond, this.#now());
     const after = (ms: number, act: () => void) => this.#after(ms, act);
     this.#removals = new Removals(options, this.#counts, after, this.#end.signal);
@@ -61,8 +61,8 @@ class RunningPusher implements Pusher {
 
   add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void {
     this.#vapid = vapid;
-    const byOrigin = pushesByOrigin(recipients, this.#services.encrypts, vapid);
-    const notAccepted = this.#services.queue(byOrigin);
+    const byOrigin = pushesByOrigin(recipients, this.#pushServices.encrypts, vapid);
+    const notAccepted = this.#pushServices.queue(byOrigin);
     if (notAccepted > 0) this.#counts.addFailed('unsendable', notAccepted);
     this.#unsettled += recipients.length - notAccepted;
     this.#startPushes();
@@ -91,7 +91,7 @@ class RunningPusher implements Pusher {
     }
     await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
     this.#done.abort();
-    for (const { name, failures } of this.#services.all) {
+    for (const { name, failures } of this.#pushServices.all) {
       if (Object.keys(failures).length > 0) this.#options.onFailures?.(name, failures);
     }
     return this.soFar();
@@ -110,18 +110,18 @@ class RunningPusher implements Pusher {
   #hasRoom(): boolean {
     if (this.#inFlight >= this.#settings.inFlight.overall) return false;
     if (this.#unsettled > shareSizes.pending) return false;
-    return this.#services.all.every((service) => !service.isProgressing(this.#now()));
+    return this.#pushServices.all.every((pushService) => !pushService.isProgressing(this.#now()));
   }
 
   /** Starts pushes until the limits, the pace or the time allow no more. */
   #startPushes(): void {
     while (this.#inFlight < this.#settings.inFlight.overall) {
-      const service = nextToStart(this.#services.all);
-      if (service === undefined) break;
-      if (service.isSuspended) {
-        this.#endQueue(service, () => failed('throttled'));
+      const pushService = nextToStart(this.#pushServices.all);
+      if (pushService === undefined) break;
+      if (pushService.isSuspended) {
+        this.#endQueue(pushService, () => failed('throttled'));
       } else if (this.#msLeft() <= 0) {
-        this.#endQueue(service, ({ lastFailure }) =>
+        this.#endQueue(pushService, ({ lastFailure }) =>
           lastFailure === undefined ? unreached : failed(lastFailure),
         );
       } else {
@@ -130,17 +130,18 @@ class RunningPusher implements Pusher {
           this.#startPushesIn(waitMs);
           return;
         }
-        void this.#attempt(service, this.#startNext(service));
+        void this.#attempt(pushService, this.#startNext(pushService));
       }
     }
     if (this.#onWantsMore !== undefined && this.#hasRoom()) this.#onWantsMore();
   }
 
   /** Takes a push from its queue, encrypted. */
-  #startNext(service: PushService): Push {
-    const push = service.start(this.#now());
+  #startNext(pushService: PushService): Push {
+    const push = pushService.start(this.#now());
     if (push.headers === undefined) {
-      for (const next of [push, ...service.queue.first(encryptedInARow - 1)]) service.prepare(next);
+      const following = pushService.queue.first(encryptedInARow - 1);
+      for (const next of [push, ...following]) pushService.prepare(next);
     }
     return push;
   }
@@ -154,36 +155,36 @@ class RunningPusher implements Pusher {
     });
   }
 
-  #endQueue(service: PushService, outcomeOf: (push: Push) => Settled): void {
-    for (const push of service.queue.drain()) this.#settle(service, push, outcomeOf(push));
+  #endQueue(pushService: PushService, outcomeOf: (push: Push) => Settled): void {
+    for (const push of pushService.queue.drain()) this.#settle(pushService, push, outcomeOf(push));
   }
 
-  async #attempt(service: PushService, push: Push): Promise<void> {
+  async #attempt(pushService: PushService, push: Push): Promise<void> {
     this.#inFlight += 1;
     const startedAt = this.#now();
     const outcome = await attempt(push, this.#settings, this.#options.times.endAt);
     this.#inFlight -= 1;
-    service.ended(outcome, this.#now(), startedAt, this.#inFlight, this.#msUntilLastRetry());
-    if (outcome.kind === 'transient') this.#retry(service, push, outcome);
+    pushService.ended(outcome, this.#now(), startedAt, this.#inFlight, this.#msUntilLastRetry());
+    if (outcome.kind === 'transient') this.#retry(pushService, push, outcome);
     else if (isMismatch(outcome) && useOtherPair(push, this.#vapid!)) {
       push.lastFailure = 'key_mismatch';
-      service.queue.add(push);
-    } else this.#settle(service, push, outcome);
+      pushService.queue.add(push);
+    } else this.#settle(pushService, push, outcome);
     this.#startPushes();
   }
 
   /** Queues a push again after a pause, if another attempt is left and begins in time. */
-  #retry(service: PushService, push: Push, outcome: Transient): void {
+  #retry(pushService: PushService, push: Push, outcome: Transient): void {
     push.lastFailure = outcome.reason;
     const delayMs = retryDelayMs(push, outcome, this.#settings.random(), this.#msUntilLastRetry());
     if (delayMs === undefined) {
-      this.#settle(service, push, failed(outcome.reason));
+      this.#settle(pushService, push, failed(outcome.reason));
       return;
     }
-    if (outcome.isTimeout) this.#timedOut.set(push, service);
+    if (outcome.isTimeout) this.#timedOut.set(push, pushService);
     void this.#settings.sleep(delayMs).then(() => {
       if (outcome.isTimeout && !this.#timedOut.delete(push)) return;
-      service.queue.add(push);
+      pushService.queue.add(push);
       this.#startPushes();
     });
     this.#giveUpTimedOut();
@@ -195,10 +196,10 @@ class RunningPusher implements Pusher {
     if (!isAwaited || !this.#isEnding || this.#timedOut.size < this.#unsettled) return;
     const given = [...this.#timedOut];
     this.#timedOut.clear();
-    for (const [push, service] of given) this.#settle(service, push, failed('no_response'));
+    for (const [push, pushService] of given) this.#settle(pushService, push, failed('no_response'));
   }
 
-  #settle(service: PushService, push: Push, outcome: Settled): void {
+  #settle(pushService: PushService, push: Push, outcome: Settled): void {
     const { recipient, origin, isOtherPair } = push;
     if (outcome.kind === 'delivered') {
       this.#counts.addDelivered();
@@ -207,7 +208,7 @@ class RunningPusher implements Pusher {
     else if (outcome.kind === 'unreached') this.#counts.addUnreached();
     else {
       this.#counts.addFailed(outcome.reason);
-      service.addFailed(outcome.reason);
+      pushService.addFailed(outcome.reason);
     }
     this.#unsettled -= 1;
     if (this.#unsettled === 0) this.#allSettled();

@@ -10,7 +10,7 @@ const sentAt = new Date('2026-11-20T12:00:00Z');
 const stored: StoredNotification = {
   id,
   content: { title: 'T', url: 'https://example.com/' },
-  plan: { subscribers: 10, shares: 2, talliesPerShare: 2, respondedAsync: false },
+  division: { subscribers: 10, shares: 2, talliesPerShare: 2, respondedAsync: false },
   sentAt,
 };
 
@@ -90,8 +90,8 @@ test('a notification that was not delivered in time has unreached subscribers', 
 });
 
 test('the audience of a targeted notification is the number of its user ids', async () => {
-  const plan = { users: 3, shares: 1, talliesPerShare: 1, respondedAsync: false };
-  const result = await get([tally({ ended: 'complete' })], 10, { ...stored, plan });
+  const division = { users: 3, shares: 1, talliesPerShare: 1, respondedAsync: false };
+  const result = await get([tally({ ended: 'complete' })], 10, { ...stored, division });
   expect(result.audience).toEqual({ users: 3 });
 });
 

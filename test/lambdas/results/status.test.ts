@@ -7,8 +7,8 @@ const sentAt = new Date('2026-11-20T12:00:00Z');
 const after = (ms: number) => new Date(sentAt.getTime() + ms);
 
 function notification(respondedAsync = false) {
-  const plan = { subscribers: 90_000, shares: 2, talliesPerShare: 3, respondedAsync };
-  return { plan, sentAt };
+  const division = { subscribers: 90_000, shares: 2, talliesPerShare: 3, respondedAsync };
+  return { division, sentAt };
 }
 
 /** A share that is claimed until this many ms after the send. */
@@ -18,7 +18,7 @@ function tally(ended?: Tally['ended'], ms = 27_000): Tally {
 }
 
 test('the first tally of each share has its counts', () => {
-  expect(firstTallies(notification().plan)).toEqual([0, 3]);
+  expect(firstTallies(notification().division)).toEqual([0, 3]);
 });
 
 test('a notification is sent when all its shares have ended, complete or not', () => {

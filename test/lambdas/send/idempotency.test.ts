@@ -122,8 +122,8 @@ describe('a repeated request', () => {
     const divided = async () => {
       const found = await earlier('shop', '');
       const { notification } = found!;
-      const plan = { ...notification.plan, shares: 2 };
-      return { ...found!, notification: { ...notification, plan } };
+      const division = { ...notification.division, shares: 2 };
+      return { ...found!, notification: { ...notification, division } };
     };
     const sends = { ...setup.parts.sends, earlier: divided };
     await claim(setup, 'first', 3500);

@@ -43,14 +43,14 @@ test('the notification is stored with its content, its audience and its division
     {
       ...common,
       content: { title: 'T' },
-      plan: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
+      division: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
       sentAt: now,
       claimed: [expect.objectContaining({ claimedBy: 'this-request', pending: 3 })],
     },
     {
       ...common,
       content: { title: 'U' },
-      plan: { users: 2, shares: 1, talliesPerShare: 1, respondedAsync: true },
+      division: { users: 2, shares: 1, talliesPerShare: 1, respondedAsync: true },
       sentAt: now,
     },
   ]);

@@ -16,8 +16,8 @@ beforeEach(() => {
 
 const store = () => rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now);
 
-function request(address: string, action: 'subscribe' | 'track' = 'subscribe', projectId = 'p') {
-  return { projectId, action, address };
+function request(address: string, route: 'subscribe' | 'track' = 'subscribe', projectId = 'p') {
+  return { projectId, route, address };
 }
 
 async function bucket(name: string) {
@@ -47,7 +47,7 @@ test('200 concurrent requests are counted up to the limit of 60', async () => {
   });
 });
 
-test('each address, project and action has its own counter', async () => {
+test('each address, project and route has its own counter', async () => {
   const one = store();
   await one.count(request('198.51.100.3'), 1);
   expect(await one.count(request('198.51.100.3'), 1)).toBe(15);

@@ -27,8 +27,8 @@ describe('a request with an idempotency key', () => {
 
   test('is found with its notification as it was sent', async () => {
     const projectId = await database.createProject();
-    const plan = { users: 2, shares: 1, talliesPerShare: 1, respondedAsync: true };
-    const begun = { ...newNotification(projectId), plan, idempotency };
+    const division = { users: 2, shares: 1, talliesPerShare: 1, respondedAsync: true };
+    const begun = { ...newNotification(projectId), division, idempotency };
     expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
     await sends().begin(begun, 10);
     expect(await sends().earlier(projectId, 'a1')).toEqual({
@@ -36,7 +36,7 @@ describe('a request with an idempotency key', () => {
       notification: {
         id: begun.id,
         content: { title: 'T', url: 'https://example.com/' },
-        plan,
+        division,
         sentAt: begun.sentAt,
       },
     });

@@ -12,7 +12,7 @@ import { type Database, startDatabase } from '../../fixtures/database.ts';
 import {
   claimFirstShare,
   newNotification,
-  readRecord,
+  readNotificationItem,
   sendsOf,
   talliesOf,
 } from './stored-notifications.ts';
@@ -55,7 +55,7 @@ test('begin takes a unit of the month and stores the notification', async () => 
   const begun = newNotification(projectId);
   expect(await sends().begin(begun, 10)).toBe('begun');
   expect(await database.usage(projectId, '2126-11')).toBe(1);
-  expect(await readRecord(database, projectId, begun.id)).toEqual({
+  expect(await readNotificationItem(database, projectId, begun.id)).toEqual({
     projectId,
     notificationId: begun.id,
     content: { title: 'T', url: 'https://example.com/' },
@@ -72,7 +72,7 @@ test('begin stores nothing for a project that was deleted', async () => {
   const orphan = newNotification('no-such-project');
   expect(await sends().begin(orphan, 10)).toBe('project_gone');
   expect(await sends().begin(orphan, null)).toBe('project_gone');
-  expect(await readRecord(database, 'no-such-project', orphan.id)).toBeUndefined();
+  expect(await readNotificationItem(database, 'no-such-project', orphan.id)).toBeUndefined();
   expect(await database.usage('no-such-project', '2126-11')).toBe(0);
 });
 
@@ -91,7 +91,7 @@ test.each([
   );
   for (const orphan of orphans) expect(await sends().begin(orphan, null)).toBe('project_gone');
   for (const { id } of orphans) {
-    expect(await readRecord(database, projectId, id)).toBeUndefined();
+    expect(await readNotificationItem(database, projectId, id)).toBeUndefined();
   }
 });
 
@@ -100,7 +100,7 @@ test('begin stores nothing for an earlier project of the same id', async () => {
   const orphan = { ...newNotification(projectId), projectCreatedAt: '2026-10-01T00:00:00.000Z' };
   expect(await sends().begin(orphan, null)).toBe('project_gone');
   await sends().cancel(orphan, 'r');
-  expect(await readRecord(database, projectId, orphan.id)).toBeUndefined();
+  expect(await readNotificationItem(database, projectId, orphan.id)).toBeUndefined();
 });
 
 test('the first send of a month creates its counter, also if 20 arrive at the same time', async () => {
@@ -178,7 +178,7 @@ test('60 concurrent sends with a cap of 20 store 20 notifications', async () => 
   expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(20);
   expect(await database.usage(projectId, '2126-11')).toBe(20);
   const records = await Promise.all(
-    notifications.map(({ id }) => readRecord(database, projectId, id)),
+    notifications.map(({ id }) => readNotificationItem(database, projectId, id)),
   );
   expect(records.map(Boolean)).toEqual(outcomes.map((outcome) => outcome === 'begun'));
 });
@@ -205,7 +205,9 @@ describe('cancel', () => {
     await sends().cancel(begun, 'r');
     await sends().cancel(begun, 'r');
     expect(await database.usage(projectId, '2126-11')).toBe(0);
-    expect(await readRecord(database, projectId, begun.id)).toMatchObject({ cancelled: true });
+    expect(await readNotificationItem(database, projectId, begun.id)).toMatchObject({
+      cancelled: true,
+    });
     expect(await sends().begin(newNotification(projectId), 1)).toBe('begun');
   });
 
@@ -214,7 +216,7 @@ describe('cancel', () => {
     const begun = { ...newNotification(projectId), idempotency };
     await sends().begin(begun, 10);
     await sends().cancel(begun, 'r');
-    expect(await readRecord(database, projectId, begun.id)).toBeUndefined();
+    expect(await readNotificationItem(database, projectId, begun.id)).toBeUndefined();
     expect(await database.usage(projectId, '2126-11')).toBe(0);
     expect(await sends().begin({ ...newNotification(projectId), idempotency }, 10)).toBe('begun');
   });
@@ -225,7 +227,7 @@ describe('cancel', () => {
     await sends().begin(begun, 10);
     await claimFirstShare(database, begun, 'r');
     await sends().cancel(begun, 'r');
-    expect(await readRecord(database, projectId, begun.id)).toBeUndefined();
+    expect(await readNotificationItem(database, projectId, begun.id)).toBeUndefined();
     expect(await database.usage(projectId, '2126-11')).toBe(0);
   });
 
@@ -234,9 +236,9 @@ describe('cancel', () => {
     const begun = { ...newNotification(projectId), idempotency };
     await sends().begin(begun, 10);
     await claimFirstShare(database, begun, 'other');
-    const record = await readRecord(database, projectId, begun.id);
+    const record = await readNotificationItem(database, projectId, begun.id);
     await sends().cancel(begun, 'r');
-    expect(await readRecord(database, projectId, begun.id)).toEqual(record);
+    expect(await readNotificationItem(database, projectId, begun.id)).toEqual(record);
     expect(await database.usage(projectId, '2126-11')).toBe(1);
     expect(await sends().earlier(projectId, 'a1')).toBeDefined();
   });
@@ -280,8 +282,8 @@ describe('cancel', () => {
 
   test('prevents that any other share is claimed later', async () => {
     const projectId = await database.createProject();
-    const { plan, ...rest } = newNotification(projectId);
-    const begun = { ...rest, plan: { ...plan, shares: 3, talliesPerShare: 2 } };
+    const { division, ...rest } = newNotification(projectId);
+    const begun = { ...rest, division: { ...division, shares: 3, talliesPerShare: 2 } };
     await sends().begin(begun, 10);
     await sends().cancel(begun, 'r');
     const cancelled = { ended: 'cancelled' };
@@ -301,7 +303,7 @@ describe('cancel', () => {
         claimFirstShare(database, begun, 'other'),
         sends().cancel(begun, 'r'),
       ]);
-      const record = await readRecord(database, projectId, begun.id);
+      const record = await readNotificationItem(database, projectId, begun.id);
       expect(record !== undefined).toBe(claimed);
     }
   });
@@ -318,7 +320,7 @@ describe('cancel', () => {
   test('stores nothing for a project that never existed', async () => {
     const orphan = newNotification('no-such-project');
     await sends().cancel(orphan, 'r');
-    expect(await readRecord(database, 'no-such-project', orphan.id)).toBeUndefined();
+    expect(await readNotificationItem(database, 'no-such-project', orphan.id)).toBeUndefined();
     expect(await talliesOf(database).find(orphan.id, [0])).toEqual([undefined]);
   });
 
@@ -328,7 +330,7 @@ describe('cancel', () => {
     await sends().begin(failed, 10);
     await registryOn(database.dynamo).remove(projectId, randomBytes);
     await sends().cancel(failed, 'r');
-    expect(await readRecord(database, projectId, failed.id)).toBeUndefined();
+    expect(await readNotificationItem(database, projectId, failed.id)).toBeUndefined();
     expect(await database.usage(projectId, '2126-11')).toBe(0);
   });
 });

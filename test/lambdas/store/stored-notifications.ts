@@ -34,7 +34,7 @@ export function newNotification(
     projectCreatedAt,
     id: `n${created}`,
     content: { title: 'T', body: undefined, url: 'https://example.com/' },
-    plan: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
+    division: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
     sentAt: new Date(sentAt),
   };
 }
@@ -52,7 +52,7 @@ export async function claimFirstShare(
 }
 
 /** Reads a notification's item; undefined if it does not exist. */
-export async function readRecord(
+export async function readNotificationItem(
   { dynamo, tables }: Database,
   projectId: string,
   notificationId: string,

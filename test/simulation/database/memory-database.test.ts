@@ -178,7 +178,7 @@ function newNotification(random: Random, projectId: string): NewNotification {
   const keyHash = random.pick(['key', 'other']);
   return {
     ...{ projectId, projectCreatedAt, id, content: { title: 'T', body: undefined } },
-    plan: { subscribers: 3, shares: 2, talliesPerShare: 1, respondedAsync: false },
+    division: { subscribers: 3, shares: 2, talliesPerShare: 1, respondedAsync: false },
     sentAt: new Date('2099-11-20T12:00:00Z'),
     idempotency: random.pick([undefined, { keyHash, requestHash: 'hash' }]),
   };

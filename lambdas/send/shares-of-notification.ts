@@ -5,25 +5,25 @@ import { type Audience, paceOf, sharesOf } from './divide.ts';
 import { eventsUrl, type Sending, type SendParts } from './sending.ts';
 
 /** The shares of a notification, by the division that is stored with it. */
-export function planShares(
+export function sharesOfNotification(
   { pushesPerSecond }: SendParts,
   sending: Sending,
-  { id, plan, sentAt }: NewNotification,
+  { id, division, sentAt }: NewNotification,
 ): readonly Share[] {
   const { project, request, requestId } = sending;
   const { userIds, ...content } = request;
-  const audience: Audience = userIds ? { userIds } : { subscribers: plan.subscribers! };
+  const audience: Audience = userIds ? { userIds } : { subscribers: division.subscribers! };
   return sharesOf(
     {
       ...{ projectId: project.projectId, projectCreatedAt: project.createdAt },
       ...{ notificationId: id, content, requestId },
       eventsUrl: eventsUrl(sending, id),
       expiresAt: expiryOf(sentAt),
-      deadline: plan.respondedAsync ? undefined : deadlineOf(sending),
+      deadline: division.respondedAsync ? undefined : deadlineOf(sending),
     },
     audience,
-    plan,
-    paceOf(audience, pushesPerSecond, plan.respondedAsync),
+    division,
+    paceOf(audience, pushesPerSecond, division.respondedAsync),
   );
 }
 
