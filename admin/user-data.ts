@@ -6,7 +6,7 @@ import {
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
-import { userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
+import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
@@ -72,7 +72,7 @@ export function userData(
     /** @throws {ProjectNotFound} */
     async export(projectId: string, userId: string): Promise<ExportedUser> {
       const found: SubscriptionItem[] = [];
-      for await (const hashes of users.endpointHashes(projectId, userId)) {
+      for await (const hashes of await users.endpointHashes(projectId, userId)) {
         for (let start = 0; start < hashes.length; start += batchSize) {
           const items = await read(projectId, hashes.slice(start, start + batchSize));
           // The index may still have a subscription that has passed to another user.
@@ -96,7 +96,8 @@ export function userData(
      */
     async remove(projectId: string, userId: string): Promise<number> {
       await existing(projectId);
-      return users.remove(subscriptions, projectId, userId);
+      const found = await users.endpointHashes(projectId, userId);
+      return removeFound(subscriptions, projectId, userId, found);
     },
   };
 

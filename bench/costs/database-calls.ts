@@ -6,6 +6,8 @@ import { partCount } from '../../lambdas/store/subscription-keys.ts';
 export type Rounds = readonly (readonly string[])[];
 
 const counted = ['UpdateItem RateLimits'];
+/** What an owner's request needs is read while the request is counted. */
+const countedAnd = (read: string) => [...counted, read];
 /** Sends have an `Idempotency-Key`: the second notification item. */
 const begun = 'TransactWriteItems Usage Notifications Notifications';
 const begunAndClaimed = [`${begun} Tallies`];
@@ -34,12 +36,15 @@ export const databaseCalls = {
   unknownServerKey: [counted, ['GetItem Projects']],
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
   event: [counted, ['UpdateItem Tallies']],
-  readProject: [counted, ['Query Usage']],
+  readProject: [countedAnd('Query Usage')],
   /** A page whose notifications have at most 100 tallies together. */
-  listNotifications: [counted, ['Query Notifications'], ['BatchGetItem Tallies']],
-  readUser: [counted, ['Query Subscriptions/byUser']],
-  removeUser: [counted, ['Query Subscriptions/byUser'], ['TransactWriteItems Subscriptions Usage']],
-  readNotification: [counted, ['GetItem Notifications'], ['BatchGetItem Tallies']],
+  listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Tallies']],
+  readUser: [countedAnd('Query Subscriptions/byUser')],
+  removeUser: [
+    countedAnd('Query Subscriptions/byUser'),
+    ['TransactWriteItems Subscriptions Usage'],
+  ],
+  readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Tallies']],
   /** A function has not read the project within the last 30 s. */
   uncachedProject: [['GetItem Projects']],
   /** The same for a function that sends. */
@@ -48,14 +53,14 @@ export const databaseCalls = {
   broadcast(gone: number): Rounds {
     const parts = Array<string>(partCount).fill('Query Subscriptions');
     const removed = gone === 0 ? [] : [removals(gone)];
-    return [counted, ['Query Usage'], parts, begunAndClaimed, ...removed, saved];
+    return [countedAnd('Query Usage'), parts, begunAndClaimed, ...removed, saved];
   },
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
     return [counted, read, begunAndClaimed, saved];
   },
   /** What an asynchronous broadcast does before it is handed over. */
-  beginAsync: [counted, ['Query Usage'], [begun]],
+  beginAsync: [countedAnd('Query Usage'), [begun]],
   /** The first send of a month makes this call, and begins again. */
   newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
   /** A push succeeded with the other key pair than the stored one. */

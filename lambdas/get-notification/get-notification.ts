@@ -20,8 +20,10 @@ export async function getNotification(
   { notifications, tallies, clock }: NotificationParts,
   { projectId }: Pick<Project, 'projectId'>,
   id: string | undefined,
+  signal?: AbortSignal,
 ): Promise<NotificationResult> {
-  const notification = id === undefined ? undefined : await notifications.find(projectId, id);
+  const notification =
+    id === undefined ? undefined : await notifications.find(projectId, id, signal);
   const now = clock();
   if (notification === undefined || !isKept(notification, now)) {
     throw new ServiceError(
@@ -30,6 +32,6 @@ export async function getNotification(
     );
   }
   const { division } = notification;
-  const found = await tallies.find(notification.id, tallyNumbers(division));
+  const found = await tallies.find(notification.id, tallyNumbers(division), signal);
   return notificationResult(notification, found, now);
 }

@@ -20,11 +20,11 @@ const parts = {
   clock,
 };
 
-export const handler = ownerChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-}).handler(async ({ project, ids }) => {
-  const notification = await getNotification(parts, project, ids.notificationId);
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
+export const handler = ownerChain({ ...settings, projects }, ({ project, ids, signal }) =>
+  getNotification(parts, project, ids.notificationId, signal),
+).handler(async ({ project, input: notification }) => {
   checker.notification(project.projectId, notification.id, notification);
   return respond(200, notification);
 });

@@ -5,7 +5,7 @@ import { utcMonth } from '../store/calendar.ts';
 import type { ProjectUsage } from '../store/usage.ts';
 
 export interface ProjectParts {
-  readonly usage: (projectId: string, month: string) => Promise<ProjectUsage>;
+  readonly usage: (projectId: string, month: string, signal?: AbortSignal) => Promise<ProjectUsage>;
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
@@ -17,8 +17,9 @@ export interface ProjectParts {
 export async function getProject(
   { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectParts,
   { projectId, name, vapid, plan, createdAt }: DescribedProject,
+  signal?: AbortSignal,
 ): Promise<ProjectResult> {
-  const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()));
+  const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()), signal);
   checker.usage(projectId, { subscribers, sends });
   return {
     projectId,

@@ -21,7 +21,8 @@ const parts = {
   clock,
 };
 
-export const handler = ownerChain({
-  ...settings,
-  projects: describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock),
-}).handler(async ({ project }) => respond(200, await getProject(parts, project)));
+const projects = describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
+export const handler = ownerChain({ ...settings, projects }, ({ project, signal }) =>
+  getProject(parts, project, signal),
+).handler(async ({ input }) => respond(200, input));

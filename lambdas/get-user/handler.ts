@@ -13,13 +13,10 @@ const { environment, clock, dynamo, settings } = routeFunction(routes.getUser, [
 
 const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
 
-export const handler = ownerChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-})
-  .use(query(userSchema))
-  .handler(async ({ project, input, signal }) => {
-    const { userId } = input;
-    const subscriptions = await users.count(project.projectId, userId, signal);
-    return respond(200, { userId, subscriptions });
-  });
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
+export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const { userId } = query(event, userSchema);
+  const subscriptions = await users.count(event.project.projectId, userId, event.signal);
+  return { userId, subscriptions };
+}).handler(async ({ input }) => respond(200, input));

@@ -7,7 +7,12 @@ import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
 import { pathIds } from './path-ids.ts';
-import { type RequestCounter, rateLimit, refuseBeforeReading } from './rate-limit.ts';
+import {
+  type ReadInput,
+  type RequestCounter,
+  rateLimit,
+  refuseBeforeReading,
+} from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type OriginSecret, throughProxy } from './through-proxy.ts';
 import { timeLimit } from './time-limit.ts';
@@ -56,8 +61,13 @@ export function browserChain(settings: ChainSettings<'browser'>) {
 /**
  * The chain of the routes that need the secret key. Without the right key a request is counted against
  * its address over all projects, and then refused, the same for an unknown project and a wrong key.
+ * @param readInput reads what the handler finds as `input`, while the request is counted. It must not
+ *   write: the request may turn out to be over the limit.
  */
-export function ownerChain<Found extends Project>(settings: ChainSettings<'owner', Found>) {
+export function ownerChain<Found extends Project, Input>(
+  settings: ChainSettings<'owner', Found>,
+  readInput: ReadInput<Found, Input>,
+) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
@@ -66,6 +76,6 @@ export function ownerChain<Found extends Project>(settings: ChainSettings<'owner
     .use(pathIds())
     .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(authenticate(projects.find, clock))
-    .use(rateLimit(route.name, perMinute, rateLimits))
+    .use(rateLimit(route.name, perMinute, rateLimits, readInput))
     .use(requireKey());
 }

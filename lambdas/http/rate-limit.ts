@@ -1,3 +1,4 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
@@ -43,27 +44,52 @@ export function refuseBeforeReading(
   };
 }
 
+/** What is known of a request when it is counted. */
+export interface CountedEvent<Found extends Project> extends TimeLimit {
+  ids: PathIds;
+  /** Absent if the caller does not belong to the project. */
+  project?: Found;
+}
+
+/** Reads what a request of a project's owner needs: it parses the request, and calls the database. */
+export type ReadInput<Found extends Project, Input> = (
+  event: APIGatewayProxyEventV2 & Required<CountedEvent<Found>>,
+) => Promise<Input>;
+
 /**
  * Counts the request against its address, project and route. Only a caller that belongs to the
  * project gets the limit of its plan. All others share the deployment's limit over all the projects
  * they name, so that invented ids do not cost a write each.
  * @param perMinute requests per minute where the plan sets no limit.
+ * @param readInput runs at the same time, so that both together take one round to the database. The
+ *   rest of the chain finds the result as `input`.
  */
-export function rateLimit(
+export function rateLimit<Found extends Project, Input = undefined>(
   route: RouteName,
   perMinute: number,
   counter: RequestCounter,
-): Middleware<{ ids: PathIds; project?: Project } & TimeLimit> {
+  readInput?: ReadInput<Found, Input>,
+): Middleware<CountedEvent<Found> & { input: Input }> {
   return {
     before: async ({ event }) => {
-      const { projectId } = event.ids;
+      const { ids, project, signal } = event;
       // Without a valid id the request is refused later without any call.
-      if (projectId === undefined) return;
-      const limit = limitOf(event.project?.plan.rateLimitPerMinute, perMinute);
-      if (limit === null) return;
+      if (ids.projectId === undefined) return;
+      const limit = limitOf(project?.plan.rateLimitPerMinute, perMinute);
       const address = countedAddress(event.requestContext.http.sourceIp);
-      const counted = { projectId: event.project ? projectId : unproven, route, address };
-      expectWithin(limit, await counter.count(counted, limit, event.signal));
+      const counted = { projectId: project ? ids.projectId : unproven, route, address };
+      // Reads nothing for a caller that is known to be over its limit.
+      if (limit !== null) expectWithin(limit, counter.refused(counted));
+      // Waits for both, so that nothing runs on after the response.
+      const [count, input] = await Promise.allSettled([
+        limit === null ? 0 : counter.count(counted, limit, signal),
+        project && readInput?.({ ...event, project }),
+      ]);
+      // The limit comes first, whatever was read.
+      if (count.status === 'rejected') throw count.reason;
+      if (limit !== null) expectWithin(limit, count.value);
+      if (input.status === 'rejected') throw input.reason;
+      event.input = input.value as Input;
     },
   };
 }

@@ -3,34 +3,27 @@ import * as z from 'zod/mini';
 import { type Issue, ServiceError } from '../../contract/errors.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import { idempotencyKeySchema } from '../../contract/schemas/notification.ts';
-import type { Middleware } from './response.ts';
 
 /**
- * Parses and validates the JSON body; the rest of the chain finds it as `input`.
+ * Parses and validates the JSON body.
  * @param limitBytes a longer body is refused without being parsed.
  * @param mediaTypes accepted as `Content-Type`.
  */
 export function jsonBody<Schema extends z.ZodMiniType>(
+  event: APIGatewayProxyEventV2,
   schema: Schema,
   limitBytes: number,
   mediaTypes: readonly string[] = ['application/json'],
-): Middleware<{ input: z.infer<Schema> }> {
-  return {
-    before: ({ event }) => {
-      event.input = validate(schema, parseJson(event, limitBytes, mediaTypes));
-    },
-  };
+): z.infer<Schema> {
+  return validate(schema, parseJson(event, limitBytes, mediaTypes));
 }
 
-/** Validates the query parameters; the rest of the chain finds them as `input`. */
+/** Validates the query parameters. */
 export function query<Schema extends z.ZodMiniObject>(
+  event: APIGatewayProxyEventV2,
   schema: Schema,
-): Middleware<{ input: z.infer<Schema> }> {
-  return {
-    before: ({ event }) => {
-      event.input = validate(schema, queryParameters(event, Object.keys(schema.shape)));
-    },
-  };
+): z.infer<Schema> {
+  return validate(schema, queryParameters(event, Object.keys(schema.shape)));
 }
 
 /**
@@ -49,14 +42,9 @@ export function queryParameters(
 }
 
 /** Validates the optional header `Idempotency-Key`. */
-export function idempotencyKey(): Middleware<{ idempotencyKey?: string }> {
-  return {
-    before: ({ event }) => {
-      const headers = z.object({ 'Idempotency-Key': idempotencyKeySchema });
-      const given = { 'Idempotency-Key': event.headers['idempotency-key'] };
-      event.idempotencyKey = validate(headers, given)['Idempotency-Key'];
-    },
-  };
+export function idempotencyKey({ headers }: APIGatewayProxyEventV2): string | undefined {
+  const schema = z.object({ 'Idempotency-Key': idempotencyKeySchema });
+  return validate(schema, { 'Idempotency-Key': headers['idempotency-key'] })['Idempotency-Key'];
 }
 
 /**

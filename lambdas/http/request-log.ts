@@ -4,13 +4,8 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { networkOf } from './client-address.ts';
 import { asServiceError } from './error-responses.ts';
 import { readPathIds } from './path-ids.ts';
-import type { HttpResponse } from './response.ts';
+import type { HttpResponse, Logged } from './response.ts';
 import { logInvocation } from './service-logger.ts';
-
-/** What a request's log line contains besides the properties of every request; null: it needs no line if it succeeds. */
-export interface Logged {
-  logged?: Readonly<Record<string, number>> | null;
-}
 
 /**
  * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a body or an address. It is a

@@ -3,9 +3,14 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
+/** What a request's log line contains besides the properties of every request; null: it needs no line if it succeeds. */
+export interface Logged {
+  logged?: Readonly<Record<string, number>> | null;
+}
+
 /** A middleware that adds `Added` to the gateway's event (payload format 2.0). */
 export type Middleware<Added = object> = MiddlewareObj<
-  APIGatewayProxyEventV2 & Added,
+  APIGatewayProxyEventV2 & Logged & Added,
   HttpResponse
 >;
 

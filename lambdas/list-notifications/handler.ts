@@ -22,13 +22,12 @@ const parts = {
   clock,
 };
 
-export const handler = ownerChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-})
-  .use(query(notificationListQuerySchema))
-  .handler(async ({ project, input }) => {
-    const list = await listNotifications(parts, project, input);
-    for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
-    return respond(200, list);
-  });
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
+export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const page = query(event, notificationListQuerySchema);
+  return listNotifications(parts, event.project, page, event.signal);
+}).handler(async ({ project, input: list }) => {
+  for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
+  return respond(200, list);
+});

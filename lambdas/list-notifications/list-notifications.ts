@@ -25,15 +25,17 @@ export async function listNotifications(
   { notifications, tallies, clock }: ListParts,
   { projectId }: Project,
   { limit, cursor }: NotificationListQuery,
+  signal?: AbortSignal,
 ): Promise<NotificationList> {
   const now = clock();
   // One more than the page can have tells where the next page starts.
-  const found = await notifications.newest(projectId, limit + 1, cursor && idOf(cursor));
+  const found = await notifications.newest(projectId, limit + 1, cursor && idOf(cursor), signal);
   const kept = found.filter((notification) => isKept(notification, now));
   const page = kept.slice(0, pageLength(kept.slice(0, limit)));
   const next = kept[page.length];
   const counts = await tallies.findEach(
     page.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
+    signal,
   );
   return {
     notifications: page.map((one, index) => notificationResult(one, counts[index]!, now)),

@@ -6,7 +6,7 @@ import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
-import { userSubscriptions } from '../store/user-subscriptions.ts';
+import { removeFound, userSubscriptions } from '../store/user-subscriptions.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser, [
   'SUBSCRIPTIONS_TABLE',
@@ -20,13 +20,13 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = ownerChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-})
-  .use(query(userSchema))
-  .handler(async ({ project, input, signal }) => {
-    const { userId } = input;
-    const removed = await users.remove(subscriptions, project.projectId, userId, signal);
-    return respond(200, { removed });
-  });
+const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+
+export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const { userId } = query(event, userSchema);
+  const found = await users.endpointHashes(event.project.projectId, userId, event.signal);
+  return { userId, found };
+}).handler(async ({ project: { projectId }, input: { userId, found }, signal }) => {
+  const removed = await removeFound(subscriptions, projectId, userId, found, signal);
+  return respond(200, { removed });
+});

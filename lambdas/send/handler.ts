@@ -61,31 +61,34 @@ async function audienceOf(
   return { subscribers: Math.max(0, subscribers) };
 }
 
-export const handler = ownerChain({ ...settings, projects })
-  .use(jsonBody(sendSchema, limits.bodyBytes.send))
-  .use(idempotencyKey())
-  .handler(async (event) => {
-    const { project, input: request, idempotencyKey, requestContext, signal } = event;
-    const baseUrl = environment.PUBLIC_BASE_URL;
-    const { requestId, timeEpoch } = requestContext;
-    // The gateway's clock may be ahead.
-    const startedAt = new Date(Math.min(timeEpoch, Date.now()));
-    const respondAsync = prefersAsync(event);
-    const audience = await audienceOf(project.projectId, request, signal);
-    const call = { request, audience, idempotencyKey, respondAsync, baseUrl, requestId, startedAt };
-    const outcome = await send(parts, project, call);
-    const { projectId } = project;
-    if (outcome.kind === 'sent') {
-      checker.notification(projectId, outcome.result.id, outcome.result);
-      return respond(201, outcome.result);
-    }
-    const { id, status } = outcome;
-    return respond(
-      202,
-      { id, status },
-      {
-        Location: baseUrl + pathOf(routes.getNotification, { projectId, notificationId: id }),
-        'Preference-Applied': 'respond-async',
-      },
-    );
-  });
+export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
+  return {
+    request,
+    idempotencyKey: idempotencyKey(event),
+    audience: await audienceOf(event.project.projectId, request, event.signal),
+  };
+}).handler(async (event) => {
+  const { project, input, requestContext } = event;
+  const baseUrl = environment.PUBLIC_BASE_URL;
+  const { requestId, timeEpoch } = requestContext;
+  // The gateway's clock may be ahead.
+  const startedAt = new Date(Math.min(timeEpoch, Date.now()));
+  const respondAsync = prefersAsync(event);
+  const call = { ...input, respondAsync, baseUrl, requestId, startedAt };
+  const outcome = await send(parts, project, call);
+  const { projectId } = project;
+  if (outcome.kind === 'sent') {
+    checker.notification(projectId, outcome.result.id, outcome.result);
+    return respond(201, outcome.result);
+  }
+  const { id, status } = outcome;
+  return respond(
+    202,
+    { id, status },
+    {
+      Location: baseUrl + pathOf(routes.getNotification, { projectId, notificationId: id }),
+      'Preference-Applied': 'respond-async',
+    },
+  );
+});

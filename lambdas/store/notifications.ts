@@ -24,7 +24,12 @@ export interface NotificationStore {
    * @param limit how many, unless there are fewer.
    * @param from the id of the first one, or of any later position in their order.
    */
-  newest(projectId: string, limit: number, from?: string): Promise<readonly StoredNotification[]>;
+  newest(
+    projectId: string,
+    limit: number,
+    from?: string,
+    signal?: AbortSignal,
+  ): Promise<readonly StoredNotification[]>;
 }
 
 /** The greatest UUID (RFC 9562 §5.10), and less than the keys of idempotency items. */
@@ -48,7 +53,7 @@ export function notificationStore(
       return fromItem(Item as NotificationItem);
     },
 
-    async newest(projectId, limit, from = maxUuid) {
+    async newest(projectId, limit, from = maxUuid, abortSignal) {
       const items: NotificationItem[] = [];
       const pages = paginateQuery(
         { client: dynamo },
@@ -61,6 +66,7 @@ export function notificationStore(
           ConsistentRead: true,
           Limit: limit,
         },
+        { abortSignal },
       );
       for await (const { Items = [] } of pages) {
         items.push(...(Items as NotificationItem[]));

@@ -95,7 +95,10 @@ export interface TallyStore {
   ): Promise<readonly (Tally | undefined)[]>;
 
   /** The same for several notifications, with one call for every 100 tallies. */
-  findEach(wanted: readonly Wanted[]): Promise<readonly (readonly (Tally | undefined)[])[]>;
+  findEach(
+    wanted: readonly Wanted[],
+    signal?: AbortSignal,
+  ): Promise<readonly (readonly (Tally | undefined)[])[]>;
 
   /** Counts one event. @returns whether the project has this tally. */
   count(

@@ -18,7 +18,11 @@ export interface ProjectUsage {
 
 /** Reads both with one call: the periods of months come before those of subscribers. */
 export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
-  return async (projectId: string, month: string): Promise<ProjectUsage> => {
+  return async (
+    projectId: string,
+    month: string,
+    abortSignal?: AbortSignal,
+  ): Promise<ProjectUsage> => {
     const { Items = [] } = await dynamo.send(
       new QueryCommand({
         TableName: table,
@@ -26,6 +30,7 @@ export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
         ExpressionAttributeValues: { ':projectId': projectId, ':month': month },
         ConsistentRead: true,
       }),
+      { abortSignal },
     );
     const items = Items as Partial<UsageItem>[];
     const countOf = (name: string) => {

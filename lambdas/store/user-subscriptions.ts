@@ -15,25 +15,11 @@ import type { SubscriptionStore } from './subscriptions.ts';
 export interface UserSubscriptions {
   count(projectId: string, userId: string, signal?: AbortSignal): Promise<number>;
 
-  /** Reads the endpoint hashes page by page. */
-  endpointHashes(
-    projectId: string,
-    userId: string,
-    signal?: AbortSignal,
-  ): AsyncIterable<readonly Uint8Array[]>;
-
-  /**
-   * Removes the subscriptions and their counts, batch by batch. After a failure, a second call removes
-   * the rest.
-   * @returns how many it has removed.
-   */
-  remove(
-    removals: Pick<SubscriptionStore, 'removeOfUser'>,
-    projectId: string,
-    userId: string,
-    signal?: AbortSignal,
-  ): Promise<number>;
+  /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
+  endpointHashes(projectId: string, userId: string, signal?: AbortSignal): Promise<HashPages>;
 }
+
+type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
 export function userSubscriptions(
   dynamo: DynamoDBDocumentClient,
@@ -47,26 +33,17 @@ export function userSubscriptions(
       return total;
     },
 
-    endpointHashes,
-
-    async remove(removals, projectId, userId, signal) {
-      let removed = 0;
-      for await (const hashes of endpointHashes(projectId, userId, signal)) {
-        for (let start = 0; start < hashes.length; start += shareSizes.removalBatch) {
-          const batch = hashes.slice(start, start + shareSizes.removalBatch);
-          removed += await removals.removeOfUser(projectId, userId, batch, signal);
+    async endpointHashes(projectId, userId, signal) {
+      const reading = pages(projectId, userId, { ProjectionExpression: 'endpointHash' }, signal);
+      const first = await reading.next();
+      return (async function* () {
+        for (let page = first; !page.done; page = await reading.next()) {
+          const { Items = [] } = page.value;
+          yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
         }
-      }
-      return removed;
+      })();
     },
   };
-
-  async function* endpointHashes(projectId: string, userId: string, signal?: AbortSignal) {
-    const reading = pages(projectId, userId, { ProjectionExpression: 'endpointHash' }, signal);
-    for await (const { Items = [] } of reading) {
-      yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
-    }
-  }
 
   function pages(
     projectId: string,
@@ -86,4 +63,26 @@ export function userSubscriptions(
       { abortSignal },
     );
   }
+}
+
+/**
+ * Removes the subscriptions that were found, and their counts, batch by batch. After a failure, a second
+ * search and removal remove the rest.
+ * @returns how many it has removed.
+ */
+export async function removeFound(
+  removals: Pick<SubscriptionStore, 'removeOfUser'>,
+  projectId: string,
+  userId: string,
+  found: HashPages,
+  signal?: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for await (const hashes of found) {
+    for (let start = 0; start < hashes.length; start += shareSizes.removalBatch) {
+      const batch = hashes.slice(start, start + shareSizes.removalBatch);
+      removed += await removals.removeOfUser(projectId, userId, batch, signal);
+    }
+  }
+  return removed;
 }

@@ -23,14 +23,12 @@ const subscriptions = subscriptionStore(
 );
 
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const schema = subscribeSchema(environment.EXTRA_PUSH_ORIGINS);
 
-export const handler = browserChain({
-  ...settings,
-  projects,
-})
-  .use(jsonBody(subscribeSchema(environment.EXTRA_PUSH_ORIGINS), limits.bodyBytes.subscribe))
-  .handler(async ({ project, input, signal }) => {
-    const cap = environment.SUBSCRIBER_CAP;
-    await subscribe({ subscriptions, projects }, project, input, cap, signal);
-    return respond(201, { ok: true });
-  });
+export const handler = browserChain({ ...settings, projects }).handler(async (event) => {
+  const { project, signal } = event;
+  const input = jsonBody(event, schema, limits.bodyBytes.subscribe);
+  const cap = environment.SUBSCRIBER_CAP;
+  await subscribe({ subscriptions, projects }, project, input, cap, signal);
+  return respond(201, { ok: true });
+});

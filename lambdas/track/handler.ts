@@ -7,23 +7,24 @@ import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
 import { tallyStore } from '../store/tallies.ts';
-import { logEvents } from './log-events.ts';
+import { eventLog } from './event-log.ts';
 import { track } from './track.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.track, ['TALLIES_TABLE']);
 
 const tallies = tallyStore(dynamo, environment.TALLIES_TABLE);
+const logged = eventLog(clock);
 
 export const handler = browserChain({
   ...settings,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-})
+}).handler(async (event) => {
+  const { project, ids, signal } = event;
   // A browser sends text/plain without a preflight request.
-  .use(jsonBody(trackSchema, limits.bodyBytes.track, ['application/json', 'text/plain']))
-  .use(logEvents(clock))
-  .handler(async (event) => {
-    const { project, ids, input, signal } = event;
-    const tally = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
-    await track(tallies, project, ids.notificationId, tally, input.type, signal);
-    return respond(200, { ok: true });
-  });
+  const mediaTypes = ['application/json', 'text/plain'];
+  const { type } = jsonBody(event, trackSchema, limits.bodyBytes.track, mediaTypes);
+  const tally = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
+  await track(tallies, project, ids.notificationId, tally, type, signal);
+  event.logged = logged(type);
+  return respond(200, { ok: true });
+});

@@ -21,10 +21,9 @@ const subscriptions = subscriptionStore(
 export const handler = browserChain({
   ...settings,
   projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-})
-  .use(query(unsubscribeSchema))
-  .handler(async ({ project, input, signal }) => {
-    // Idempotent: an unknown endpoint also returns 200.
-    await subscriptions.remove(project.projectId, input.endpoint.href, signal);
-    return respond(200, { ok: true });
-  });
+}).handler(async (event) => {
+  const { endpoint } = query(event, unsubscribeSchema);
+  // Idempotent: an unknown endpoint also returns 200.
+  await subscriptions.remove(event.project.projectId, endpoint.href, event.signal);
+  return respond(200, { ok: true });
+});

@@ -5,6 +5,7 @@ const counters = 'lambdas/store/counters.ts';
 const dynamo = 'lambdas/store/dynamo.ts';
 const notifications = 'lambdas/store/notifications.ts';
 const projects = 'lambdas/store/projects.ts';
+const rateLimit = 'lambdas/http/rate-limit.ts';
 const rateLimits = 'lambdas/store/rate-limits.ts';
 const removals = 'lambdas/store/remove-subscriptions.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
@@ -13,6 +14,7 @@ const subscriptions = 'lambdas/store/subscriptions.ts';
 const tallies = 'lambdas/store/tallies.ts';
 
 const testOf = (name: string) => [`test/lambdas/store/${name}.test.ts`];
+const ofChain = ['test/lambdas/http/chain.test.ts'];
 const consistentReads = testOf('consistent-reads');
 
 export const storeMutations: readonly Mutation[] = [
@@ -308,6 +310,27 @@ export const storeMutations: readonly Mutation[] = [
     description: 'a used project is dropped before unused ones',
     from: '    this.#entries.delete(key);\n    this.#entries.set(key, entry);\n',
     to: '',
+  },
+  {
+    file: rateLimit,
+    description: 'a request beyond the rate limit is refused for what it read',
+    from: "      if (count.status === 'rejected') throw count.reason;",
+    to: "      if (input.status === 'rejected') throw input.reason;\n      if (count.status === 'rejected') throw count.reason;",
+    tests: ofChain,
+  },
+  {
+    file: rateLimit,
+    description: 'a request without the key is read',
+    from: 'project && readInput?.({ ...event, project })',
+    to: 'readInput?.({ ...event, project: project! })',
+    tests: ofChain,
+  },
+  {
+    file: rateLimit,
+    description: 'a request is read whose address is known to be over the limit',
+    from: 'if (limit !== null) expectWithin(limit, counter.refused(counted));',
+    to: '',
+    tests: ofChain,
   },
   {
     file: rateLimits,

@@ -15,6 +15,8 @@ let service: Service;
 let project: ProjectCredentials;
 /** Operations of the functions' calls to DynamoDB. */
 const calls: string[] = [];
+/** Reads of what requests ask for. The project is read again every 30 s. */
+let requestReads = 0;
 
 /** Instances of each function. */
 const concurrency = 3;
@@ -26,8 +28,10 @@ beforeAll(async () => {
     concurrency,
     // Only the rate limit of the functions refuses requests here.
     throttled: false,
-    onDynamoDbCall: ({ operation }) => {
+    onDynamoDbCall: ({ operation, parameters }) => {
       calls.push(operation);
+      const ofProject = JSON.stringify(parameters).includes('"ProjectsTable');
+      if (reads.includes(operation) && !ofProject) requestReads += 1;
     },
   });
   project = await service.createProject();
@@ -81,18 +85,31 @@ async function hitsOf(bucket: string): Promise<number[]> {
 
 const everyRoute = Object.keys(routes) as RouteName[];
 
-describe('a flood from one address writes nothing beyond the limit, except one refused write per instance', () => {
+/** Calls to DynamoDB with which a route reads, beside the one that counts the request. */
+const readsOf: Readonly<Partial<Record<RouteName, number>>> = {
+  send: 1,
+  getProject: 1,
+  listNotifications: 2,
+  getNotification: 1,
+  getUser: 1,
+  removeUser: 1,
+};
+
+describe('a flood from one address writes nothing beyond the limit, and one refused request per instance makes calls', () => {
   test.each(everyRoute)('%s', async (name) => {
-    const { within, beyond, written, hits } = await withinOneMinute(async (attempt) => {
+    const { within, beyond, written, read, hits } = await withinOneMinute(async (attempt) => {
       const address = `203.0.113.${10 + 50 * attempt + everyRoute.indexOf(name)}`;
       const within = await flood(limit, () => call(name, { address }));
       calls.length = 0;
+      requestReads = 0;
       const beyond = await flood(400, () => call(name, { address }));
-      return { within, beyond, written: writes(), hits: await hitsOf(`#${name}#${address}#`) };
+      const made = { written: writes(), read: requestReads };
+      return { within, beyond, ...made, hits: await hitsOf(`#${name}#${address}#`) };
     });
     expect(within.get(429)).toBeUndefined();
     expect([...beyond]).toEqual([[429, 400]]);
     expect(written).toBeLessThanOrEqual(concurrency);
+    expect(read).toBeLessThanOrEqual(concurrency * (readsOf[name] ?? 0));
     expect(hits).toEqual([limit]);
   });
 

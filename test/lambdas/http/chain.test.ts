@@ -1,4 +1,10 @@
-import { chain } from '../../../lambdas/http/chain.ts';
+import { createHash } from 'node:crypto';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Project } from '../../../contract/project.ts';
+import { routes } from '../../../contract/routes.ts';
+import { chain, ownerChain } from '../../../lambdas/http/chain.ts';
+import type { RequestCounter } from '../../../lambdas/http/rate-limit.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 
 test('the chain does not time out before Lambda does', async () => {
@@ -16,3 +22,140 @@ test('the chain does not time out before Lambda does', async () => {
   end();
   expect((await running).statusCode).toBe(200);
 });
+
+describe('a request of an owner', () => {
+  const key = `carillon_sk_${'a'.repeat(43)}`;
+  const project: Project = {
+    projectId: 'shop',
+    createdAt: '2026-11-01T00:00:00.000Z',
+    secretKeyHash: createHash('sha256').update(key).digest('hex'),
+    previousKey: undefined,
+    plan: {},
+    vapid: { current: { number: 0, publicKey: 'public' } },
+  };
+
+  /** Calls a chain with the right key, unless another one is given. */
+  async function call(
+    counter: Partial<RequestCounter>,
+    readInput: () => Promise<string>,
+    { usedKey = key, plan = {} } = {},
+  ) {
+    const handler = ownerChain(
+      {
+        route: routes.getProject,
+        logger,
+        clock: () => new Date(),
+        projects: { find: async () => ({ ...project, plan }), remembers: () => true },
+        rateLimits: { count: async () => 0, refused: () => 0, ...counter },
+        perMinute: 60,
+        originSecret: { hashes: [], isRequired: false },
+      },
+      readInput,
+    ).handler(async ({ input }) => respond(200, { input }));
+    const event = {
+      headers: { authorization: `Bearer ${usedKey}` },
+      pathParameters: { projectId: 'shop' },
+      requestContext: {
+        requestId: 'r',
+        timeEpoch: Date.now(),
+        http: { method: 'GET', sourceIp: '203.0.113.1' },
+      },
+    };
+    const context = { awsRequestId: 'f', getRemainingTimeInMillis: () => 10_000 };
+    const response = await handler(event as never, context as never);
+    return { status: response.statusCode, body: JSON.parse(response.body!) };
+  }
+
+  const logger = {
+    setPersistentLogAttributes() {},
+    info() {},
+    error() {},
+  } as unknown as Logger;
+
+  const notFound = () =>
+    Promise.reject(new ServiceError('notification_not_found', 'There is none.'));
+
+  test('is counted and read at the same time', async () => {
+    const [counting, reading] = [signal(), signal()];
+    const count = async () => {
+      counting.give();
+      await reading.given;
+      return 0;
+    };
+    const read = async () => {
+      reading.give();
+      await counting.given;
+      return 'stored';
+    };
+    expect(await call({ count }, read)).toEqual({ status: 200, body: { input: 'stored' } });
+  });
+
+  test('is read if its plan has no limit, and not counted', async () => {
+    const count = jest.fn();
+    const plan = { rateLimitPerMinute: null };
+    expect(await call({ count }, async () => 'stored', { plan })).toMatchObject({ status: 200 });
+    expect(count).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['finds something', async () => 'stored'],
+    ['finds nothing', notFound],
+    ['fails', () => Promise.reject(new Error('a fault'))],
+  ])('is refused beyond the limit, also if its read %s', async (_, read) => {
+    const { status, body } = await call({ count: async () => 30 }, read);
+    expect({ status, code: body.error.code }).toEqual({ status: 429, code: 'rate_limited' });
+  });
+
+  test('is refused if it cannot be counted, whatever its read finds', async () => {
+    const unavailable = new ServiceError('unavailable', 'The database is busy.');
+    const response = await call({ count: () => Promise.reject(unavailable) }, notFound);
+    expect(response.status).toBe(503);
+  });
+
+  test('has no response while its read goes on', async () => {
+    const ended: string[] = [];
+    const reading = signal();
+    const response = call({ count: async () => 30 }, () =>
+      reading.given.then(() => {
+        ended.push('read');
+        return '';
+      }),
+    ).then(() => ended.push('response'));
+    await new Promise(setImmediate);
+    reading.give();
+    await response;
+    expect(ended).toEqual(['read', 'response']);
+  });
+
+  test('is counted also if its read refuses it', async () => {
+    const count = jest.fn(async () => 0);
+    expect(await call({ count }, notFound)).toMatchObject({ status: 404 });
+    expect(count).toHaveBeenCalledTimes(1);
+  });
+
+  test('reads nothing if its address is known to be over the limit', async () => {
+    const [count, read] = [jest.fn(), jest.fn()];
+    const response = await call({ count, refused: () => 30 }, read);
+    expect(response.status).toBe(429);
+    expect(count).not.toHaveBeenCalled();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test.each(['carillon_sk_', `carillon_sk_${'b'.repeat(43)}`])(
+    'reads nothing with the key "%s"',
+    async (usedKey) => {
+      const read = jest.fn();
+      expect(await call({}, read, { usedKey })).toMatchObject({ status: 401 });
+      expect(read).not.toHaveBeenCalled();
+    },
+  );
+});
+
+/** An event that happens once. */
+function signal() {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { give: () => give(), given };
+}

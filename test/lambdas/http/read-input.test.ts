@@ -9,8 +9,9 @@ const limitBytes = 1_000_000;
 function handlerOf(mediaTypes?: readonly string[]) {
   return middy()
     .use(errorResponses())
-    .use(jsonBody(z.object({ title: z.string() }), limitBytes, mediaTypes))
-    .handler(async ({ input }) => respond(200, input));
+    .handler(async (event) =>
+      respond(200, jsonBody(event, z.object({ title: z.string() }), limitBytes, mediaTypes)),
+    );
 }
 
 async function respondTo(

@@ -6,7 +6,7 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscriberCount } from '../../../lambdas/store/usage.ts';
-import { userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
+import { removeFound, userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
@@ -25,6 +25,16 @@ function subscriptions() {
   return subscriptionStore(database.dynamo, tables, () => new Date());
 }
 
+async function removeUser(
+  removals: Parameters<typeof removeFound>[0],
+  projectId: string,
+  userId: string,
+  signal?: AbortSignal,
+) {
+  const found = await users().endpointHashes(projectId, userId, signal);
+  return removeFound(removals, projectId, userId, found, signal);
+}
+
 /** @returns the endpoint hashes. */
 async function subscribe(projectId: string, userId: string, count: number) {
   const saved = Array.from({ length: count }, () => subscription({ userId }));
@@ -40,9 +50,9 @@ test('a user is removed in batches, with counts', async () => {
   await subscribe(projectId, 'ada', 101);
   await subscribe(projectId, 'bob', 1);
   expect(await users().count(projectId, 'ada')).toBe(101);
-  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(101);
+  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(101);
   expect(await users().count(projectId, 'ada')).toBe(0);
-  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(0);
+  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(0);
   expect(await counted(projectId)).toBe(1);
 });
 
@@ -71,9 +81,9 @@ test('a removal that fails is continued by the next', async () => {
       return subscriptions().removeOfUser(...batch);
     },
   };
-  await expect(users().remove(failing, projectId, 'ada')).rejects.toThrow('a fault');
+  await expect(removeUser(failing, projectId, 'ada')).rejects.toThrow('a fault');
   expect(await counted(projectId)).toBe(51);
-  expect(await users().remove(subscriptions(), projectId, 'ada')).toBe(51);
+  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(51);
   expect(await counted(projectId)).toBe(0);
 });
 
@@ -83,12 +93,12 @@ test('after its time nothing is read or removed', async () => {
   const over = AbortSignal.abort();
   const unavailable = { code: 'unavailable' };
   await expect(users().count(projectId, 'ada', over)).rejects.toMatchObject(unavailable);
-  const removal = users().remove(subscriptions(), projectId, 'ada', over);
+  const removal = removeUser(subscriptions(), projectId, 'ada', over);
   await expect(removal).rejects.toMatchObject(unavailable);
   expect(await counted(projectId)).toBe(1);
 });
 
-test('more subscriptions than fit one page of DynamoDB are counted', async () => {
+test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {
   const projectId = await database.createProject();
   // With 2,900 bytes each, 500 of them are more than 1 MB.
   const path = `/wpush/v2/${'x'.repeat(1900)}`;
@@ -110,4 +120,9 @@ test('more subscriptions than fit one page of DynamoDB are counted', async () =>
   const before = database.calls();
   expect(await users().count(projectId, userId)).toBe(500);
   expect(database.calls() - before).toBeGreaterThan(1);
+  let found = 0;
+  for await (const hashes of await users().endpointHashes(projectId, userId)) {
+    found += hashes.length;
+  }
+  expect(found).toBe(500);
 });

@@ -1,16 +1,13 @@
-import type middy from '@middy/core';
 import type { EventType } from '../../../contract/schemas/event.ts';
-import { logEvents } from '../../../lambdas/track/log-events.ts';
+import { eventLog } from '../../../lambdas/track/event-log.ts';
 
 /** Logs events of these types at these times. @returns what each line contains; null where there is none. */
 function logged(events: readonly (readonly [atMs: number, type: EventType])[]) {
   let nowMs = 0;
-  const { after } = logEvents(() => new Date(nowMs));
+  const lineOf = eventLog(() => new Date(nowMs));
   return events.map(([atMs, type]) => {
     nowMs = atMs;
-    const event: { input: { type: EventType }; logged?: object | null } = { input: { type } };
-    after!({ event } as unknown as middy.Request<never>);
-    return event.logged;
+    return lineOf(type);
   });
 }
 
