@@ -36,11 +36,13 @@ export interface Cost {
 export const seconds = {
   /** Starting it, which is billed too. Assumed: 200 ms of Lambda, and `npm run bench:cold` on a slower vCPU. */
   coldStart: 0.35,
-  /** A subscription: three calls to DynamoDB at 5 ms each. */
+  /** A subscription: three rounds of calls to DynamoDB. */
   subscription: 0.02,
   preflight: 0.003,
-  /** A send to one subscriber: six calls to DynamoDB, and a push with a new connection. */
-  targetedSend: 0.3,
+  /** A round of calls to DynamoDB. */
+  round: 0.005,
+  /** A push with a new connection: looking up its host, TCP, TLS and the response. */
+  onePush: 0.27,
   /** Measured: "A whole broadcast" in docs/performance.md. */
   thousandSubscribers: 2.2,
   /** Starting the functions of a broadcast and returning 202. */
@@ -51,11 +53,11 @@ export const seconds = {
 const vCpus = (memoryMb: number) => memoryMb / 1769;
 
 /**
- * An event: its calls to DynamoDB, at 5 ms each, and 2 ms of a vCPU. That is what the local stack takes on a processor
- * of docs/performance.md, busy with other work.
+ * An event: its rounds of calls, and 2 ms of a vCPU. That is what the local stack takes on a processor of
+ * docs/performance.md, busy with other work.
  */
 export const eventSeconds = (memoryMb: number) =>
-  0.005 * databaseCalls.event.length + 0.002 / vCpus(memoryMb);
+  seconds.round * databaseCalls.event.length + 0.002 / vCpus(memoryMb);
 
 /** The local stack logs one of 30 to 120 events, one after the other. */
 const eventsPerLine = 20;
@@ -106,11 +108,18 @@ export function costs(inputs: Inputs): readonly Cost[] {
     times(1000, 'a thousand cold starts of send', coldStart(memory.send)),
     times(1000, 'a thousand cold starts of track', coldStart(memory.track)),
     times(1000, 'a thousand cold starts of other functions', coldStart(memory.small)),
-    storage(million, 'a month: a million stored subscriptions', sizes),
+    storage(million, sizes),
+    ...monitoring(inputs),
+  ];
+}
+
+/** Of a month. */
+export function monitoring({ alarmMetrics }: Inputs): readonly Cost[] {
+  return [
     {
       ...free,
       what: 'a month: alarms and dashboard',
-      logs: inputs.alarmMetrics * prices.alarmMetric + prices.compositeAlarm + prices.dashboard,
+      logs: alarmMetrics * prices.alarmMetric + prices.compositeAlarm + prices.dashboard,
     },
     {
       ...free,
@@ -160,10 +169,12 @@ export function coldStart(memory: number): Work {
 }
 
 export function targetedSend(inputs: Inputs): Work {
+  const rounds = [...uncached, ...databaseCalls.targetedSend(1)];
+  const duration = seconds.round * rounds.length + seconds.onePush;
   return {
     requests: 1,
-    functions: [{ memory: inputs.memory.send, seconds: seconds.targetedSend }],
-    units: totalUnits([...uncached, ...databaseCalls.targetedSend(1)].flat(), inputs.itemBytes),
+    functions: [{ memory: inputs.memory.send, seconds: duration }],
+    units: totalUnits(rounds.flat(), inputs.itemBytes),
     logBytes: sendLogBytes + logBytes.delivery,
     sentBytes: pushBytes(inputs) + sentBytes.response,
   };
@@ -233,9 +244,10 @@ export function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
 }
 
 /** Of a month. DynamoDB adds 100 bytes to each item of a table and of an index. */
-export function storage(subscriptions: number, what: string, sizes: ItemSizes): Cost {
+export function storage(subscriptions: number, sizes: ItemSizes): Cost {
   const bytes = sizes.Subscriptions! + 100 + sizes['Subscriptions/byUser']! + 100;
   const gb = (subscriptions * bytes) / bytesPerGb;
+  const what = 'a month: a million stored subscriptions';
   return { ...free, what, dynamodb: gb * (prices.tableGb + prices.recoveryGb) };
 }
 

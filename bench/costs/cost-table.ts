@@ -1,4 +1,5 @@
 import type { Cost } from './cost-model.ts';
+import type { SiteCost } from './sites.ts';
 
 /** The table of costs, in Markdown. */
 export function costTable(rows: readonly Cost[]): string {
@@ -12,6 +13,22 @@ export function costTable(rows: readonly Cost[]): string {
   return [
     '| Dollars for | API Gateway | Lambda | DynamoDB | CloudWatch | Transfer | Total |',
     '|---|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+/** The table of whole sites, in Markdown. */
+export function siteTable(rows: readonly SiteCost[]): string {
+  const lines = rows.map(({ what, sends, events, standing }) => {
+    const total = sends + events + standing;
+    const share = `${((100 * events) / total).toFixed(0)} %`;
+    const cells = [sends, events, standing].map(dollars);
+    return `| ${sentence(what)} | ${cells.join(' | ')} | **${dollars(total)}** | ${share} |`;
+  });
+  return [
+    '| Dollars a month for a site with | Sends | Events | Storage, alarms, metrics | Total | Of which events |',
+    '|---|---|---|---|---|---|',
     ...lines,
     '',
   ].join('\n');
