@@ -26,7 +26,10 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   noPushAfterItsTime: [
     'pushes start 5 s longer',
-    pushing((original) => (options) => original(longer(options, 5000, 0))),
+    {
+      ...pushing((original) => (options) => original(longer(options, 5000, 0))),
+      world: ({ faults }) => faults.favour('push throttled with Retry-After'),
+    },
   ],
   asyncReachesEveryone: [
     'the end of a share is not stored',

@@ -234,7 +234,7 @@ describe('delete', () => {
   it('does not ask with --yes', async () => {
     expect(await operator.runJson(['delete', projectId, '--yes'])).toEqual({
       projectId,
-      removed: { subscriptions: 0, notifications: 0, usage: 0 },
+      removed: { subscriptions: 0, notifications: 0 },
     });
     expect(await operator.registry.find(projectId)).toBeUndefined();
   });
