@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the check needs of a request. */
+/** The used members of a request. */
 export type CheckedRequest = Pick<IncomingMessage, 'headers'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'localPort'>;
 };

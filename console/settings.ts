@@ -1,4 +1,4 @@
-/** What the console's server tells its page. */
+/** Settings that the console's server passes to its page. */
 export interface ConsoleSettings {
   /** Address of the service, without a path. */
   readonly baseUrl: string;

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { type ConsoleSettings, settingsPath } from '../settings.ts';
+import { Problem } from './components/problem.tsx';
 import { Console } from './console.tsx';
-import { Problem } from './parts/problem.tsx';
 import { fragmentOf } from './routing/place.ts';
 
 async function start(root: HTMLElement): Promise<void> {

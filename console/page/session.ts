@@ -4,7 +4,7 @@ import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { ConsoleSettings } from '../settings.ts';
 import type { SendForm } from './send/send-form.ts';
 
-/** What the views of a project share. */
+/** Shared state of the views of a project. */
 export interface Session {
   readonly settings: ConsoleSettings;
   readonly client: ProjectClient;

@@ -8,32 +8,34 @@ import { fieldRows } from './field-rows.ts';
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 
-const part = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
+const block = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
 
 /**
- * Writes the generated parts of the API reference again. A part is what is between
+ * Writes the generated blocks of the API reference again: the text between
  * `<!-- generated: NAME -->` and `<!-- end -->`.
- * @throws {Error} for a part with an unknown name.
+ * @throws {Error} for a block with an unknown name.
  */
-export function withGeneratedParts(markdown: string): string {
-  return markdown.replaceAll(part, (_, name: string) => {
-    const text = partOf(name.split(' '));
-    if (text === undefined) throw new Error(`Unknown generated part: ${name}`);
+export function withGeneratedBlocks(markdown: string): string {
+  return markdown.replaceAll(block, (_, name: string) => {
+    const text = blockOf(name.split(' '));
+    if (text === undefined) throw new Error(`Unknown generated block: ${name}`);
     return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
   });
 }
 
-/** Names: `routes`, `error codes`, `gateway responses`, or a route and one of its parts. */
-function partOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
+/** Names: `routes`, `error codes`, `gateway responses`, or a route and one of its blocks. */
+function blockOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
   const lists = `${first} ${second}`.trim();
   if (lists === 'routes') return routeTable();
   if (lists === 'error codes') return errorCodes();
   if (lists === 'gateway responses') return gatewayResponses();
   const name = first as RouteName;
-  return first in routes ? partOfRoute(routes[name], operations[name], second, rest[0]) : undefined;
+  return first in routes
+    ? blockOfRoute(routes[name], operations[name], second, rest[0])
+    : undefined;
 }
 
-function partOfRoute(
+function blockOfRoute(
   route: Route,
   operation: Operation,
   kind: string,
@@ -100,7 +102,7 @@ function bodyRules({ limitBytes, mediaTypes = [] }: NonNullable<Operation['body'
   return wrap(`The body may have at most ${limitBytes.toLocaleString('en')} bytes.${also}`);
 }
 
-/** Without those that every route can return. */
+/** Without the errors of every route. */
 function ownErrors(route: Route, operation: Operation): string {
   return errorsOf(route, operation)
     .filter((code) => errorTable[code].status < 500)

@@ -4,7 +4,7 @@ import { defaultLimits, limits } from '../../contract/limits.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import type { Operation } from '../../contract/openapi/operation.ts';
 import { operations } from '../../contract/openapi/operations.ts';
-import { withGeneratedParts } from '../../contract/openapi/reference.ts';
+import { withGeneratedBlocks } from '../../contract/openapi/reference.ts';
 import { pushServiceHosts } from '../../contract/push-services.ts';
 import { routes } from '../../contract/routes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
@@ -53,14 +53,14 @@ test('openapi.json is what the contract says: npm run api-docs writes it', () =>
   expect(JSON.parse(readFileSync('openapi.json', 'utf8'))).toEqual(openApiDocument(version));
 });
 
-test('the generated parts of docs/api.md are what the contract says: npm run api-docs writes them', () => {
-  expect(reference).toBe(withGeneratedParts(reference));
+test('the generated blocks of docs/api.md are what the contract says: npm run api-docs writes them', () => {
+  expect(reference).toBe(withGeneratedBlocks(reference));
 });
 
 test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, operation) => {
   const { headers, query, body, responses, examples }: Operation = operation;
   const [usual] = Object.keys(responses);
-  const parts = [
+  const blocks = [
     'description',
     ...(headers === undefined ? [] : ['headers']),
     ...(query === undefined ? [] : ['query']),
@@ -69,13 +69,13 @@ test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, oper
     ...Object.keys(examples).map((example) => `example ${example}`),
     'errors',
   ];
-  for (const part of parts) expect(reference).toContain(`<!-- generated: ${name} ${part} -->`);
+  for (const block of blocks) expect(reference).toContain(`<!-- generated: ${name} ${block} -->`);
 });
 
-test('an unknown generated part is refused', () => {
+test('an unknown generated block is refused', () => {
   const markdown = (name: string) => `<!-- generated: ${name} -->\n<!-- end -->`;
   for (const name of ['x', 'send x', 'send example x', 'send response 200', 'track headers']) {
-    expect(() => withGeneratedParts(markdown(name))).toThrow(`Unknown generated part: ${name}`);
+    expect(() => withGeneratedBlocks(markdown(name))).toThrow(`Unknown generated block: ${name}`);
   }
 });
 

@@ -1,5 +1,5 @@
 import { pathOf, routes } from '../../../contract/routes.ts';
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import {
   goRawString,
   javaScriptLiteral,
@@ -26,7 +26,7 @@ export interface SampleSend {
   /** Address of the service, without a path. */
   readonly baseUrl: string;
   readonly projectId: string;
-  readonly notification: SendBody;
+  readonly notification: SendRequest;
   /** Whether the service responds before the delivery. */
   readonly respondAsync: boolean;
 }

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { type Platform, platformNames } from './platforms.ts';
 import { shownOn } from './shown-on.ts';
 
 interface NotificationPreviewProps {
   /** As far as it is written. */
-  readonly notification: SendBody;
+  readonly notification: SendRequest;
   readonly platform: Platform;
 }
 

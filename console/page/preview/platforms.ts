@@ -1,4 +1,4 @@
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 
 export type Platform = 'chrome' | 'firefox' | 'macos' | 'android';
 
@@ -23,7 +23,7 @@ export type VariedField =
   | 'timestamp'
   | 'appBadge';
 
-type Sentences = Readonly<Partial<Record<VariedField & keyof SendBody, string>>>;
+type Sentences = Readonly<Partial<Record<VariedField & keyof SendRequest, string>>>;
 
 /**
  * What a platform makes of a notification. The lengths are about the shortest that senders report for

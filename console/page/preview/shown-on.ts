@@ -1,6 +1,6 @@
 import { limits } from '../../../contract/limits.ts';
 import { webUrl } from '../../../contract/schemas/fields.ts';
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { type Platform, platforms, type VariedField } from './platforms.ts';
 
 /** A notification as a platform shows it. */
@@ -24,11 +24,11 @@ export interface ShownNotification {
  * What a platform shows of a notification.
  * @param notification as far as it is written: fields may still be invalid.
  */
-export function shownOn(platform: Platform, notification: SendBody): ShownNotification {
+export function shownOn(platform: Platform, notification: SendRequest): ShownNotification {
   const { ignored, shown, ...lengths } = platforms[platform];
   const bodyLength =
     (isUsed(notification, 'image') && lengths.bodyLengthWithImage) || lengths.bodyLength;
-  const used = <Field extends VariedField>(field: Field): SendBody[Field] | undefined =>
+  const used = <Field extends VariedField>(field: Field): SendRequest[Field] | undefined =>
     field in ignored || !isUsed(notification, field) ? undefined : notification[field];
 
   const title = cut(notification.title, lengths.titleLength);
@@ -61,7 +61,7 @@ export function shownOn(platform: Platform, notification: SendBody): ShownNotifi
 }
 
 /** Whether the notification has the field, with a value that can have an effect. */
-function isUsed(notification: SendBody, field: VariedField): boolean {
+function isUsed(notification: SendRequest, field: VariedField): boolean {
   const value = notification[field];
   switch (field) {
     case 'icon':
@@ -78,7 +78,7 @@ function isUsed(notification: SendBody, field: VariedField): boolean {
 }
 
 /** The site of the URL, where people have subscribed: the notification itself does not name it. */
-function siteOf({ url }: SendBody): string {
+function siteOf({ url }: SendRequest): string {
   return webUrl.safeParse(url).success ? new URL(url!).host : 'your-site.example';
 }
 

@@ -1,6 +1,6 @@
 import { limits } from '../../../contract/limits.ts';
-import { FieldError } from '../parts/field.tsx';
-import { InlineMarkdown } from '../parts/inline-markdown.tsx';
+import { FieldError } from '../components/field.tsx';
+import { InlineMarkdown } from '../components/inline-markdown.tsx';
 import { fieldFacts } from './field-facts.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
 import { SendField } from './send-fields.tsx';

@@ -1,13 +1,13 @@
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { codeSample, sampleLanguages } from '../code/code-samples.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Tabs } from '../parts/tabs.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Tabs } from '../components/tabs.tsx';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
 import { platformNames } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
 
 interface SendAsideProps {
-  readonly notification: SendBody;
+  readonly notification: SendRequest;
   readonly respondAsync: boolean;
 }
 

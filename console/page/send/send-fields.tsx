@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
+import { Field, FieldError, type InputAttributes, inputAttributes } from '../components/field.tsx';
+import { InlineMarkdown } from '../components/inline-markdown.tsx';
 import { countText } from '../format.ts';
-import { Field, FieldError, type InputAttributes, inputAttributes } from '../parts/field.tsx';
-import { InlineMarkdown } from '../parts/inline-markdown.tsx';
 import { fieldFacts } from './field-facts.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
 import type { FlagName, TextName } from './send-form.ts';

@@ -1,9 +1,9 @@
 import type { Issue } from '../../../contract/errors.ts';
 import { issuesOf } from '../../../contract/issues.ts';
-import { type SendBody, sendSchema } from '../../../contract/schemas/notification.ts';
+import { type SendRequest, sendSchema } from '../../../contract/schemas/notification.ts';
 import type { ConsoleSettings } from '../../settings.ts';
 
-/** What the form has: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
+/** Values of the form: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
 export interface SendForm {
   readonly title: string;
   readonly body: string;
@@ -98,7 +98,7 @@ const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
 
 /** The body of send that the form makes, and what the service would refuse of it. */
 export function readSendForm(form: SendForm): {
-  readonly notification: SendBody;
+  readonly notification: SendRequest;
   readonly issues: readonly Issue[];
 } {
   const texts = [...textNames, ...optionNames].map((name) => [name, form[name].trim()] as const);
@@ -120,7 +120,7 @@ export function readSendForm(form: SendForm): {
   const { error } = sendSchema.safeParse(body);
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
   return {
-    notification: body as unknown as SendBody,
+    notification: body as unknown as SendRequest,
     issues: isJson(form.data) ? issues : issues.map(withJsonAdvice),
   };
 }

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Accepted, SendResult } from '../../../contract/schemas/notification.ts';
+import type { AcceptedSend, SendResult } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
+import { Problem } from '../components/problem.tsx';
 import { deliveryText } from '../delivery/delivery-text.ts';
 import { LiveDelivery } from '../delivery/live-delivery.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 
 /** The response of a send. */
-export type Sent = (SendResult | Accepted) & { readonly toUsers: boolean };
+export type Sent = (SendResult | AcceptedSend) & { readonly toUsers: boolean };
 
 const titles = { sending: 'Sending', sent: 'Sent', interrupted: 'Interrupted' } as const;
 

@@ -1,14 +1,14 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
-import type { SendBody } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
 import { useSession } from '../session.ts';
 import { FormContext } from './form-context.ts';
 import { SendAside } from './send-aside.tsx';
@@ -112,7 +112,7 @@ export function SendView() {
 function useIdempotencyKeys() {
   const last = useRef<{ readonly body: string; readonly key: string } | undefined>(undefined);
   return {
-    request(notification: SendBody): string {
+    request(notification: SendRequest): string {
       const body = JSON.stringify(notification);
       if (last.current?.body !== body) last.current = { body, key: crypto.randomUUID() };
       return last.current.key;

@@ -4,8 +4,8 @@ import type { CarillonClient } from '../../../sdk/client/carillon.ts';
 import { readRegistration } from '../../../sdk/common/storage.ts';
 import { withLock } from '../../../sdk/common/with-lock.ts';
 import { useAction } from '../calls/use-action.ts';
-import { Field } from '../parts/field.tsx';
-import { Problem } from '../parts/problem.tsx';
+import { Field } from '../components/field.tsx';
+import { Problem } from '../components/problem.tsx';
 
 type State = 'unsupported' | 'denied' | 'unsubscribed' | 'subscribed';
 

@@ -1,6 +1,6 @@
 import { useLoad } from '../calls/use-load.ts';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { useSession } from '../session.ts';
 import { BrowserSubscription } from './browser-subscription.tsx';
 

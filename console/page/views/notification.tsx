@@ -1,15 +1,15 @@
 import { notificationContentSchema } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { audienceText } from '../delivery/delivery-text.ts';
 import { LiveDelivery } from '../delivery/live-delivery.tsx';
 import { timeText } from '../format.ts';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { formOf } from '../send/form-of.ts';
 import { useSession } from '../session.ts';
 
-/** One notification: what became of it, and what it is. */
+/** One notification: its results and its content. */
 export function NotificationView({ notificationId }: { readonly notificationId: string }) {
   const { client, setDraft } = useSession();
   const { projectId } = client;

@@ -2,9 +2,9 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
 import { useSession } from '../session.ts';
 import { NotificationRows } from './notification-rows.tsx';
 

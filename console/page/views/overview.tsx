@@ -1,8 +1,8 @@
 import { useLoad } from '../calls/use-load.ts';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { countText, monthText, rateText, timeText } from '../format.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { NotificationRows } from './notification-rows.tsx';

@@ -3,9 +3,9 @@ import { projectIdPattern, secretKeyPattern } from '../../../contract/formats.ts
 import type { ConsoleSettings } from '../../settings.ts';
 import { projectClient } from '../calls/project-client.ts';
 import { useAction } from '../calls/use-action.ts';
-import { Field } from '../parts/field.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
+import { Field } from '../components/field.tsx';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { fragmentOf } from '../routing/place.ts';
 
 interface ProjectsViewProps {

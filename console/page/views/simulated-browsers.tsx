@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { addSimulatedBrowsers } from '../calls/simulated-browsers.ts';
 import { useAction } from '../calls/use-action.ts';
-import { Problem } from '../parts/problem.tsx';
+import { Problem } from '../components/problem.tsx';
 import { useSession } from '../session.ts';
 
 const total = 500;

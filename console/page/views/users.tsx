@@ -2,11 +2,11 @@ import { useRef, useState } from 'preact/hooks';
 import { limits } from '../../../contract/limits.ts';
 import { userSchema } from '../../../contract/schemas/user.ts';
 import { useAction } from '../calls/use-action.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { Field } from '../components/field.tsx';
+import { Problem } from '../components/problem.tsx';
+import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
-import { Field } from '../parts/field.tsx';
-import { Problem } from '../parts/problem.tsx';
-import { View } from '../parts/view.tsx';
 import { useSession } from '../session.ts';
 
 interface Found {

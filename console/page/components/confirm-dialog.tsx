@@ -14,7 +14,7 @@ interface ConfirmDialogProps {
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // With each state, also with those that follow each other at once.
+  // With each state, also with states that follow each other at once.
   useLayoutEffect(() => {
     if (props.isOpen) dialog.current!.showModal();
     else dialog.current!.close();
