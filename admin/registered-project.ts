@@ -3,7 +3,7 @@ import type { ProjectItem } from '../lambdas/store/items.ts';
 /** A project without the hashes of its secret keys. */
 export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash'>;
 
-/** What of a project tells its application server keys. */
+/** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<
   RegisteredProject,
   'projectId' | 'vapidPair' | 'vapidPublicKey' | 'previousVapidPublicKey'

@@ -30,7 +30,7 @@ export interface RestoreSide<Tables> {
 
 type RestoredTables = Omit<ProjectTables, 'notifications' | 'tallies'>;
 
-/** What a restore did for one project. */
+/** Result of a restore for one project. */
 export interface RestoredProject extends ImportCounts {
   readonly projectId: string;
   /** `other`: the stack has a later project of this id. Nothing was restored. */

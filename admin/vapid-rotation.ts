@@ -30,7 +30,7 @@ export const realWaiting: Waiting = { sleep: sleepFor, onWait: () => {} };
 /** A function may still use a project that it read this long ago, for one more request of 10 s. */
 const forgottenAfterMs = projectCacheMs + 10_000;
 
-/** What of a project tells which of its subscriptions use the previous pair. */
+/** The fields of a project that identify the subscriptions of its previous pair. */
 type RotatedProject = Pick<RegisteredProject, 'projectId' | 'vapidPair'>;
 
 interface DropOptions {

@@ -41,7 +41,7 @@ interface Result {
   readonly responseMs: number;
 }
 
-/** What is requested in each run, in a new project each. No preparation calls the function of its route. */
+/** Requests of each run, in a new project each. No preparation calls the function of its route. */
 const requests: Readonly<Record<string, MeasuredRequest>> = {
   subscribe: {
     route: routes.subscribe,

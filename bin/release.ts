@@ -1,4 +1,4 @@
-/** Keeps what the next versions are compared with: the API description, and samples of the shares. */
+/** Keeps the API description and samples of shares, for comparison with later versions. */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { shareSamples } from './share-samples.ts';
 

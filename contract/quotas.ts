@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 
 /**
  * The quotas of the account that a deployment's settings count on: the stack's output `Quotas`, which the
- * operator's command compares with those of AWS.
+ * operator's command compares with the quotas of AWS.
  */
 export const quotasSchema = z.object({
   /** Executions at a time of Lambda: quota L-B99A9384. */

@@ -37,7 +37,7 @@ export const shareTimeline = {
   clockDifferenceMs: 1000,
   /**
    * Time before the end of its function from which on an asynchronous share reads no more recipients:
-   * those it has may be at a slow push service.
+   * recipients that it has read may be at a slow push service.
    */
   lastChunkBeforeEndMs: 3 * 60 * 1000,
   /** An asynchronous invocation that has not started by then is dropped. */

@@ -14,8 +14,8 @@ const ofEveryRoute = [
 ] as const satisfies readonly EnvironmentName[];
 
 /**
- * What the functions of all routes have, and the settings of their chains except for the store of projects.
- * @param variables that this function reads besides those of every route.
+ * The clients of a route's function, and the settings of its chain except for the store of projects.
+ * @param variables that this function reads besides the ones of every route.
  */
 export function routeFunction<Called extends Route, const Name extends EnvironmentName>(
   route: Called,

@@ -12,7 +12,7 @@ import {
 } from '../contract/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 
-/** The metrics about pushes, which functions report, and those that are counted in logs. */
+/** The metrics that functions report about pushes, and the metrics that are counted in logs. */
 export class PushMetrics extends Construct {
   // Distinguishes the stages in one account.
   private readonly service = Stack.of(this).stackName;
@@ -31,7 +31,7 @@ export class PushMetrics extends Construct {
     }
   }
 
-  /** Counts what functions log about counts that contradict each other. */
+  /** Counts the log lines about contradictory counts. */
   countDisagreements(functions: readonly lambda.Function[]): void {
     const { message, metric: metricName } = disagreement;
     const filterPattern = logs.FilterPattern.stringValue('$.message', '=', message);

@@ -63,7 +63,7 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         minify: true,
         sourceMap: true,
         sourcesContent: false,
-        // Use the SDK version that was tested, not the one of the runtime.
+        // Use the tested version of the SDK, not the runtime's.
         bundleAwsSDK: true,
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(

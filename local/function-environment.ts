@@ -9,7 +9,7 @@ export interface FunctionEnvironmentOptions {
   readonly baseUrl: string;
   /** Of the Lambda API. */
   readonly lambdaEndpoint: string;
-  /** Values that replace those of the template. */
+  /** Values that replace the template's. */
   readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
 }
 

@@ -99,7 +99,7 @@ export interface ForgottenConnections {
 
 /**
  * Runs the tables, routes and functions of the synthesized template on this machine. A local push
- * service replaces those of the browser vendors; its origin is one of the extra push origins.
+ * service replaces the browser vendors'; its origin is one of the extra push origins.
  * @throws {Error} after everything was stopped that had started.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {

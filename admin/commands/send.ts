@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { secretKeyPattern } from '../../contract/formats.ts';
-import type { Accepted, SendResult } from '../../contract/schemas/notification.ts';
+import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
@@ -86,7 +86,7 @@ async function readKey(
   );
 }
 
-function resultText(projectId: string, result: SendResult | Accepted): string {
+function resultText(projectId: string, result: SendResult | AcceptedSend): string {
   if (!('attempted' in result)) {
     return `Sending. See the counts with: ${programName} stats ${projectId} ${result.id}\n`;
   }

@@ -7,7 +7,7 @@ import type { Quotas } from '../../contract/quotas.ts';
 export interface DeploymentFacts {
   /** The stack's output `ApiUrl`. */
   readonly apiUrl: string;
-  /** Those that the settings count on. */
+  /** Quotas that the settings assume. */
   readonly quotas: Quotas | undefined;
   /** Executions at a time that Lambda allows the account in this region. */
   concurrency(): Promise<number>;

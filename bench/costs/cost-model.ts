@@ -8,7 +8,7 @@ import { databaseCalls, removals } from './database-calls.ts';
 import { logBytes } from './log-bytes.ts';
 import { bytesPerGb, prices } from './prices.ts';
 
-/** What the costs depend on besides the prices. */
+/** Assumptions of the cost model besides the prices. */
 export interface Inputs {
   /** Of items that the stores have written. */
   readonly itemBytes: ItemSizes;
@@ -201,7 +201,7 @@ function broadcast(inputs: Inputs, subscribers: number, duration: number): Work 
     [...uncached, ...databaseCalls.broadcast(subscribers * goneRatio)].flat(),
     sizes,
   );
-  // The calls have one unit for each query; larger ones cost what they read.
+  // The calls have one unit for each query; larger ones cost as much as they read.
   const read = queryUnits(subscribers, sizes.Subscriptions!, true);
   return {
     requests: 1,

@@ -2,7 +2,7 @@ import { shareSizes } from '../../contract/share-sizes.ts';
 import { shareOf } from '../../lambdas/store/counters.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 
-/** Calls to DynamoDB in rounds: those of one round are under way at the same time. */
+/** Calls to DynamoDB in rounds: the calls of one round are under way at the same time. */
 export type Rounds = readonly (readonly string[])[];
 
 const counted = ['UpdateItem RateLimits'];

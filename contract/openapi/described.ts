@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 
-/** What the document says about a field beyond what its schema says. */
+/** Documentation of a field that its schema does not have. */
 export interface Fact {
   /** Markdown. Without the bounds of lengths and numbers: the schema has them. */
   readonly description: string;

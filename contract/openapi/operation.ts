@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { Component, Described } from './described.ts';
 
-/** What the document says about a route beyond what `contract/routes.ts` says. */
+/** Documentation of a route that `contract/routes.ts` does not have. */
 export interface Operation {
   readonly summary: string;
   /** Markdown. */
@@ -29,7 +29,7 @@ export interface RequestBody {
 export interface SuccessResponse {
   readonly description: string;
   readonly content: Component;
-  /** Headers besides those of every response. */
+  /** Headers besides the ones that every response has. */
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
 }
 

@@ -10,7 +10,7 @@ import { subscribe } from './operations/subscribe.ts';
 import { track } from './operations/track.ts';
 import { unsubscribe } from './operations/unsubscribe.ts';
 
-/** What the document says about each route. */
+/** Documentation of each route. */
 export const operations = {
   subscribe,
   unsubscribe,

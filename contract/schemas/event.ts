@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { object, wrong } from './fields.ts';
 
 /** Body of track. */
-export const trackSchema = object({
+export const eventSchema = object({
   type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
 });
 
@@ -12,4 +12,4 @@ export const tallySchema = z.pipe(
   z.transform(Number),
 );
 
-export type EventType = z.infer<typeof trackSchema>['type'];
+export type EventType = z.infer<typeof eventSchema>['type'];

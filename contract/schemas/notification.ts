@@ -15,7 +15,7 @@ const content = {
   ...sendOptions,
 };
 
-/** What a notification shows, and its options. */
+/** Content of a notification, and its options. */
 export const notificationContentSchema = object(content);
 
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
@@ -51,9 +51,9 @@ export const idempotencyKeySchema = z.optional(
 );
 
 /** The body of send as a caller writes it. */
-export type SendBody = z.input<typeof sendSchema>;
+export type SendRequest = z.input<typeof sendSchema>;
 /** The body of send as the service reads it. */
-export type SendRequest = z.infer<typeof sendSchema>;
+export type ParsedSendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = z.infer<typeof notificationContentSchema>;
 
 /** Outcomes of a notification's pushes. `attempted = delivered + removed + failed`. */
@@ -89,10 +89,10 @@ export const notificationStatusSchema = z.enum(['sending', 'sent', 'interrupted'
 export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
 
 /** Response of send to `Prefer: respond-async`. */
-export const acceptedSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
-export type Accepted = z.infer<typeof acceptedSchema>;
+export const acceptedSendSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
+export type AcceptedSend = z.infer<typeof acceptedSendSchema>;
 
-/** A notification and what has become of it so far. */
+/** A notification and its results so far. */
 export const notificationSchema = z.extend(deliveryCountsSchema, {
   ...content,
   id: z.uuid(),

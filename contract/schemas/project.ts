@@ -5,7 +5,7 @@ import { projectIdSchema } from './ids.ts';
 /** A cap that applies: the project's, or else the deployment's. Null: no cap. */
 const cap = z.nullable(z.int().check(z.positive()));
 
-/** A project, its caps and what it has used of them. */
+/** A project, its caps and its usage. */
 export const projectSchema = z.object({
   projectId: projectIdSchema,
   name: z.string(),

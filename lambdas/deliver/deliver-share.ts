@@ -209,7 +209,7 @@ class ShareDelivery {
 
   /**
    * Whether the project has to be read again before these recipients are pushed to: one of them has
-   * subscribed with a newer key pair, or they could be those of a later project of the same id.
+   * subscribed with a newer key pair, or they could be subscriptions of a later project of the same id.
    */
   #needsProject(recipients: readonly Recipient[]): boolean {
     const newest = this.#project.vapid.current.number;

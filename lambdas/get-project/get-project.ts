@@ -13,7 +13,7 @@ export interface ProjectParts {
   readonly clock: () => Date;
 }
 
-/** The project, its caps and what it has used of them. */
+/** The project, its caps and its usage. */
 export async function getProject(
   { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectParts,
   { projectId, name, vapid, plan, createdAt }: DescribedProject,

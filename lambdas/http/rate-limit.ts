@@ -11,7 +11,7 @@ import type { TimeLimit } from './time-limit.ts';
 export interface RequestCounter {
   /** @returns 0 if the request is within the limit, else the seconds until the next minute. */
   count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
-  /** The same from what this function knows without a call; 0 if it knows nothing. */
+  /** The same from this function's memory, without a call; 0 if it has no count. */
   refused(request: CountedRequest): number;
 }
 
@@ -44,7 +44,7 @@ export function refuseBeforeReading(
   };
 }
 
-/** What is known of a request when it is counted. */
+/** The facts about a request by which it is counted. */
 export interface CountedEvent<Found extends Project> extends TimeLimit {
   ids: PathIds;
   /** Absent if the caller does not belong to the project. */

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
-/** What a request's log line contains besides the properties of every request; null: it needs no line if it succeeds. */
+/** Properties of a request's log line besides the ones of every request; null: it needs no line if it succeeds. */
 export interface Logged {
   logged?: Readonly<Record<string, number>> | null;
 }

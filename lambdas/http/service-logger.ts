@@ -11,7 +11,7 @@ export function serviceLogger(serviceName: FunctionName): Logger {
 }
 
 /**
- * Gives each line of this invocation its ids, in place of those of the invocation before.
+ * Gives each line of this invocation its ids, in place of the ids of the invocation before.
  * @param requestId of the gateway: of the request, or of the one that sent the share.
  */
 export function logInvocation(
@@ -23,7 +23,7 @@ export function logInvocation(
 }
 
 /**
- * What is logged of an error. By default the logger writes every property: Node's errors keep the
+ * The logged properties of an error. By default the logger writes every property: Node's errors keep the
  * URL that could not be parsed, and the SDK's keep the items of a cancelled transaction.
  */
 function loggedError(error: Error): object {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { type SendRequest, sendSchema } from '../../contract/schemas/notification.ts';
+import { type ParsedSendRequest, sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
 import { shareParts, shareVariables } from '../deliver/share-parts.ts';
 import { ownerChain } from '../http/chain.ts';
@@ -51,7 +51,7 @@ const parts: SendParts = {
 
 async function audienceOf(
   projectId: string,
-  { userIds }: SendRequest,
+  { userIds }: ParsedSendRequest,
   signal: AbortSignal,
 ): Promise<Audience> {
   if (userIds !== undefined) return { userIds };

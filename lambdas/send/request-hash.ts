@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { SendRequest } from '../../contract/schemas/notification.ts';
+import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 
 /**
- * SHA-256 of what a request means, hex. Members are sorted at every depth: their order depends on the
+ * SHA-256 of a request's meaning, hex. Members are sorted at every depth: their order depends on the
  * schema, and a repetition may arrive after a deployment that changed it.
  */
-export function requestHash(request: SendRequest): string {
+export function requestHash(request: ParsedSendRequest): string {
   return createHash('sha256').update(JSON.stringify(request, withSortedMembers)).digest('hex');
 }
 

@@ -37,7 +37,7 @@ const repeatThrottledMs = 3000;
 const firstWaitMs = 100;
 /** Ms between two looks at a share that another function may still be delivering. */
 const pollMs = 500;
-/** Ms that are left at the end, so that what other functions stored can be read. */
+/** Ms at the end for reading the results that other functions stored. */
 const lastReadsMs = 1000;
 
 /** The results of shares, and the first error that ended one of them. */
@@ -146,7 +146,7 @@ async function recover(
       [tally] = await tallies.find(share.notificationId, [share.firstTally], signal);
       isRead = true;
     } catch (failure) {
-      // The counts are those that were read before.
+      // Keeps the counts that were read before.
       if (msLeft() < 2 * pollMs) observe.recordFailed(share, failure);
     }
     const isOver = isRead && (tally?.ended !== undefined || kind !== 'unknown');

@@ -3,7 +3,7 @@ import type { SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type {
   NotificationStatus,
-  SendRequest,
+  ParsedSendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
@@ -21,7 +21,7 @@ export interface SendParts extends RunParts {
 }
 
 export interface SendCall {
-  readonly request: SendRequest;
+  readonly request: ParsedSendRequest;
   /** Whom the request is for: its user ids, or as many subscribers as the project has. */
   readonly audience: Audience;
   /** The header of that name, if given. */

@@ -5,7 +5,7 @@ interface ChangeOptions {
   readonly conditionValues?: Readonly<Record<string, unknown>>;
 }
 
-/** Parameters of an `UpdateCommand` that set attributes, and remove those that are undefined. */
+/** Parameters of an `UpdateCommand` that set attributes, and remove undefined ones. */
 export function attributeChanges(
   attributes: Readonly<Record<string, unknown>>,
   { inMap, conditionValues = {} }: ChangeOptions = {},

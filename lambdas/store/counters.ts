@@ -76,7 +76,7 @@ export function newSubscriberParts(project: ProjectKey, subscribers = 0): readon
   return newParts({ name: subscribersName }, project, subscribers);
 }
 
-/** What the parts of a counter hold; undefined for a part that does not exist. */
+/** The units in each part of a counter; undefined for a part that does not exist. */
 export type Parts = readonly (number | undefined)[];
 
 export function sumOf(parts: Parts): number {

@@ -108,7 +108,7 @@ export interface NotificationItem extends Division {
   readonly expiresAt: number;
 }
 
-/** What was sent. `data` is JSON: DynamoDB limits how deep an item nests, and how large numbers are. */
+/** The content as sent. `data` is JSON: DynamoDB limits how deep an item nests, and how large numbers are. */
 export interface StoredContent extends Omit<NotificationContent, 'data'> {
   readonly data?: string;
 }

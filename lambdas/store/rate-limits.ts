@@ -13,7 +13,7 @@ export interface RateLimitStore {
   count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
 
   /**
-   * The same without a call, from what this function remembers.
+   * The same from this function's memory, without a call.
    * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
    */
   refused(request: CountedRequest): number;

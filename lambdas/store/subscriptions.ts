@@ -142,7 +142,7 @@ export function subscriptionStore(
   }
 
   /**
-   * Sets attributes of a subscription, and removes those that are undefined.
+   * Sets attributes of a subscription, and removes undefined ones.
    * @returns whether it exists.
    */
   async function change(

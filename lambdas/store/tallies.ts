@@ -58,7 +58,7 @@ export interface Writer {
   readonly previous?: Pick<Claim, 'by' | 'step'> | undefined;
 }
 
-/** What is stored of a share, besides its events. */
+/** The stored state of a share, besides its events. */
 export interface StoredProgress
   extends Pick<Tally, 'position' | 'pending' | 'isRead' | 'counts' | 'ended'> {
   /** See {@link Claim}. */

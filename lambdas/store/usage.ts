@@ -8,7 +8,7 @@ export function subscriberCount(dynamo: DynamoDBDocumentClient, table: string) {
     sumOf(await readParts(dynamo, subscriberCounter(table, projectId), abortSignal));
 }
 
-/** What a project has used: its subscribers, and its notifications in a UTC month. */
+/** A project's usage: its subscribers, and its notifications in a UTC month. */
 export interface ProjectUsage {
   readonly subscribers: number;
   /** Such as `2026-11`. */
@@ -16,7 +16,7 @@ export interface ProjectUsage {
   readonly sends: number;
 }
 
-/** Reads both with one call: the periods of months come before those of subscribers. */
+/** Reads both with one call: the periods of months come before the periods of subscribers. */
 export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
   return async (
     projectId: string,

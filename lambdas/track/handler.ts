@@ -1,6 +1,6 @@
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
-import { tallySchema, trackSchema } from '../../contract/schemas/event.ts';
+import { eventSchema, tallySchema } from '../../contract/schemas/event.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -22,7 +22,7 @@ export const handler = browserChain({
   const { project, ids, signal } = event;
   // A browser sends text/plain without a preflight request.
   const mediaTypes = ['application/json', 'text/plain'];
-  const { type } = jsonBody(event, trackSchema, limits.bodyBytes.track, mediaTypes);
+  const { type } = jsonBody(event, eventSchema, limits.bodyBytes.track, mediaTypes);
   const tally = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
   await track(tallies, project, ids.notificationId, tally, type, signal);
   event.logged = logged(type);

@@ -18,7 +18,7 @@ export interface AlarmDefinition {
    * @default one of one
    */
   readonly periods?: { readonly bad: number; readonly of: number };
-  /** What has happened, for the operator. */
+  /** The event, for the operator. */
   readonly description: string;
 }
 

@@ -16,7 +16,7 @@ export interface AlarmedFunctions {
   readonly accountConcurrency: number;
 }
 
-/** Alarms on the functions and on what they share, the account's concurrency. */
+/** Alarms on the functions and on the account's concurrency. */
 export function functionAlarms({
   endpoints,
   deliver,

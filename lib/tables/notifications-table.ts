@@ -14,7 +14,7 @@ export class NotificationsTable extends ServiceTable {
     });
   }
 
-  /** Allows storing a notification, cancelling it, and finding the one of a repeated request. */
+  /** Allows storing a notification, cancelling it, and finding the notification of a repeated request. */
   grantRecord(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
   }

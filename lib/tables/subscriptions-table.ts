@@ -27,7 +27,7 @@ export class SubscriptionsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:PutItem', 'dynamodb:UpdateItem']);
   }
 
-  /** Allows deleting subscriptions: those of an unsubscribe request, and those that are gone. */
+  /** Allows deleting subscriptions: on an unsubscribe request, or because they are gone. */
   grantRemove(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:DeleteItem']);
   }
@@ -42,7 +42,7 @@ export class SubscriptionsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
-  /** Allows reading all subscriptions of a project, or those of some user ids. */
+  /** Allows reading all subscriptions of a project, or of some user ids. */
   grantAudience(fn: ServiceFunction): void {
     const { tableArn } = this.table;
     this.allow(fn, ['dynamodb:Query'], [tableArn, `${tableArn}/index/${byUserIndex}`]);

@@ -13,7 +13,7 @@ export class TalliesTable extends ServiceTable {
     });
   }
 
-  /** Allows claiming a share, storing its counts, and finding those of other functions. */
+  /** Allows claiming a share, storing its counts, and finding the counts of other functions. */
   grantRecord(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem', 'dynamodb:BatchGetItem']);
   }

@@ -35,7 +35,7 @@ interface Engine {
    * address, but has a database for each access key id, and a {@link startGuard guard} has a secret one.
    */
   readonly protection: 'address' | 'guard';
-  /** What has to be installed. */
+  /** Software that must be installed. */
   readonly requirement: string;
 }
 

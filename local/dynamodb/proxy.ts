@@ -18,7 +18,7 @@ export interface DynamoDbCall {
   /** Such as `UpdateItem`. */
   readonly operation: string;
   readonly parameters: DynamoDbParameters;
-  /** What the caller's role must allow. */
+  /** Permissions that the caller's role must have. */
   readonly requiredGrants: readonly Grant[];
   /** Resolves when the call has its response, or its connection has closed. */
   readonly ended: Promise<void>;
@@ -46,7 +46,7 @@ export type DynamoDbHook = (
 export interface DynamoDbProxyOptions {
   /** URL of the database. */
   readonly target: string;
-  /** What the functions may do. The proxy refuses every other call as DynamoDB does. */
+  /** The functions' grants. The proxy refuses every other call as DynamoDB does. */
   readonly grants: Grants;
   readonly onCall?: DynamoDbHook | undefined;
 }

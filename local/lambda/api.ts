@@ -17,7 +17,7 @@ import { describe } from './management.ts';
 
 export interface LambdaApiOptions extends EventQueueOptions {
   readonly functions: readonly FunctionDefinition[];
-  /** What the functions may do; all else is refused as Lambda refuses it. */
+  /** The functions' grants; everything else is refused as Lambda refuses it. */
   readonly grants: Grants;
   /** The variables of each function, by its name. */
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;

@@ -171,7 +171,7 @@ export class FunctionInstance {
     return request;
   }
 
-  /** The line of Lambda's runtime about what the function threw, in the log format JSON. */
+  /** The line of Lambda's runtime about a thrown error, in the log format JSON. */
   #logError({ errorType, message: errorMessage, stack }: ThrownError): void {
     const message = { errorType, errorMessage, stackTrace: stack.split('\n') };
     const requestId = this.#request?.requestId;

@@ -7,7 +7,7 @@ import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
 import type { VapidVerifier } from './vapid.ts';
 
-/** RFC 8030 §7.2: every push service accepts this size. Those of the browser vendors accept no more. */
+/** RFC 8030 §7.2: every push service accepts this size. The browser vendors' accept no more. */
 const bodyLimitBytes = 4096;
 /** A longer TTL is reduced to this one (RFC 8030 §5.2 allows it). */
 const maxTtlSeconds = 30 * 24 * 60 * 60;

@@ -45,7 +45,7 @@ export interface PushServiceStats extends PushCounts {
   readonly gone: number;
 }
 
-/** A push service on this machine, instead of those of the browser vendors. */
+/** A push service on this machine, instead of the browser vendors'. */
 export interface PushService {
   /** `http://127.0.0.1:<port>`, or `https:` with TLS. */
   readonly origin: string;

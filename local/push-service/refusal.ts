@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 
 /**
- * Status and error number of each kind of refusal. The numbers are those of Mozilla's push service,
+ * Status and error number of each kind of refusal. The numbers are from Mozilla's push service,
  * which has one number for all VAPID errors; only their messages differ.
  */
 const pushRefusals = {

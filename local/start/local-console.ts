@@ -10,7 +10,7 @@ import type { Stack } from '../stack.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
 
-/** What the console needs of the running stack. */
+/** The used fields of the running stack and its state. */
 export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
   Pick<LocalState, 'dynamodb' | 'project'>;
 

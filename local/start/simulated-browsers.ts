@@ -18,7 +18,7 @@ const additionSchema = z.object({
 const receivedSchema = z.object({ notificationId: notificationIdSchema });
 
 /**
- * Subscribes simulated browsers through the API, and counts those that received a notification. The
+ * Subscribes simulated browsers through the API, and counts how many received a notification. The
  * parameters are in the query: the gateway reads the body of each request before this.
  * @returns undefined for another path.
  */

@@ -8,7 +8,7 @@ export function callerOf({ authorization = '' }: IncomingHttpHeaders): string {
 
 /**
  * Checks what IAM checks before AWS performs a call.
- * @param needs what the caller's role has to allow.
+ * @param needs permissions that the caller's role must have.
  * @returns IAM's message about the first of these that is not allowed; undefined if all are.
  */
 export function accessDenial(

@@ -83,7 +83,7 @@ function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve):
   });
 }
 
-/** The actions that the local stack checks: those of the services that it runs. */
+/** The actions that the local stack checks: of the services that it runs. */
 function checkedActions({ Action }: Statement, where: string): string[] {
   if (Action === undefined) throw new Error(`${where} has no Action.`);
   return asList(Action)

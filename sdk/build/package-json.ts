@@ -1,6 +1,6 @@
 import { type Output, outputs } from './outputs.ts';
 
-/** What the package's `package.json` has from that of the repository. */
+/** Fields that the package's `package.json` takes from the repository's. */
 interface Repository {
   readonly version: string;
   readonly license: string;
@@ -17,7 +17,7 @@ export function packageJson({ version, license, engines }: Repository): object {
     // Until the owner of the name publishes it.
     private: true,
     type: 'module',
-    // Those that run something when a page imports them.
+    // Files with side effects when a page imports them.
     sideEffects: outputs.flatMap(({ file }) => (isModule(file) ? [] : [`./${file}`])),
     exports: {
       ...Object.fromEntries(outputs.map((output) => [output.subpath, conditions(output)])),

@@ -1,7 +1,7 @@
 import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
 import type { UnsupportedReason } from './unsupported-reason.ts';
 
-/** What a page can show about push. */
+/** The state of push on a page. */
 export interface PushState {
   /** Whether this page can receive pushes. */
   readonly supported: boolean;

@@ -1,6 +1,6 @@
 import type { ProjectAddress } from './service.ts';
 
-/** What this browser last registered with the service. Pages and service worker share it. */
+/** The last registration of this browser with the service. Pages and service worker share it. */
 export interface Registration extends ProjectAddress {
   readonly userId: string | undefined;
   readonly endpoint: string;

@@ -30,7 +30,7 @@ export interface RetryPolicy extends Timing {
   readonly isRetried: boolean;
   /** Limit for all attempts and pauses together. */
   readonly timeoutMs: number;
-  /** What a failed request throws. */
+  /** The error of a failed request. */
   readonly errorOf: (failure: Failure) => unknown;
 }
 
@@ -101,7 +101,7 @@ export function isTransient({ status = 500 }: Failure): boolean {
   return status === 429 || status >= 500;
 }
 
-/** @throws what the policy makes of the last failure. */
+/** @throws the policy's error for the last failure. */
 async function request(
   url: string,
   init: RequestInit,

@@ -13,9 +13,12 @@ import { attemptTimeoutMs, isTransient } from './attempt.ts';
 import { type MakeAttempts, type ProjectAccess, ProjectClient } from './project-client.ts';
 
 export type {
-  Accepted,
+  AcceptedSend,
+  // Former names, for one more version.
+  AcceptedSend as Accepted,
   NotificationResult,
-  SendBody,
+  SendRequest,
+  SendRequest as SendBody,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 export type { NotificationList } from '../../contract/schemas/notification-list.ts';

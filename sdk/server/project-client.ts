@@ -1,9 +1,9 @@
 import { idempotencyKeyPattern } from '../../contract/formats.ts';
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
 import type {
-  Accepted,
+  AcceptedSend,
   NotificationResult,
-  SendBody,
+  SendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { NotificationList } from '../../contract/schemas/notification-list.ts';
@@ -77,18 +77,18 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   send(
-    notification: SendBody,
+    notification: SendRequest,
     options: SendOptions & { readonly respondAsync: true },
-  ): Promise<Accepted>;
+  ): Promise<AcceptedSend>;
   send(
-    notification: SendBody,
+    notification: SendRequest,
     options?: SendOptions & { readonly respondAsync?: false },
   ): Promise<SendResult>;
-  send(notification: SendBody, options?: SendOptions): Promise<SendResult | Accepted>;
+  send(notification: SendRequest, options?: SendOptions): Promise<SendResult | AcceptedSend>;
   async send(
-    notification: SendBody,
+    notification: SendRequest,
     { idempotencyKey, respondAsync = false, signal }: SendOptions = {},
-  ): Promise<SendResult | Accepted> {
+  ): Promise<SendResult | AcceptedSend> {
     const key = requireMatch(
       idempotencyKeyPattern,
       idempotencyKey ?? crypto.randomUUID(),
@@ -122,7 +122,7 @@ export class ProjectClient {
     return this.#call(routes.listNotifications, { query, signal });
   }
 
-  /** Reads the project, its caps and what it has used of them. @throws {CarillonError} */
+  /** Reads the project, its caps and its usage. @throws {CarillonError} */
   project({ signal }: CallOptions = {}): Promise<ProjectResult> {
     return this.#call(routes.getProject, { signal });
   }

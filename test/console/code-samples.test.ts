@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
-import type { SendBody } from '../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../contract/schemas/notification.ts';
 
 const project = { baseUrl: 'https://push.example', projectId: 'shop', respondAsync: false };
 const url = 'https://push.example/api/v1/projects/shop/notifications';
@@ -30,7 +30,7 @@ const text = fc.string({
   unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary' })),
 });
 const data = fc.dictionary(text, fc.jsonValue({ stringUnit: 'binary' }));
-const notifications: fc.Arbitrary<SendBody> = fc.record(
+const notifications: fc.Arbitrary<SendRequest> = fc.record(
   {
     title: text,
     body: text,
@@ -96,7 +96,7 @@ test('Node.js: reads any text as it was written', () =>
 async function bodyOfModule(sample: string): Promise<string> {
   const sent: string[] = [];
   class CarillonServer {
-    async send(notification: SendBody) {
+    async send(notification: SendRequest) {
       sent.push(JSON.stringify(notification));
     }
   }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { type Platform, platformNames } from '../../console/page/preview/platforms.ts';
 import { shownOn } from '../../console/page/preview/shown-on.ts';
 import { limits } from '../../contract/limits.ts';
-import type { SendBody } from '../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../contract/schemas/notification.ts';
 
 const platforms = Object.keys(platformNames) as Platform[];
 
-const everything: SendBody = {
+const everything: SendRequest = {
   title: 'Doors open at eight',
   body: 'Your seat is 14C.',
   url: 'https://shop.example/orders/7',
@@ -124,7 +124,7 @@ test('the site is a placeholder until there is a URL', () => {
 test('any half-written notification can be shown', () => {
   const text = fc.string({ unit: 'binary' });
   const action = fc.record({ action: text, title: text });
-  const written: fc.Arbitrary<SendBody> = fc.record(
+  const written: fc.Arbitrary<SendRequest> = fc.record(
     {
       title: text,
       body: text,

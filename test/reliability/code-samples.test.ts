@@ -1,5 +1,5 @@
 import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
-import type { SendBody } from '../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../contract/schemas/notification.ts';
 import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { type Fault, startFaultyGateway } from './fixtures/faulty-gateway.ts';
@@ -10,7 +10,7 @@ const hostileText =
   `It's "quoted" \\ \\" \\' \\n \\u0041 $HOME \${HOME} {$a} #{a} %s !! ''' """ \`id\` $(id) // /* */ # ; ?> <?php` +
   '\nJSON;\nJSON\n\r\t\0\u001b[2J\u007f\u0085\u2028\u202e\ufeff 👩‍👩‍👧 é true null __proto__';
 
-const notification: SendBody = {
+const notification: SendRequest = {
   title: hostileText,
   body: `-${hostileText}`,
   url: "https://shop.example/it's?a=$b&c=`d`",

@@ -1,5 +1,5 @@
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
-import type { Accepted, NotificationResult } from '../../contract/schemas/notification.ts';
+import type { AcceptedSend, NotificationResult } from '../../contract/schemas/notification.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { runTour } from '../fixtures/tour.ts';
 import { until } from '../fixtures/until.ts';
@@ -44,7 +44,7 @@ async function sendAsync({ createProject, stack }: Service, { baseUrl }: Validat
     headers: { ...json, ...owner, prefer: 'respond-async' },
     body: JSON.stringify({ title: 'T' }),
   });
-  const { id: notificationId } = (await sent.json()) as Accepted;
+  const { id: notificationId } = (await sent.json()) as AcceptedSend;
   const url = baseUrl + pathOf(routes.getNotification, { projectId, notificationId });
   await until('the delivery', async () => {
     const read = (await (await fetch(url, { headers: owner })).json()) as NotificationResult;

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../contract/routes.ts';
-import { acceptedSchema, type NotificationResult } from '../../contract/schemas/notification.ts';
+import {
+  acceptedSendSchema,
+  type NotificationResult,
+} from '../../contract/schemas/notification.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -43,7 +46,7 @@ test('a caller that does not wait gets the id, and reads the counts later', asyn
   browsers[0]!.unsubscribe();
   browsers[1]!.behave({ status: 403 });
   const { status, headers, body } = await send({ title: 'Doors open', body: 'At eight.' });
-  const { id } = acceptedSchema.parse(body);
+  const { id } = acceptedSendSchema.parse(body);
   expect(status).toBe(202);
   expect(body).toEqual({ id, status: 'sending' });
   expect(headers.get('preference-applied')).toBe('respond-async');
@@ -74,7 +77,7 @@ test('user ids are divided among functions, and each browser gets one message', 
     userIds.slice(0, 15).map((_, index) => service.subscribe(project, `u${index * 20}`)),
   );
   const { body } = await send({ title: 'T', userIds });
-  const { id } = acceptedSchema.parse(body);
+  const { id } = acceptedSendSchema.parse(body);
   expect(await readDelivered(id)).toMatchObject({
     audience: { users: 300 },
     attempted: 15,
@@ -86,7 +89,7 @@ test('user ids are divided among functions, and each browser gets one message', 
 test('a repeated request is answered in the form of the first one, and sends nothing', async () => {
   const browser = await service.subscribe(project);
   const key = { 'idempotency-key': 'order-1' };
-  const { id } = acceptedSchema.parse((await send({ title: 'T' }, key)).body);
+  const { id } = acceptedSendSchema.parse((await send({ title: 'T' }, key)).body);
   await readDelivered(id);
   const repeated = await send({ title: 'T' }, { ...key, prefer: 'wait=10' });
   expect(repeated).toMatchObject({ status: 202, body: { id, status: 'sent' } });

@@ -1,5 +1,5 @@
 import { routes } from '../../contract/routes.ts';
-import { acceptedSchema } from '../../contract/schemas/notification.ts';
+import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { until } from '../fixtures/until.ts';
@@ -36,7 +36,7 @@ async function sendAsync() {
     headers: { authorization: `Bearer ${project.secretKey}`, prefer: 'respond-async' },
     body: { title: 'T' },
   });
-  const { id } = acceptedSchema.parse(body);
+  const { id } = acceptedSendSchema.parse(body);
   await until('both functions have logged', () =>
     ['request', 'delivery'].every((name) => lines.some(({ message }) => message === name))
       ? true

@@ -1,5 +1,5 @@
 import { createECDH } from 'node:crypto';
-import type { SendRequest } from '../../contract/schemas/notification.ts';
+import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
@@ -25,7 +25,7 @@ export interface Call {
   readonly requestId: string;
   /** Ms after the start. */
   readonly at: number;
-  readonly request: SendRequest;
+  readonly request: ParsedSendRequest;
   readonly idempotencyKey: string | undefined;
   readonly respondAsync: boolean;
 }
@@ -105,7 +105,7 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
   const sends = random.pick([1, 1, 2]);
   for (let send = 1; send <= sends; send += 1) {
     const someUsers = users.slice(0, random.integer(1, users.length));
-    const request: SendRequest = {
+    const request: ParsedSendRequest = {
       title: `Notification ${send}`,
       ...(random.chance(0.3) ? { userIds: someUsers } : {}),
     };

@@ -4,7 +4,7 @@ import type { Operation } from '../operation.ts';
 
 export const getProject: Operation = {
   summary: 'Read a project',
-  description: 'Returns a project, its caps and what it has used of them.',
+  description: 'Returns a project, its caps and its usage.',
   caller: 'your server',
   responses: {
     200: {

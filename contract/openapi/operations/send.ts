@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
 import {
-  acceptedSchema,
+  acceptedSendSchema,
   idempotencyKeySchema,
   sendResultSchema,
   sendSchema,
@@ -72,7 +72,7 @@ export const send: Operation = {
       description:
         'The delivery goes on. The request had `Prefer: respond-async`. If the pace of the deployment is too ' +
         'slow for the audience, it is raised so that the delivery takes 30 minutes.',
-      content: component('AcceptedSend', acceptedSchema, { id: idField, status: statusField }),
+      content: component('AcceptedSend', acceptedSendSchema, { id: idField, status: statusField }),
       headers: {
         Location: {
           description: 'Address at which the counts can be read.',

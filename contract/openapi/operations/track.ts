@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import { tallySchema, trackSchema } from '../../schemas/event.ts';
+import { eventSchema, tallySchema } from '../../schemas/event.ts';
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import { ok } from './subscribe.ts';
@@ -18,7 +18,7 @@ export const track: Operation = {
     },
   }),
   body: {
-    content: component('Event', trackSchema, { type: { description: 'What happened.' } }),
+    content: component('Event', eventSchema, { type: { description: 'What happened.' } }),
     limitBytes: limits.bodyBytes.track,
     mediaTypes: ['application/json', 'text/plain'],
   },

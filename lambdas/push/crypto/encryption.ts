@@ -54,7 +54,7 @@ export function encryption(message: Buffer): Encrypt {
   };
 }
 
-// The names are those of RFC 8291 §3.4: `ua` is the browser, `as` the application server.
+// Names as in RFC 8291 §3.4: `ua` is the browser, `as` the application server.
 // HKDF (RFC 5869) with an output of one block: HMAC over the info and a byte 1.
 const cekInfo = Buffer.from('Content-Encoding: aes128gcm\0\x01');
 const nonceInfo = Buffer.from('Content-Encoding: nonce\0\x01');

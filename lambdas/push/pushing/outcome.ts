@@ -1,7 +1,7 @@
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import type { PushResponse } from '../transport/read-response.ts';
 
-/** What a push service's response means for the push and its subscription. */
+/** Consequence of a push service's response for the push and its subscription. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   /** The subscription no longer exists: delete it. */

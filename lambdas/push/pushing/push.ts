@@ -7,7 +7,7 @@ import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
 import type { PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
 
-/** What the pushes to one origin share that are signed with one key pair. It is released with the last of them. */
+/** Shared by the pushes to one origin that are signed with one key pair, and released with the last of them. */
 export interface Origin {
   readonly name: string;
   readonly vapid: VapidPair;
@@ -19,7 +19,7 @@ export interface Push {
   readonly recipient: Recipient;
   origin: Origin;
   readonly encrypt: Encrypt;
-  /** Undefined until the push is prepared. Those of its origin, and its topic if it has one. */
+  /** Undefined until the push is prepared. The headers of its origin, and its topic if it has one. */
   headers?: PushRequest['headers'] | undefined;
   /** Undefined until the push is prepared; it stays so if the keys are invalid. */
   body?: Buffer;

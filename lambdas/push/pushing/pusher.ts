@@ -20,7 +20,7 @@ export interface PushTimes {
   readonly endAt: number;
 }
 
-/** What the recipients of one pusher have in common. */
+/** Common to all recipients of a pusher. */
 export interface PusherOptions {
   /**
    * Serialised messages that differ in their events URL only. Recipients that are added together take
@@ -79,7 +79,7 @@ export interface PusherSettings {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
   /** From 0 to below 1; spreads retries. */
   readonly random: () => number;
-  /** Origins accepted besides those of the known push services. */
+  /** Accepted origins besides the known push services. */
   readonly extraOrigins: readonly string[];
   readonly inFlight: InFlightLimits;
   /** Is called for each push that failed with `internal_error`. */

@@ -1,12 +1,12 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
+import { nextTab } from '../../../console/page/components/tabs.tsx';
 import {
   audienceText,
   deliveryText,
   hasNoSubscriber,
 } from '../../../console/page/delivery/delivery-text.ts';
 import { countOf, monthText, rateText } from '../../../console/page/format.ts';
-import { nextTab } from '../../../console/page/parts/tabs.tsx';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';

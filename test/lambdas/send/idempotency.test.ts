@@ -1,5 +1,5 @@
 import { noCounts } from '../../../contract/counts.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
 import type { SendOutcome } from '../../../lambdas/send/sending.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';
@@ -52,7 +52,7 @@ describe('a repeated request', () => {
     return { ...setup, parts: { ...setup.parts, sends: repeated } };
   }
 
-  function repeat(setup: Setup, request: SendRequest = first, respondAsync = false) {
+  function repeat(setup: Setup, request: ParsedSendRequest = first, respondAsync = false) {
     return sendWith(setup, { ...keyed, request, respondAsync }).catch((error: unknown) => error);
   }
 
