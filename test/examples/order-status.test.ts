@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = await startService();
   project = await service.createProject();
   examples = await prepareExamples(service.stack, project);
-});
+}, 120_000);
 afterAll(async () => {
   examples?.remove();
   await service?.stop();
