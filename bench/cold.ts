@@ -73,7 +73,7 @@ async function synthesizeBundles(
     { name: 'empty', file: empty, environment: {} },
     ...functions.map(({ name, assetPath, environment }) => ({
       name: name.replace(/[0-9A-F]{8}$/, '').toLowerCase(),
-      file: join(assetPath, 'index.mjs'),
+      file: join(assetPath, 'index.js'),
       environment,
     })),
   ];

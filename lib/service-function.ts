@@ -58,7 +58,9 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         NODE_OPTIONS: '--enable-source-maps',
       },
       bundling: {
-        format: nodejs.OutputFormat.ESM,
+        // Importing node:http as an ES module makes Node read all its exports, and so load its `fetch`: 20 ms of a
+        // cold start (measured). `require` does not.
+        format: nodejs.OutputFormat.CJS,
         mainFields: ['module', 'main'],
         minify: true,
         sourceMap: true,

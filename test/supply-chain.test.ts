@@ -74,7 +74,7 @@ test('a nested package is listed by its name, separately from another version of
     '../../node_modules/@a/b/node_modules/ms/index.js',
     '../../node_modules/@a/b/node_modules/@c/d/index.js',
   ];
-  folder.write('asset.1/index.mjs.map', JSON.stringify({ sources }));
+  folder.write('asset.1/index.js.map', JSON.stringify({ sources }));
   const lockfile = folder.write(
     'package-lock.json',
     JSON.stringify({

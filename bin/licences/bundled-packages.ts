@@ -30,7 +30,7 @@ export function bundledPackages(
   const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as Lockfile;
   const maps = readdirSync(assembly)
     .filter((name) => name.startsWith('asset.'))
-    .map((name) => join(assembly, name, 'index.mjs.map'));
+    .map((name) => join(assembly, name, 'index.js.map'));
   if (maps.length === 0) throw new Error(`${assembly} contains no bundles.`);
   const folders = new Set(maps.flatMap(packageFolders));
   return [...folders].sort().map((folder) => {
