@@ -18,7 +18,7 @@ import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/item
 import { ProjectRemovalIncomplete, RestoredKeysMismatch } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
-import { type ImportParts, importSubscriptions } from './subscriptions/import.ts';
+import { type ImportDependencies, importSubscriptions } from './subscriptions/import.ts';
 import type { ImportCounts, ImportedSubscription } from './subscriptions/import-batch.ts';
 import { subscriptionPages } from './subscriptions/subscription-pages.ts';
 import { isVapidPair } from './vapid-pair.ts';
@@ -47,7 +47,7 @@ export interface RestoredProject extends ImportCounts {
 export async function* restoreProjects(
   from: RestoreSide<RestoredTables>,
   to: RestoreSide<RestoredTables>,
-  parts: Omit<ImportParts, 'projectId'>,
+  deps: Omit<ImportDependencies, 'projectId'>,
 ): AsyncGenerator<RestoredProject> {
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
@@ -151,7 +151,7 @@ export async function* restoreProjects(
     const { projectId } = project;
     const keys = applicationServerKeys(project);
     let keyDropped = 0;
-    const counts = await importSubscriptions(usable(), { projectId, ...parts });
+    const counts = await importSubscriptions(usable(), { projectId, ...deps });
     return { ...counts, keyDropped };
 
     async function* usable(): AsyncGenerator<ImportedSubscription> {

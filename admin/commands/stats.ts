@@ -25,20 +25,20 @@ export function statsCommand(runOnStack: RunOnStack): Command {
       runOnStack(async ({ registry, dynamo, tables, terminal, print }) => {
         if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
         const paint = paintFor(terminal.output);
-        const parts = {
+        const deps = {
           notifications: notificationStore(dynamo, tables.notifications),
           tallies: tallyStore(dynamo, tables.tallies),
           clock: () => new Date(),
         };
         if (notificationId !== undefined) {
-          const found = await getNotification(parts, { projectId }, notificationId);
+          const found = await getNotification(deps, { projectId }, notificationId);
           print(found, notificationText(found, paint));
           return;
         }
-        const now = parts.clock();
-        const newest = await parts.notifications.newest(projectId, listed);
+        const now = deps.clock();
+        const newest = await deps.notifications.newest(projectId, listed);
         const kept = newest.filter((notification) => isKept(notification, now));
-        const tallies = await parts.tallies.findEach(
+        const tallies = await deps.tallies.findEach(
           kept.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
         );
         const found = kept.map((one, index) => notificationResult(one, tallies[index]!, now));

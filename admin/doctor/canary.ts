@@ -6,7 +6,7 @@ import type { RandomSource } from '../secret-key.ts';
 import { newVapidPair } from '../vapid-pair.ts';
 import type { Finding } from './finding.ts';
 
-export interface CanaryParts {
+export interface CanaryDependencies {
   readonly registry: ProjectRegistry;
   readonly baseUrl: string;
   /** An endpoint that no browser has, at a push service. @param id unique. */
@@ -19,8 +19,8 @@ export interface CanaryParts {
  * it is gone. One push, to a project that is created for it and deleted after it.
  * @throws if a step fails.
  */
-export async function runCanary(parts: CanaryParts): Promise<Finding> {
-  const { registry, baseUrl, canaryEndpoint, random } = parts;
+export async function runCanary(deps: CanaryDependencies): Promise<Finding> {
+  const { registry, baseUrl, canaryEndpoint, random } = deps;
   const id = random(16).toString('hex');
   const projectId = `doctor-${id}`;
   const { secretKey } = await registry.create({ projectId, name: 'Doctor', random });

@@ -1,4 +1,4 @@
-import { type ImportParts, importSubscriptions } from './import.ts';
+import { type ImportDependencies, importSubscriptions } from './import.ts';
 import type { ImportCounts, ImportedSubscription } from './import-batch.ts';
 import type { ReadLine } from './line.ts';
 import type { TextLine } from './text-lines.ts';
@@ -10,7 +10,7 @@ export interface ImportReport extends ImportCounts {
   readonly mistakes: readonly { readonly line: number; readonly message: string }[];
 }
 
-export interface ImportLinesParts extends ImportParts {
+export interface ImportLinesDependencies extends ImportDependencies {
   readonly readLine: ReadLine;
   /** @param lines read so far. */
   readonly onProgress: (lines: number) => void;
@@ -22,11 +22,11 @@ const namedMistakes = 100;
 /** Imports the lines of a file, without the invalid ones. See {@link importSubscriptions}. */
 export async function importLines(
   lines: AsyncIterable<TextLine>,
-  { readLine, onProgress, ...parts }: ImportLinesParts,
+  { readLine, onProgress, ...deps }: ImportLinesDependencies,
 ): Promise<ImportReport> {
   let invalid = 0;
   const mistakes: { line: number; message: string }[] = [];
-  const counts = await importSubscriptions(validItems(), parts);
+  const counts = await importSubscriptions(validItems(), deps);
   return { ...counts, invalid, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {

@@ -7,7 +7,7 @@ import {
   importBatchSize,
 } from './import-batch.ts';
 
-export interface ImportParts {
+export interface ImportDependencies {
   readonly projectId: string;
   readonly importBatch: ImportBatch;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -27,7 +27,7 @@ const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
  */
 export async function importSubscriptions(
   subscriptions: AsyncIterable<ImportedSubscription>,
-  { projectId, importBatch, sleep }: ImportParts,
+  { projectId, importBatch, sleep }: ImportDependencies,
 ): Promise<ImportCounts> {
   const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
   /** By part: its next batch, by endpoint. */

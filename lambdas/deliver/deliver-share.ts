@@ -15,7 +15,7 @@ import { messagesOf, type ReadChunk, readChunk } from './chunk.ts';
 import type { Observer } from './observer.ts';
 import { type Invocation, ShareProgress } from './share-progress.ts';
 
-export interface ShareParts {
+export interface ShareDependencies {
   readonly audiences: AudienceStore;
   readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
   readonly projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
@@ -51,13 +51,13 @@ export interface EndedShare {
  * @param projectReadAt epoch ms. Default: just now.
  */
 export async function deliverShare(
-  parts: ShareParts,
+  deps: ShareDependencies,
   project: SigningProject,
   share: Share,
   invocation: Invocation,
-  projectReadAt = parts.clock().getTime(),
+  projectReadAt = deps.clock().getTime(),
 ): Promise<ShareOutcome> {
-  return new ShareDelivery(parts, project, projectReadAt, share, invocation).run();
+  return new ShareDelivery(deps, project, projectReadAt, share, invocation).run();
 }
 
 /** A share whose first chunk has been read, and which nobody else can have yet. */
@@ -70,13 +70,13 @@ export interface PreparedShare {
 
 /** Reads the first chunk of a share whose notification has not begun, for a caller who waits. */
 export async function prepareShare(
-  parts: ShareParts,
+  deps: ShareDependencies,
   project: SigningProject,
   share: Share,
   invocation: Invocation,
 ): Promise<PreparedShare> {
-  const now = parts.clock().getTime();
-  const delivery = new ShareDelivery(parts, project, now, share, invocation);
+  const now = deps.clock().getTime();
+  const delivery = new ShareDelivery(deps, project, now, share, invocation);
   return {
     tallies: await delivery.prepare(),
     async deliver() {
@@ -88,7 +88,7 @@ export async function prepareShare(
 }
 
 class ShareDelivery {
-  readonly #parts: ShareParts;
+  readonly #deps: ShareDependencies;
   readonly #share: Share;
   readonly #invocation: Invocation;
   readonly #progress: ShareProgress;
@@ -105,15 +105,15 @@ class ShareDelivery {
   readonly #pushed = new AbortController();
 
   constructor(
-    parts: ShareParts,
+    deps: ShareDependencies,
     project: SigningProject,
     projectReadAt: number,
     share: Share,
     invocation: Invocation,
   ) {
-    const { tallies, clock } = parts;
+    const { tallies, clock } = deps;
     const soFar = () => this.#pusher?.soFar() ?? noCounts;
-    this.#parts = parts;
+    this.#deps = deps;
     this.#project = project;
     this.#projectReadAt = projectReadAt;
     this.#share = share;
@@ -178,13 +178,13 @@ class ShareDelivery {
   /** Aborts the calls that read a chunk and claim it. */
   #chunkSignal(): AbortSignal {
     const now = this.#now();
-    return this.#parts.abortAfter(this.#progress.times.chunkEndAt(now) - now);
+    return this.#deps.abortAfter(this.#progress.times.chunkEndAt(now) - now);
   }
 
   /** Also reads the project again if the chunk's recipients need that. */
   async #readNextChunk(signal: AbortSignal): Promise<ReadChunk> {
     const { position } = this.#progress;
-    const chunk = await readChunk(this.#parts.audiences, this.#share, position, signal);
+    const chunk = await readChunk(this.#deps.audiences, this.#share, position, signal);
     if (this.#needsProject(chunk.recipients)) await this.#findProject();
     return chunk;
   }
@@ -195,7 +195,7 @@ class ShareDelivery {
   }
 
   async #openTallies(signal: AbortSignal): Promise<void> {
-    const { tallies } = this.#parts;
+    const { tallies } = this.#deps;
     await Promise.all(
       this.#otherTallies().map((tally) => tallies.open(this.#share, tally, signal)),
     );
@@ -220,7 +220,7 @@ class ShareDelivery {
   }
 
   #start(): Pusher {
-    const { subscriptions, startPushing, observe } = this.#parts;
+    const { subscriptions, startPushing, observe } = this.#deps;
     const { projectId, content: options, pushesPerSecond } = this.#share;
     const pusher = startPushing({
       messages: messagesOf(this.#share),
@@ -245,8 +245,8 @@ class ShareDelivery {
   /** Stores the counts while pushes continue. Stops these when they may not continue. */
   async #saveRegularly(pusher: Pusher): Promise<void> {
     for (;;) {
-      await this.#parts.sleep(shareTimeline.saveEveryMs, this.#pushed.signal);
-      const signal = this.#parts.abortAfter(this.#progress.times.endAt - this.#now());
+      await this.#deps.sleep(shareTimeline.saveEveryMs, this.#pushed.signal);
+      const signal = this.#deps.abortAfter(this.#progress.times.endAt - this.#now());
       // The next write replaces one that failed.
       const saving = this.#progress.save(signal).catch(() => {});
       await Promise.all([saving, this.#findProject().catch(() => {})]);
@@ -256,7 +256,7 @@ class ShareDelivery {
 
   async #findProject(): Promise<void> {
     const now = this.#now();
-    const found = await this.#parts.projects.refresh(this.#share.projectId);
+    const found = await this.#deps.projects.refresh(this.#share.projectId);
     if (found?.createdAt !== this.#share.projectCreatedAt) {
       this.#isProjectGone = true;
       return;
@@ -276,9 +276,9 @@ class ShareDelivery {
       const { until, by, step } = tally.claim!;
       const over = until + shareTimeline.clockDifferenceMs;
       if (over > this.#invocation.endsAt) return tally;
-      await this.#parts.sleep(Math.max(0, over - this.#now()));
+      await this.#deps.sleep(Math.max(0, over - this.#now()));
       const { notificationId, firstTally } = this.#share;
-      const [now = tally] = await this.#parts.tallies.find(notificationId, [firstTally]);
+      const [now = tally] = await this.#deps.tallies.find(notificationId, [firstTally]);
       if (now.ended === undefined && now.claim?.by === by && now.claim.step === step) {
         this.#progress.takeOver(now);
         return undefined;
@@ -313,7 +313,7 @@ class ShareDelivery {
       return { kind: 'open', error: error ?? timeIsOver };
     }
     const outcome: EndedShare = { kind: 'ended', result: { ...counts, isComplete }, error };
-    this.#parts.observe.delivered(this.#share, outcome);
+    this.#deps.observe.delivered(this.#share, outcome);
     return outcome;
   }
 
@@ -322,7 +322,7 @@ class ShareDelivery {
    * @returns undefined if the end is stored, or nobody can store it any more.
    */
   async #saveEnd(ended: Tally['ended']): Promise<ShareOutcome | undefined> {
-    const { abortAfter, sleep, observe } = this.#parts;
+    const { abortAfter, sleep, observe } = this.#deps;
     for (;;) {
       const msLeft = this.#invocation.endsAt - this.#now();
       try {
@@ -340,7 +340,7 @@ class ShareDelivery {
   }
 
   #now(): number {
-    return this.#parts.clock().getTime();
+    return this.#deps.clock().getTime();
   }
 }
 

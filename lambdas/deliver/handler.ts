@@ -8,7 +8,7 @@ import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { deliver } from './deliver.ts';
 import { observer } from './observer.ts';
-import { shareParts, shareVariables } from './share-parts.ts';
+import { shareDependencies, shareVariables } from './share-dependencies.ts';
 
 const environment = readEnvironment(shareVariables, process.env);
 
@@ -20,12 +20,12 @@ const projects = signingProjectStore(
   { projects: environment.PROJECTS_TABLE, vapidKeys: environment.VAPID_KEYS_TABLE },
   clock,
 );
-const parts = shareParts(environment, dynamo, projects, clock, observer(logger, clock));
+const deps = shareDependencies(environment, dynamo, projects, clock, observer(logger, clock));
 
 /** Delivers one share of a notification's audience: see {@link deliver}. Only send invokes it. */
 export async function handler(event: unknown, context: Context): Promise<DeliverResponse> {
   const share = shareSchema.parse(event);
   logInvocation(logger, context, share.requestId);
   const endsAt = Date.now() + context.getRemainingTimeInMillis() - shareTimeline.lastWritesMs;
-  return deliver(parts, share, { id: randomUUID(), endsAt });
+  return deliver(deps, share, { id: randomUUID(), endsAt });
 }

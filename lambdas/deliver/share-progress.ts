@@ -21,7 +21,7 @@ export interface Invocation {
   readonly endsAt: number;
 }
 
-export interface ProgressParts {
+export interface ProgressDependencies {
   readonly tallies: Pick<TallyStore, 'save'>;
   readonly clock: () => Date;
   /** Counts of the recipients that this invocation has claimed, as far as they are final. */
@@ -35,7 +35,7 @@ export class ShareProgress {
   position: number;
   /** Whether the share is another invocation's now, although it was this one's. */
   isLost = false;
-  readonly #parts: ProgressParts;
+  readonly #deps: ProgressDependencies;
   readonly #share: Share;
   readonly #invocation: Invocation;
   readonly #key: ShareKey;
@@ -50,10 +50,10 @@ export class ShareProgress {
   /** Ends with the last write. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: ProgressParts, share: Share, invocation: Invocation) {
+  constructor(deps: ProgressDependencies, share: Share, invocation: Invocation) {
     const { projectId, notificationId, firstTally, expiresAt } = share;
     this.times = shareTimes(share, invocation.endsAt);
-    this.#parts = parts;
+    this.#deps = deps;
     this.#share = share;
     this.#invocation = invocation;
     this.#key = { projectId, notificationId, firstTally, expiresAt };
@@ -74,7 +74,7 @@ export class ShareProgress {
   }
 
   get counts(): Counts {
-    return addCounts(this.#before, this.#parts.soFar());
+    return addCounts(this.#before, this.#deps.soFar());
   }
 
   /**
@@ -125,7 +125,7 @@ export class ShareProgress {
 
   async #writeNow(change: Change, signal: AbortSignal): Promise<Tally | undefined> {
     const { writer, progress } = this.#next(change);
-    const other = await this.#parts.tallies.save(this.#key, writer, progress, signal);
+    const other = await this.#deps.tallies.save(this.#key, writer, progress, signal);
     if (other === undefined) this.#written(change, writer, progress);
     else if (this.hasClaim) this.isLost = true;
     return other;
@@ -133,7 +133,7 @@ export class ShareProgress {
 
   /** The next write. */
   #next({ position = this.position, recipients = 0, ended, isLast = false }: Change): Write {
-    const { clock, soFar } = this.#parts;
+    const { clock, soFar } = this.#deps;
     const { attempted, unreached } = soFar();
     this.#step += 1;
     return {

@@ -6,7 +6,7 @@ import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';
 
-export interface NotificationParts {
+export interface NotificationDependencies {
   readonly notifications: Pick<NotificationStore, 'find'>;
   readonly tallies: Pick<TallyStore, 'find'>;
   readonly clock: () => Date;
@@ -17,7 +17,7 @@ export interface NotificationParts {
  * @param id undefined if the path has no valid one.
  */
 export async function getNotification(
-  { notifications, tallies, clock }: NotificationParts,
+  { notifications, tallies, clock }: NotificationDependencies,
   { projectId }: Pick<Project, 'projectId'>,
   id: string | undefined,
   signal?: AbortSignal,

@@ -14,7 +14,7 @@ const { environment, clock, logger, dynamo, settings } = routeFunction(routes.ge
 ]);
 
 const checker = countChecker(logger);
-const parts = {
+const deps = {
   notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
   tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
   clock,
@@ -23,7 +23,7 @@ const parts = {
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, ({ project, ids, signal }) =>
-  getNotification(parts, project, ids.notificationId, signal),
+  getNotification(deps, project, ids.notificationId, signal),
 ).handler(async ({ project, input: notification }) => {
   checker.notification(project.projectId, notification.id, notification);
   return respond(200, notification);

@@ -4,7 +4,7 @@ import type { CountChecker } from '../results/count-checker.ts';
 import { utcMonth } from '../store/calendar.ts';
 import type { ProjectUsage } from '../store/usage.ts';
 
-export interface ProjectParts {
+export interface ProjectDependencies {
   readonly usage: (projectId: string, month: string, signal?: AbortSignal) => Promise<ProjectUsage>;
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
@@ -15,7 +15,7 @@ export interface ProjectParts {
 
 /** The project, its caps and its usage. */
 export async function getProject(
-  { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectParts,
+  { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectDependencies,
   { projectId, name, vapid, plan, createdAt }: DescribedProject,
   signal?: AbortSignal,
 ): Promise<ProjectResult> {

@@ -13,7 +13,7 @@ const { environment, clock, logger, dynamo, settings } = routeFunction(routes.ge
   'MONTHLY_SEND_CAP',
 ]);
 
-const parts = {
+const deps = {
   usage: projectUsage(dynamo, environment.USAGE_TABLE),
   subscriberCap: environment.SUBSCRIBER_CAP,
   monthlySendCap: environment.MONTHLY_SEND_CAP,
@@ -24,5 +24,5 @@ const parts = {
 const projects = describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, ({ project, signal }) =>
-  getProject(parts, project, signal),
+  getProject(deps, project, signal),
 ).handler(async ({ input }) => respond(200, input));

@@ -16,7 +16,7 @@ const { environment, clock, logger, dynamo, settings } = routeFunction(routes.li
 ]);
 
 const checker = countChecker(logger);
-const parts = {
+const deps = {
   notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
   tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
   clock,
@@ -26,7 +26,7 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const page = query(event, notificationListQuerySchema);
-  return listNotifications(parts, event.project, page, event.signal);
+  return listNotifications(deps, event.project, page, event.signal);
 }).handler(async ({ project, input: list }) => {
   for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
   return respond(200, list);

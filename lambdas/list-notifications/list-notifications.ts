@@ -8,7 +8,7 @@ import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 import type { TallyStore } from '../store/tallies.ts';
 
-export interface ListParts {
+export interface ListDependencies {
   readonly notifications: Pick<NotificationStore, 'newest'>;
   readonly tallies: Pick<TallyStore, 'findEach'>;
   readonly clock: () => Date;
@@ -22,7 +22,7 @@ const pageTallies = 2000;
 
 /** A page of the project's notifications, the newest first, with the counts stored so far. */
 export async function listNotifications(
-  { notifications, tallies, clock }: ListParts,
+  { notifications, tallies, clock }: ListDependencies,
   { projectId }: Project,
   { limit, cursor }: NotificationListQuery,
   signal?: AbortSignal,

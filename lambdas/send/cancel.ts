@@ -1,10 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { NewNotification } from '../store/send-writes.ts';
-import type { Sending, SendParts } from './sending.ts';
+import type { SendDependencies, Sending } from './sending.ts';
 
 /** Undoes what may have begun, so that a repeated request starts from the beginning. */
 export async function cancel(
-  { sends, observe }: SendParts,
+  { sends, observe }: SendDependencies,
   { invocation, signal }: Sending,
   begun: NewNotification,
 ): Promise<void> {

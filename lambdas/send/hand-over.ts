@@ -3,35 +3,39 @@ import { totalOf } from '../results/results.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { cancel, outOfTime } from './cancel.ts';
 import { startShares } from './run-shares.ts';
-import type { Sending, SendOutcome, SendParts } from './sending.ts';
+import type { SendDependencies, Sending, SendOutcome } from './sending.ts';
 import { deadlineOf } from './shares-of-notification.ts';
 
 /** Hands a notification that has begun to functions that deliver it when this one has returned. */
 export async function handOver(
-  parts: SendParts,
+  deps: SendDependencies,
   sending: Sending,
   begun: NewNotification,
   shares: readonly Share[],
 ): Promise<SendOutcome> {
   const { project, invocation } = sending;
   const { id } = begun;
-  const started = await startShares(parts, project, shares, deadlineOf(sending), invocation);
+  const started = await startShares(deps, project, shares, deadlineOf(sending), invocation);
   if (!started.isStarted) {
-    await cancel(parts, sending, begun);
+    await cancel(deps, sending, begun);
     throw outOfTime();
   }
-  await markQueued(parts, sending, shares[0]!);
+  await markQueued(deps, sending, shares[0]!);
   if (started.results.length > 0) {
-    parts.observe.sent(shares[0]!, totalOf(started.results, undefined));
+    deps.observe.sent(shares[0]!, totalOf(started.results, undefined));
   }
   return { kind: 'accepted', id, status: 'sending' };
 }
 
 /** Tells a repeated request that functions will deliver the notification. */
-async function markQueued(parts: SendParts, { signal }: Sending, share: Share): Promise<void> {
+async function markQueued(
+  deps: SendDependencies,
+  { signal }: Sending,
+  share: Share,
+): Promise<void> {
   try {
-    await parts.tallies.open(share, share.firstTally, signal);
+    await deps.tallies.open(share, share.firstTally, signal);
   } catch (error) {
-    parts.observe.recordFailed(share, error);
+    deps.observe.recordFailed(share, error);
   }
 }

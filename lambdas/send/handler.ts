@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { type ParsedSendRequest, sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
-import { shareParts, shareVariables } from '../deliver/share-parts.ts';
+import { shareDependencies, shareVariables } from '../deliver/share-dependencies.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -15,7 +15,7 @@ import { subscriberCount } from '../store/usage.ts';
 import type { Audience } from './divide.ts';
 import { shareInvoker } from './invoker.ts';
 import { send } from './send.ts';
-import type { SendParts } from './sending.ts';
+import type { SendDependencies } from './sending.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
 const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send, [
@@ -39,8 +39,8 @@ const projects = signingProjectStore(dynamo, tables, clock);
 const checker = countChecker(logger);
 const countSubscribers = subscriberCount(dynamo, tables.usage);
 
-const parts: SendParts = {
-  ...shareParts(environment, dynamo, projects, clock, observer(logger, clock)),
+const deps: SendDependencies = {
+  ...shareDependencies(environment, dynamo, projects, clock, observer(logger, clock)),
   sends: sendStore(dynamo, tables),
   invoker: shareInvoker(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
   random: Math.random,
@@ -76,7 +76,7 @@ export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const startedAt = new Date(Math.min(timeEpoch, Date.now()));
   const respondAsync = prefersAsync(event);
   const call = { ...input, respondAsync, baseUrl, requestId, startedAt };
-  const outcome = await send(parts, project, call);
+  const outcome = await send(deps, project, call);
   const { projectId } = project;
   if (outcome.kind === 'sent') {
     checker.notification(projectId, outcome.result.id, outcome.result);

@@ -6,7 +6,7 @@ import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
 import { handOver } from './hand-over.ts';
-import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
+import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } from './sending.ts';
 import { sharesOfNotification } from './shares-of-notification.ts';
 
 /**
@@ -15,13 +15,13 @@ import { sharesOfNotification } from './shares-of-notification.ts';
  * @param notification as this request would have sent it.
  */
 export async function repeat(
-  parts: SendParts,
+  deps: SendDependencies,
   sending: Sending,
   notification: NewNotification,
 ): Promise<SendOutcome> {
   const { project, sentAt, signal } = sending;
   const { keyHash, requestHash } = notification.idempotency!;
-  const earlier = await parts.sends.earlier(project.projectId, keyHash, signal);
+  const earlier = await deps.sends.earlier(project.projectId, keyHash, signal);
   // The first request has just returned its unit.
   if (earlier === undefined) throw requestInProgress(1);
   if (earlier.requestHash !== requestHash) {
@@ -31,13 +31,13 @@ export async function repeat(
     );
   }
   const first = { ...notification, ...earlier.notification };
-  const found = await parts.tallies.find(first.id, firstTallies(first.division), signal);
+  const found = await deps.tallies.find(first.id, firstTallies(first.division), signal);
   if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
   if (first.division.respondedAsync && found.every((tally) => tally === undefined)) {
     // Until its function is over, the first request may hand its notification over or cancel it.
     const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
     if (!isOver) throw requestInProgress(1);
-    return handOver(parts, sending, first, sharesOfNotification(parts, sending, first));
+    return handOver(deps, sending, first, sharesOfNotification(deps, sending, first));
   }
   if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
   const status = statusOf(first, found, sentAt);

@@ -4,8 +4,8 @@ import {
   deliverShare,
   type EndedShare,
   type PreparedShare,
+  type ShareDependencies,
   type ShareOutcome,
-  type ShareParts,
 } from '../deliver/deliver-share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
 import { storedResult } from '../results/results.ts';
@@ -27,7 +27,7 @@ export interface ShareInvoker {
   invoke(share: Share, type: 'sync' | 'async', signal: AbortSignal): Promise<InvocationOutcome>;
 }
 
-export interface RunParts extends ShareParts {
+export interface RunDependencies extends ShareDependencies {
   readonly invoker: ShareInvoker;
   readonly random: () => number;
 }
@@ -70,23 +70,23 @@ export function delivering({ id, endsAt }: Invocation): Invocation {
  * @param first was prepared for {@link delivering}.
  */
 export async function runShares(
-  parts: RunParts,
+  deps: RunDependencies,
   project: SigningProject,
   first: PreparedShare,
   others: readonly Share[],
   invocation: Invocation,
 ): Promise<SharesOutcome> {
-  const projectReadAt = parts.clock().getTime();
+  const projectReadAt = deps.clock().getTime();
   const here = delivering(invocation);
-  const invoked = others.map((share) => invokeUntilAccepted(parts, share, 'sync', here));
+  const invoked = others.map((share) => invokeUntilAccepted(deps, share, 'sync', here));
   const outcomes: RecoveredShare[] = [await first.deliver()];
   for (const [index, outcome] of (await Promise.all(invoked)).entries()) {
     if (outcome.kind === 'result') outcomes.push(outcome);
     else {
       const share = others[index]!;
       // The share's claim prevents that a subscriber is pushed to twice.
-      const own = await deliverShare(parts, project, share, here, projectReadAt);
-      outcomes.push(await recover(parts, own, share, here, outcome.kind));
+      const own = await deliverShare(deps, project, share, here, projectReadAt);
+      outcomes.push(await recover(deps, own, share, here, outcome.kind));
     }
   }
   return {
@@ -101,21 +101,21 @@ export async function runShares(
  * here until the deadline.
  */
 export async function startShares(
-  parts: RunParts,
+  deps: RunDependencies,
   project: SigningProject,
   shares: readonly Share[],
   deadline: NonNullable<Share['deadline']>,
   invocation: Invocation,
 ): Promise<StartedShares> {
-  const projectReadAt = parts.clock().getTime();
-  const invoked = shares.map((share) => invokeUntilAccepted(parts, share, 'async', invocation));
+  const projectReadAt = deps.clock().getTime();
+  const invoked = shares.map((share) => invokeUntilAccepted(deps, share, 'async', invocation));
   const results: ShareResult[] = [];
   let isStarted = false;
   for (const [index, { kind }] of (await Promise.all(invoked)).entries()) {
     if (kind !== 'throttled') isStarted = true;
     if (kind === 'accepted') continue;
     const share = { ...shares[index]!, deadline };
-    const outcome = await deliverShare(parts, project, share, invocation, projectReadAt);
+    const outcome = await deliverShare(deps, project, share, invocation, projectReadAt);
     if (outcome.kind === 'ended') results.push(outcome.result);
     if (outcome.kind !== 'ended' || hasBegun(outcome)) isStarted = true;
   }
@@ -127,13 +127,13 @@ export async function startShares(
  * invocation has stored.
  */
 async function recover(
-  parts: RunParts,
+  deps: RunDependencies,
   outcome: ShareOutcome,
   share: Share,
   here: Invocation,
   kind: InvocationOutcome['kind'],
 ): Promise<RecoveredShare> {
-  const { tallies, clock, sleep, abortAfter, observe } = parts;
+  const { tallies, clock, sleep, abortAfter, observe } = deps;
   if (outcome.kind === 'ended' && hasBegun(outcome)) return outcome;
   const error = outcome.kind === 'ended' ? outcome.error : undefined;
   // Another invocation may have the share.
@@ -162,7 +162,7 @@ function hasBegun({ result }: EndedShare): boolean {
 }
 
 async function invokeUntilAccepted(
-  { invoker, clock, sleep, abortAfter, random, observe }: RunParts,
+  { invoker, clock, sleep, abortAfter, random, observe }: RunDependencies,
   share: Share,
   type: 'sync' | 'async',
   { endsAt }: Invocation,

@@ -7,7 +7,7 @@ import type { Invocation } from '../deliver/share-progress.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
-import { awaitDelivery } from './await-delivery.ts';
+import { awaitShares } from './await-shares.ts';
 import { cancel } from './cancel.ts';
 import { divide, paceOf } from './divide.ts';
 import { expectFits } from './expect-fits.ts';
@@ -18,9 +18,9 @@ import { delivering } from './run-shares.ts';
 import {
   eventsUrl,
   type SendCall,
+  type SendDependencies,
   type Sending,
   type SendOutcome,
-  type SendParts,
 } from './sending.ts';
 import { sharesOfNotification } from './shares-of-notification.ts';
 
@@ -34,24 +34,24 @@ import { sharesOfNotification } from './shares-of-notification.ts';
  * function that dies leaves no notification that nobody has claimed.
  */
 export async function send(
-  parts: SendParts,
+  deps: SendDependencies,
   project: SigningProject,
   call: SendCall,
 ): Promise<SendOutcome> {
-  const sentAt = parts.clock();
+  const sentAt = deps.clock();
   const endsAt = call.startedAt.getTime() + sendTimeline.endMs;
-  const signal = parts.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
+  const signal = deps.abortAfter(Math.max(0, endsAt - sentAt.getTime()));
   const invocation: Invocation = { id: call.requestId, endsAt };
   const sending: Sending = { ...call, project, sentAt, invocation, signal };
 
-  const notification = newNotification(parts, sending);
+  const notification = newNotification(deps, sending);
   expectFits(notification, eventsUrl(sending, notification.id));
-  const shares = sharesOfNotification(parts, sending, notification);
+  const shares = sharesOfNotification(deps, sending, notification);
   const first = call.respondAsync
     ? undefined
-    : await prepareShare(parts, project, shares[0]!, delivering(invocation));
-  const cap = limitOf(project.plan.monthlySendCap, parts.monthlyCap);
-  switch (await begin(parts, sending, { ...notification, claimed: first?.tallies }, cap)) {
+    : await prepareShare(deps, project, shares[0]!, delivering(invocation));
+  const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
+  switch (await begin(deps, sending, { ...notification, claimed: first?.tallies }, cap)) {
     case 'project_gone':
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
@@ -61,22 +61,22 @@ export async function send(
         { retryAfterSeconds: secondsToNextMonth(sentAt) },
       );
     case 'repeated':
-      return repeat(parts, sending, notification);
+      return repeat(deps, sending, notification);
     case 'begun':
       return first === undefined
-        ? handOver(parts, sending, notification, shares)
-        : awaitDelivery(parts, sending, notification, first, shares.slice(1));
+        ? handOver(deps, sending, notification, shares)
+        : awaitShares(deps, sending, notification, first, shares.slice(1));
   }
 }
 
-function newNotification(parts: SendParts, sending: Sending): NewNotification {
+function newNotification(deps: SendDependencies, sending: Sending): NewNotification {
   const { project, request, audience, idempotencyKey, respondAsync, sentAt } = sending;
   const { projectId, createdAt: projectCreatedAt } = project;
   const { userIds: _, ...content } = request;
-  const pace = paceOf(audience, parts.pushesPerSecond, respondAsync);
+  const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
     ...{ projectId, projectCreatedAt, content, sentAt },
-    id: parts.newId(sentAt),
+    id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
       ...divide(audience, pace, respondAsync),
@@ -90,15 +90,15 @@ function newNotification(parts: SendParts, sending: Sending): NewNotification {
 }
 
 async function begin(
-  parts: SendParts,
+  deps: SendDependencies,
   sending: Sending,
   notification: NewNotification,
   cap: number | null,
 ): ReturnType<SendStore['begin']> {
   try {
-    return await parts.sends.begin(notification, cap, sending.signal);
+    return await deps.sends.begin(notification, cap, sending.signal);
   } catch (error) {
-    await cancel(parts, sending, notification);
+    await cancel(deps, sending, notification);
     throw error;
   }
 }

@@ -9,9 +9,9 @@ import type {
 import type { Invocation } from '../deliver/share-progress.ts';
 import type { SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
-import type { RunParts } from './run-shares.ts';
+import type { RunDependencies } from './run-shares.ts';
 
-export interface SendParts extends RunParts {
+export interface SendDependencies extends RunDependencies {
   readonly sends: SendStore;
   readonly newId: (time: Date) => string;
   /** Most notifications per month where the project's plan sets no cap. */

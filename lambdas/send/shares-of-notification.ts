@@ -2,11 +2,11 @@ import type { Share } from '../../contract/share.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import { type Audience, paceOf, sharesOf } from './divide.ts';
-import { eventsUrl, type Sending, type SendParts } from './sending.ts';
+import { eventsUrl, type SendDependencies, type Sending } from './sending.ts';
 
 /** The shares of a notification, by the division that is stored with it. */
 export function sharesOfNotification(
-  { pushesPerSecond }: SendParts,
+  { pushesPerSecond }: SendDependencies,
   sending: Sending,
   { id, division, sentAt }: NewNotification,
 ): readonly Share[] {

@@ -55,7 +55,7 @@ interface Command<Input> {
   readonly isTransaction: boolean;
 }
 
-interface RepetitionParts {
+interface RepetitionDependencies {
   readonly sleep: (ms: number) => Promise<unknown>;
   readonly random: () => number;
   /** Creates a unique `ClientRequestToken`. */
@@ -70,7 +70,7 @@ interface RepetitionParts {
 export async function sendRepeatedly<Input extends object, Output>(
   { input, isTransaction }: Command<Input>,
   send: (input: Input) => Promise<Output>,
-  { sleep, random, newToken }: RepetitionParts,
+  { sleep, random, newToken }: RepetitionDependencies,
 ): Promise<Output> {
   // One token for all repetitions: by itself the SDK takes a new one for each, so that a first attempt
   // that arrives late would be executed as well.

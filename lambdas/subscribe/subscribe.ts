@@ -4,7 +4,7 @@ import type { Subscription } from '../../contract/schemas/subscription.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 
-export interface SubscribeParts {
+export interface SubscribeDependencies {
   readonly subscriptions: Pick<SubscriptionStore, 'save'>;
   readonly projects: Pick<ProjectStore, 'refresh'>;
 }
@@ -14,7 +14,7 @@ export interface SubscribeParts {
  * @param deployedCap most subscribers where the project's plan sets no cap.
  */
 export async function subscribe(
-  { subscriptions, projects }: SubscribeParts,
+  { subscriptions, projects }: SubscribeDependencies,
   project: Project,
   { applicationServerKey, ...subscription }: Subscription,
   deployedCap: number,
@@ -45,7 +45,7 @@ export async function subscribe(
 
 /** @returns the number of the pair that the request names, undefined if it names none. */
 async function pairOf(
-  projects: SubscribeParts['projects'],
+  projects: SubscribeDependencies['projects'],
   project: Project,
   applicationServerKey: string | undefined,
   signal: AbortSignal | undefined,

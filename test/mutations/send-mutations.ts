@@ -11,7 +11,7 @@ const results = 'lambdas/results/results.ts';
 const runShares = 'lambdas/send/run-shares.ts';
 const send = 'lambdas/send/send.ts';
 const repeat = 'lambdas/send/repeat.ts';
-const awaitDelivery = 'lambdas/send/await-delivery.ts';
+const awaitShares = 'lambdas/send/await-shares.ts';
 const handOver = 'lambdas/send/hand-over.ts';
 const sendWrites = 'lambdas/store/send-writes.ts';
 const status = 'lambdas/results/status.ts';
@@ -30,13 +30,13 @@ const pushTests = (name: string) => [
 
 const ofSend: readonly Mutation[] = [
   {
-    file: awaitDelivery,
+    file: awaitShares,
     description: 'a send is cancelled although another function may have delivered',
     from: ' && !outcome.isUnknown',
     to: '',
   },
   {
-    file: awaitDelivery,
+    file: awaitShares,
     description: 'a send that has pushed is cancelled',
     from: 'total.attempted === 0 && total.unreached > 0',
     to: 'total.unreached > 0',
@@ -44,13 +44,13 @@ const ofSend: readonly Mutation[] = [
   {
     file: send,
     description: 'a send whose begin had no response is not cancelled',
-    from: '    await cancel(parts, sending, notification);\n',
+    from: '    await cancel(deps, sending, notification);\n',
     to: '',
   },
   {
     file: handOver,
     description: 'an asynchronous send that no function has is not cancelled',
-    from: '    await cancel(parts, sending, begun);\n    throw outOfTime();',
+    from: '    await cancel(deps, sending, begun);\n    throw outOfTime();',
     to: '    throw outOfTime();',
   },
   {
@@ -98,7 +98,7 @@ const ofSend: readonly Mutation[] = [
   {
     file: handOver,
     description: 'a repetition is not told that a send is queued',
-    from: '  await markQueued(parts, sending, shares[0]!);\n',
+    from: '  await markQueued(deps, sending, shares[0]!);\n',
     to: '',
   },
 ].map((mutation) => ({ ...mutation, tests: sendTests('send') }));
@@ -239,7 +239,7 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'the claim of a share is taken over before it runs out',
-    from: '      await this.#parts.sleep(Math.max(0, over - this.#now()));\n',
+    from: '      await this.#deps.sleep(Math.max(0, over - this.#now()));\n',
     to: '',
   },
   {

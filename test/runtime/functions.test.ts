@@ -11,7 +11,7 @@ import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
-import { share } from '../lambdas/deliver/recorded-share-parts.ts';
+import { share } from '../lambdas/deliver/recorded-share-dependencies.ts';
 import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts';
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 

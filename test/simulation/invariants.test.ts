@@ -1,6 +1,6 @@
 import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import { type Counts, noCounts } from '../../contract/counts.ts';
-import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
+import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../lambdas/push/pushing/pusher.ts';
 import type { TallyStore } from '../../lambdas/store/tallies.ts';
 import { type InvariantName, violations } from './invariants.ts';
@@ -38,7 +38,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         save(key, writer, { ...progress, ended: undefined }, signal),
     })),
   ],
-  everyoneIsCounted: ['one recipient of a chunk is not read', { parts: withoutOneRecipient }],
+  everyoneIsCounted: ['one recipient of a chunk is not read', { deps: withoutOneRecipient }],
   attemptedMeansPushed: [
     'one recipient counts as delivered without a push',
     pushing((original) => (options) => {
@@ -77,10 +77,10 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   acceptedIsStored: [
     'a send begins without being stored',
     {
-      parts: (parts) =>
-        parts.sends === undefined
-          ? parts
-          : { ...parts, sends: { ...parts.sends, begin: async () => 'begun' } },
+      deps: (deps) =>
+        deps.sends === undefined
+          ? deps
+          : { ...deps, sends: { ...deps.sends, begin: async () => 'begun' } },
     },
   ],
   errorMeansNothingWasSent: [
@@ -102,12 +102,12 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   repeatedIsSentOnce: [
     'idempotency keys are ignored',
     {
-      parts: (parts) => {
-        const { sends } = parts;
-        if (sends === undefined) return parts;
+      deps: (deps) => {
+        const { sends } = deps;
+        if (sends === undefined) return deps;
         const begin: typeof sends.begin = (notification, ...rest) =>
           sends.begin({ ...notification, idempotency: undefined }, ...rest);
-        return { ...parts, sends: { ...sends, begin } };
+        return { ...deps, sends: { ...sends, begin } };
       },
     },
   ],
@@ -158,12 +158,20 @@ test.each(Object.entries(breakages).map(([name, [how, breakage]]) => ({ name, ho
 
 function tallies(change: (store: TallyStore) => Partial<TallyStore>): Breakage {
   return {
-    parts: (parts) => ({ ...parts, tallies: { ...parts.tallies, ...change(parts.tallies) } }),
+    deps: (deps) => ({
+      ...deps,
+      tallies: { ...deps.tallies, ...change(deps.tallies) },
+    }),
   };
 }
 
 function pushing(change: (original: StartPushing) => StartPushing): Breakage {
-  return { parts: (parts) => ({ ...parts, startPushing: change(parts.startPushing) }) };
+  return {
+    deps: (deps) => ({
+      ...deps,
+      startPushing: change(deps.startPushing),
+    }),
+  };
 }
 
 function reports(change: (report: Counts) => Counts): Breakage {
@@ -199,13 +207,15 @@ function longer(options: PusherOptions, lastPushMs: number, endMs: number): Push
   };
 }
 
-function withoutOneRecipient<Parts extends ShareParts>(parts: Parts): Parts {
-  const { audiences } = parts;
+function withoutOneRecipient<Dependencies extends ShareDependencies>(
+  deps: Dependencies,
+): Dependencies {
+  const { audiences } = deps;
   const everyone: typeof audiences.everyone = async (...call) => {
     const read = await audiences.everyone(...call);
     return { ...read, recipients: read.recipients.slice(1) };
   };
-  return { ...parts, audiences: { ...audiences, everyone } };
+  return { ...deps, audiences: { ...audiences, everyone } };
 }
 
 /** Returns the project as it was read first. */

@@ -5,12 +5,12 @@ import type { NotificationResult } from '../../contract/schemas/notification.ts'
 import type { Share } from '../../contract/share.ts';
 import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
 import { deliver } from '../../lambdas/deliver/deliver.ts';
-import type { ShareParts } from '../../lambdas/deliver/deliver-share.ts';
+import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { send } from '../../lambdas/send/send.ts';
-import type { SendOutcome, SendParts } from '../../lambdas/send/sending.ts';
+import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
@@ -70,7 +70,9 @@ export interface Report {
 
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
-  readonly parts?: <Parts extends ShareParts & Partial<SendParts>>(parts: Parts) => Parts;
+  readonly deps?: <Dependencies extends ShareDependencies & Partial<SendDependencies>>(
+    deps: Dependencies,
+  ) => Dependencies;
   readonly world?: (world: World) => void;
   /** Changes what the caller is told. */
   readonly response?: (response: Response) => Response;
@@ -123,7 +125,7 @@ export async function simulate(
   let deletedAt: number | undefined;
   const lambda = new SimulatedLambda(world, async (run, share: Share) => {
     const endsAt = scheduler.now + shareTimeline.timeoutMs - shareTimeline.lastWritesMs;
-    return deliver(shareParts(run), share, { id: run.name, endsAt });
+    return deliver(shareDependencies(run), share, { id: run.name, endsAt });
   });
 
   for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
@@ -215,7 +217,7 @@ export async function simulate(
       const { userIds } = request;
       const count = subscriberCount(run.dynamo(), tables.usage);
       const audience = userIds ? { userIds } : { subscribers: await count(projectId, signal) };
-      return send(sendParts(run), found, {
+      return send(sendDependencies(run), found, {
         ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
         baseUrl: 'https://api.example',
       });
@@ -247,10 +249,10 @@ export async function simulate(
     return found?.createdAt === project.createdAt ? found : undefined;
   }
 
-  function shareParts(run: FunctionRun): ShareParts {
+  function shareDependencies(run: FunctionRun): ShareDependencies {
     const dynamo = run.dynamo();
     let pushers = 0;
-    const parts: ShareParts = {
+    const deps: ShareDependencies = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
       projects: signingProjectStore(dynamo, tables, run.clock),
@@ -288,13 +290,13 @@ export async function simulate(
         },
       },
     };
-    return breakage.parts?.(parts) ?? parts;
+    return breakage.deps?.(deps) ?? deps;
   }
 
-  function sendParts(run: FunctionRun): SendParts {
+  function sendDependencies(run: FunctionRun): SendDependencies {
     const dynamo = run.dynamo();
-    const parts: SendParts = {
-      ...shareParts(run),
+    const deps: SendDependencies = {
+      ...shareDependencies(run),
       sends: sendStore(dynamo, tables),
       invoker: lambda.invoker(run),
       random: () => random.next(),
@@ -308,7 +310,7 @@ export async function simulate(
       monthlyCap: 10_000,
       pushesPerSecond: scenario.pushesPerSecond,
     };
-    return breakage.parts?.(parts) ?? parts;
+    return breakage.deps?.(deps) ?? deps;
   }
 
   /** Subscribes and unsubscribes a browser. */
@@ -373,14 +375,14 @@ export async function simulate(
   /** Reads every notification at once, without faults. */
   function watchNotifications(): void {
     const dynamo = database.client();
-    const parts = {
+    const deps = {
       notifications: notificationStore(dynamo, tables.notifications),
       tallies: tallyStore(dynamo, tables.tallies),
       clock: scheduler.clock,
     };
     for (const { content, notificationId: id } of database.items(tables.notifications)) {
       if (content === undefined) continue;
-      void getNotification(parts, project, id as string).then((result) => {
+      void getNotification(deps, project, id as string).then((result) => {
         history.set(result.id, [...(history.get(result.id) ?? []), result]);
       });
     }
@@ -392,12 +394,12 @@ export async function simulate(
       if (item.content === undefined) continue;
       scheduler.after(2 * 60 * 60 * 1000, () => {
         const run = new FunctionRun(world, 'getNotification', 'get');
-        const parts = {
+        const deps = {
           notifications: notificationStore(run.dynamo(), tables.notifications),
           tallies: tallyStore(run.dynamo(), tables.tallies),
           clock: run.clock,
         };
-        void getNotification(parts, project, item.notificationId as string).then((result) => {
+        void getNotification(deps, project, item.notificationId as string).then((result) => {
           run.note(() => JSON.stringify(result));
           found.push(breakage.notification?.(result) ?? result);
         });

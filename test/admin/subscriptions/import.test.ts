@@ -1,7 +1,10 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
-import { type ImportLinesParts, importLines } from '../../../admin/subscriptions/import-lines.ts';
+import {
+  type ImportLinesDependencies,
+  importLines,
+} from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
@@ -30,7 +33,7 @@ beforeEach(async () => {
 
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
-function run(overrides: Partial<ImportLinesParts> = {}, texts = lines) {
+function run(overrides: Partial<ImportLinesDependencies> = {}, texts = lines) {
   async function* all() {
     for (const text of texts) yield { text };
   }

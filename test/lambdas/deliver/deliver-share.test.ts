@@ -14,22 +14,22 @@ import {
   longInvocation,
   project,
   recipients,
-  recordedShareParts,
+  recordedShareDependencies,
   share,
   startMs,
-} from './recorded-share-parts.ts';
+} from './recorded-share-dependencies.ts';
 
-type Setup = ReturnType<typeof recordedShareParts>;
+type Setup = ReturnType<typeof recordedShareDependencies>;
 
 const unlimited = { deadline: undefined };
 const quarters = { step: positionCount / 4 };
 
 async function run(
-  { parts, time }: Setup,
+  { deps, time }: Setup,
   change: Parameters<typeof share>[0] = {},
   by = invocation,
 ): Promise<EndedShare> {
-  return ended(await time.until(deliverShare(parts, project, share(change), by)));
+  return ended(await time.until(deliverShare(deps, project, share(change), by)));
 }
 
 /** @throws what leaves the share to the next attempt. */
@@ -40,7 +40,7 @@ function ended(outcome: ShareOutcome): EndedShare {
 }
 
 /** Tallies that store the claim of a share, and nothing later. */
-function failingAfterClaim({ parts: { tallies } }: Setup): Setup['parts']['tallies'] {
+function failingAfterClaim({ deps: { tallies } }: Setup): Setup['deps']['tallies'] {
   return {
     ...tallies,
     save: async (key, writer, progress, signal) => {
@@ -50,7 +50,7 @@ function failingAfterClaim({ parts: { tallies } }: Setup): Setup['parts']['talli
   };
 }
 
-/** Parts whose chunks take that long. `stops` are the times at which pushes are stopped. */
+/** Dependencies whose chunks take that long. `stops` are the times at which pushes are stopped. */
 function stoppable(setup: Setup, chunkMs: number) {
   const stops: number[] = [];
   const start = fakePusher((chunk) => ({
@@ -62,24 +62,24 @@ function stoppable(setup: Setup, chunkMs: number) {
     jest.spyOn(pusher, 'stop').mockImplementation(() => void stops.push(setup.time.now));
     return pusher;
   };
-  return { stops, parts: { ...setup.parts, startPushing } };
+  return { stops, deps: { ...setup.deps, startPushing } };
 }
 
-/** Parts of a function that dies after 4 s: from then on it neither wakes up nor writes. */
-function dyingParts({ parts, time }: Setup): Setup['parts'] {
+/** Dependencies of a function that dies after 4 s: from then on it neither wakes up nor writes. */
+function dyingDependencies({ deps, time }: Setup): Setup['deps'] {
   const isDead = () => time.now >= 4000;
   const orNever = <Result>(work: Promise<Result>) =>
     work.then((result) => (isDead() ? new Promise<Result>(() => {}) : result));
-  return { ...parts, sleep: (ms, signal) => orNever(parts.sleep(ms, signal)) };
+  return { ...deps, sleep: (ms, signal) => orNever(deps.sleep(ms, signal)) };
 }
 
-async function tallyOf({ parts }: Setup, number = 0) {
-  return (await parts.tallies.find(share().notificationId, [number]))[0];
+async function tallyOf({ deps }: Setup, number = 0) {
+  return (await deps.tallies.find(share().notificationId, [number]))[0];
 }
 
 describe('a share of one chunk', () => {
   test('is claimed, pushed and ended', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     const outcome = await run(setup);
     const counts = { ...noCounts, attempted: 3, delivered: 3 };
     expect(outcome).toEqual({
@@ -99,8 +99,8 @@ describe('a share of one chunk', () => {
 
   test('is recorded as pending before its first push', async () => {
     const push = jest.fn(() => dying());
-    const setup = recordedShareParts(recipients(3), { startPushing: fakePusher(push) });
-    void deliverShare(setup.parts, project, share(), invocation);
+    const setup = recordedShareDependencies(recipients(3), { startPushing: fakePusher(push) });
+    void deliverShare(setup.deps, project, share(), invocation);
     await setup.time.until(setup.time.sleep(500));
     expect(push).toHaveBeenCalledTimes(1);
     expect(await tallyOf(setup)).toMatchObject({
@@ -112,7 +112,7 @@ describe('a share of one chunk', () => {
   });
 
   test('has the deadline, the pace and the keys of its share', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     await run(setup);
     expect(setup.chunks[0]).toMatchObject({
       vapid: project.vapid,
@@ -123,7 +123,7 @@ describe('a share of one chunk', () => {
   });
 
   test('of user ids reads the subscriptions of these', async () => {
-    const setup = recordedShareParts();
+    const setup = recordedShareDependencies();
     const userIds = ['u', 'v', 'w'];
     await run(setup, { userIds, from: 0, to: 3, step: 2 });
     expect(setup.calls.filter((call) => call.startsWith('users'))).toEqual([
@@ -135,12 +135,12 @@ describe('a share of one chunk', () => {
 });
 
 describe('a prepared share', () => {
-  function prepare({ parts }: Setup, change: Parameters<typeof share>[0] = {}) {
-    return prepareShare(parts, project, share(change), invocation);
+  function prepare({ deps }: Setup, change: Parameters<typeof share>[0] = {}) {
+    return prepareShare(deps, project, share(change), invocation);
   }
 
   test('has read its first chunk, and its tallies claim it', async () => {
-    const setup = recordedShareParts(recipients(8));
+    const setup = recordedShareDependencies(recipients(8));
     const { tallies } = await setup.time.until(prepare(setup, { ...quarters, tallies: 2 }));
     expect(setup.calls).toEqual(['everyone 0-1073741824']);
     const position = positionCount / 4;
@@ -149,7 +149,7 @@ describe('a prepared share', () => {
   });
 
   test('pushes to that chunk without another claim, and continues with the others', async () => {
-    const setup = recordedShareParts(recipients(8));
+    const setup = recordedShareDependencies(recipients(8));
     const prepared = await setup.time.until(prepare(setup, quarters));
     setup.begin(prepared.tallies);
     const { result } = await setup.time.until(prepared.deliver());
@@ -161,13 +161,13 @@ describe('a prepared share', () => {
 
   test('has read the key pairs again if a recipient has a newer one', async () => {
     const [first] = recipients(1);
-    const setup = recordedShareParts([{ ...first!, vapidPairNumber: 1 }]);
+    const setup = recordedShareDependencies([{ ...first!, vapidPairNumber: 1 }]);
     await setup.time.until(prepare(setup));
     expect(setup.calls).toEqual(['everyone 0-4294967296', 'refresh']);
   });
 
   test('is not delivered if another invocation has it', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     const prepared = await setup.time.until(prepare(setup));
     const [tally] = prepared.tallies;
     setup.begin([{ ...tally!, claimedBy: 'other' }]);
@@ -188,7 +188,7 @@ describe('the key pairs of a chunk', () => {
       refreshes.push(projectId);
       return rotated;
     };
-    return { refreshes, setup: recordedShareParts(newcomer, { projects: { refresh } }) };
+    return { refreshes, setup: recordedShareDependencies(newcomer, { projects: { refresh } }) };
   }
 
   test('are read again before the claim if a recipient has a newer one', async () => {
@@ -200,13 +200,13 @@ describe('the key pairs of a chunk', () => {
 
   test('that cannot be read leave the share to the retry', async () => {
     const refresh = () => Promise.reject(new Error('throttled'));
-    const setup = recordedShareParts(newcomer, { projects: { refresh } });
+    const setup = recordedShareDependencies(newcomer, { projects: { refresh } });
     await expect(run(setup, unlimited, longInvocation)).rejects.toThrow('throttled');
     expect(await tallyOf(setup)).toBeUndefined();
   });
 
   test('are corrected in the project of the share', async () => {
-    const setup = recordedShareParts(recipients(1));
+    const setup = recordedShareDependencies(recipients(1));
     await run(setup);
     const [chunk] = setup.chunks;
     await chunk!.correctPair(chunk!.recipients[0]!, 4, new AbortController().signal);
@@ -216,7 +216,7 @@ describe('the key pairs of a chunk', () => {
 
 describe('tallies', () => {
   test('exist before the first push, and each has a message with its URL', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     await run(setup, { firstTally: 6, tallies: 3, eventWindowSeconds: 7 });
     const firstPush = setup.calls.indexOf('deliver 3');
     const claim = `claim 6 to ${positionCount}, 3 pending`;
@@ -234,11 +234,11 @@ describe('tallies', () => {
   });
 
   test('are created before the share is claimed, so that a failure leaves it to the retry', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     const open = () => Promise.reject(new Error('throttled'));
-    const failing = { ...setup.parts, tallies: { ...setup.parts.tallies, open } };
+    const failing = { ...setup.deps, tallies: { ...setup.deps.tallies, open } };
     await expect(
-      run({ ...setup, parts: failing }, { tallies: 2, ...unlimited }, longInvocation),
+      run({ ...setup, deps: failing }, { tallies: 2, ...unlimited }, longInvocation),
     ).rejects.toThrow('throttled');
     expect(await tallyOf(setup)).toBeUndefined();
     expect(await run(setup, { tallies: 2, ...unlimited }, longInvocation)).toMatchObject({
@@ -249,7 +249,7 @@ describe('tallies', () => {
 
 describe('a share of several chunks', () => {
   test('is pushed chunk by chunk, each subscriber once', async () => {
-    const setup = recordedShareParts(recipients(10));
+    const setup = recordedShareDependencies(recipients(10));
     const outcome = await run(setup, quarters);
     expect(setup.chunks.map((chunk) => chunk.recipients.length)).toEqual([2, 3, 2, 3]);
     expect(setup.pushed()).toEqual(recipients(10).map(({ path }) => path));
@@ -257,14 +257,14 @@ describe('a share of several chunks', () => {
   });
 
   test('records the counts of earlier chunks with each start', async () => {
-    const setup = recordedShareParts(recipients(8), {
+    const setup = recordedShareDependencies(recipients(8), {
       startPushing: fakePusher((chunk) =>
         chunk.recipients[0]!.path === '/4'
           ? dying()
           : { done: Promise.resolve(allDelivered(chunk)), soFar: () => noCounts },
       ),
     });
-    void deliverShare(setup.parts, project, share(quarters), invocation);
+    void deliverShare(setup.deps, project, share(quarters), invocation);
     await setup.time.until(setup.time.sleep(100));
     expect(await tallyOf(setup)).toMatchObject({
       position: (positionCount / 4) * 3,
@@ -274,7 +274,7 @@ describe('a share of several chunks', () => {
   });
 
   test('starts no chunk after the last push, and is incomplete then', async () => {
-    const setup = recordedShareParts(recipients(8));
+    const setup = recordedShareDependencies(recipients(8));
     const deadline = { lastPushAt: startMs + 1500, endAt: startMs + 3000 };
     const outcome = await run(setup, { ...quarters, deadline });
     expect(setup.pushed()).toHaveLength(4);
@@ -287,7 +287,7 @@ describe('a share of several chunks', () => {
   });
 
   test('without a deadline starts only chunks that end in time, and its retry continues', async () => {
-    const setup = recordedShareParts(recipients(8));
+    const setup = recordedShareDependencies(recipients(8));
     // Recipients that were read may be at a slow push service for 3 minutes.
     const first = { id: 'first', endsAt: startMs + 3 * 60_000 + 1500 };
     await expect(run(setup, { ...quarters, ...unlimited }, first)).rejects.toThrow(
@@ -308,7 +308,7 @@ describe('a share of several chunks', () => {
 
 describe('a chunk with more recipients than fit in memory', () => {
   test('is divided until it fits', async () => {
-    const setup = recordedShareParts(recipients(10), {}, 4);
+    const setup = recordedShareDependencies(recipients(10), {}, 4);
     const outcome = await run(setup);
     expect(setup.chunks.map((chunk) => chunk.recipients.length)).toEqual([2, 3, 2, 3]);
     expect(outcome.result).toMatchObject({ attempted: 10, unreached: 0, isComplete: true });
@@ -317,7 +317,7 @@ describe('a chunk with more recipients than fit in memory', () => {
   test('and a single position is cut: at least one more is unreached', async () => {
     const [one] = recipients(1);
     const from = positionCount / 2;
-    const setup = recordedShareParts(Array(6).fill(one), {}, 4);
+    const setup = recordedShareDependencies(Array(6).fill(one), {}, 4);
     const outcome = await run(setup, { from, to: from + 1, step: 1 });
     expect(outcome.result).toMatchObject({ attempted: 4, unreached: 1, isComplete: true });
   });
@@ -329,26 +329,26 @@ describe('a share that another invocation has', () => {
 
   test('is left to it if a caller waits', async () => {
     const startPushing = fakePusher(() => dying());
-    const setup = recordedShareParts(recipients(3), { startPushing });
-    void deliverShare(setup.parts, project, share(), other);
+    const setup = recordedShareDependencies(recipients(3), { startPushing });
+    void deliverShare(setup.deps, project, share(), other);
     await setup.time.until(setup.time.sleep(100_000));
     const before = await tallyOf(setup);
     // Its deadline has not passed.
     const deadline = { lastPushAt: startMs + 200_000, endAt: startMs + 210_000 };
     const outcome = await setup.time.until(
-      deliverShare(setup.parts, project, share({ deadline }), mine),
+      deliverShare(setup.deps, project, share({ deadline }), mine),
     );
     expect(outcome).toEqual({ kind: 'elsewhere' });
     expect(await tallyOf(setup)).toEqual(before);
   });
 
   test('asynchronously is awaited, however long it takes, and gives its result', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     const startPushing = fakePusher((chunk) => ({
       ...setup.push(chunk),
       done: setup.time.sleep(300_000).then(() => allDelivered(chunk)),
     }));
-    void deliverShare({ ...setup.parts, startPushing }, project, share(unlimited), other);
+    void deliverShare({ ...setup.deps, startPushing }, project, share(unlimited), other);
     await setup.time.until(setup.time.sleep(1000));
     const outcome = await run(setup, unlimited, mine);
     expect(outcome.result).toMatchObject({ attempted: 3, delivered: 3, isComplete: true });
@@ -359,15 +359,15 @@ describe('a share that another invocation has', () => {
 
   test('asynchronously leaves its event to Lambda if the time is over before', async () => {
     const startPushing = fakePusher(() => dying());
-    const setup = recordedShareParts(recipients(3), { startPushing });
-    void deliverShare(setup.parts, project, share(unlimited), other);
+    const setup = recordedShareDependencies(recipients(3), { startPushing });
+    void deliverShare(setup.deps, project, share(unlimited), other);
     await setup.time.until(setup.time.sleep(1000));
     const short = { id: 'mine', endsAt: startMs + 200_000 };
     await expect(run(setup, unlimited, short)).rejects.toThrow('Lambda repeats this one');
   });
 
   test('and has ended gives its stored result, and is not observed again', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     const first = await run(setup);
     setup.calls.length = 0;
     expect(await run(setup, {}, { ...invocation, id: 'other' })).toEqual({
@@ -381,13 +381,13 @@ describe('a share that another invocation has', () => {
 describe('a share whose function has died', () => {
   /** The first function dies in the second of four chunks, after one of its two pushes. */
   async function died() {
-    const setup = recordedShareParts(recipients(8));
+    const setup = recordedShareDependencies(recipients(8));
     const startPushing = fakePusher((chunk) =>
       chunk.recipients[0]!.path === '/2'
         ? { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) }
         : setup.push(chunk),
     );
-    const dead = { ...dyingParts(setup), startPushing };
+    const dead = { ...dyingDependencies(setup), startPushing };
     const change = { ...quarters, ...unlimited };
     void deliverShare(dead, project, share(change), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(5000));
@@ -422,7 +422,7 @@ describe('a share whose function has died', () => {
     const [one, other] = await setup.time.until(
       Promise.all(
         ['one', 'other'].map((id) =>
-          deliverShare(setup.parts, project, share(change), { ...longInvocation, id }),
+          deliverShare(setup.deps, project, share(change), { ...longInvocation, id }),
         ),
       ),
     );
@@ -432,8 +432,8 @@ describe('a share whose function has died', () => {
   });
 
   test('is only ended if that was its last chunk', async () => {
-    const setup = recordedShareParts(recipients(3));
-    const dead = { ...dyingParts(setup), startPushing: fakePusher(() => dying()) };
+    const setup = recordedShareDependencies(recipients(3));
+    const dead = { ...dyingDependencies(setup), startPushing: fakePusher(() => dying()) };
     void deliverShare(dead, project, share(unlimited), { ...longInvocation, id: 'dead' });
     await setup.time.until(setup.time.sleep(60_000));
     const outcome = await run(setup, unlimited, longInvocation);
@@ -448,11 +448,11 @@ describe('a share whose function has died', () => {
 
 describe('an invocation whose claim has run out', () => {
   /** Reading the second chunk takes so long. The claim is not extended meanwhile. */
-  function slowReader(setup: Setup, ms: number): Setup['parts'] {
-    const { audiences, tallies, sleep } = setup.parts;
+  function slowReader(setup: Setup, ms: number): Setup['deps'] {
+    const { audiences, tallies, sleep } = setup.deps;
     let reads = 0;
     return {
-      ...setup.parts,
+      ...setup.deps,
       // A database that does not respond to the writes.
       sleep: (wait, signal) => (wait === 2000 ? new Promise(() => {}) : sleep(wait, signal)),
       tallies,
@@ -469,7 +469,7 @@ describe('an invocation whose claim has run out', () => {
   const halves = { step: positionCount / 2, ...unlimited };
 
   test('pushes nothing once another one has taken the share over', async () => {
-    const setup = recordedShareParts(recipients(4));
+    const setup = recordedShareDependencies(recipients(4));
     const slow = deliverShare(slowReader(setup, 63_000), project, share(halves), {
       ...longInvocation,
       id: 'slow',
@@ -483,7 +483,7 @@ describe('an invocation whose claim has run out', () => {
   });
 
   test('keeps the share if it writes before the other one does', async () => {
-    const setup = recordedShareParts(recipients(4));
+    const setup = recordedShareDependencies(recipients(4));
     const slow = deliverShare(slowReader(setup, 59_500), project, share(halves), {
       ...longInvocation,
       id: 'slow',
@@ -498,16 +498,16 @@ describe('an invocation whose claim has run out', () => {
 
 describe('an invocation that has lost its share', () => {
   async function lostAfter(ms: number, chunkMs: number) {
-    const setup = recordedShareParts(recipients(4));
-    const { stops, parts } = stoppable(setup, chunkMs);
+    const setup = recordedShareDependencies(recipients(4));
+    const { stops, deps } = stoppable(setup, chunkMs);
     setup.time.at(ms, () => {
       const previous = { by: longInvocation.id, step: 1 };
       const progress = { until: startMs + 60_000, position: positionCount, pending: 0 };
       const writer = { by: 'other', step: 1, previous };
       const ended = { ...progress, counts: noCounts, ended: 'complete' as const };
-      void setup.parts.tallies.save(share(), writer, ended);
+      void setup.deps.tallies.save(share(), writer, ended);
     });
-    await run({ ...setup, parts }, { step: positionCount / 2, ...unlimited }, longInvocation);
+    await run({ ...setup, deps }, { step: positionCount / 2, ...unlimited }, longInvocation);
     return { stops, chunks: setup.chunks };
   }
 
@@ -528,11 +528,11 @@ describe('a project that is deleted meanwhile', () => {
   const successor = { ...project, createdAt: '2026-11-20T12:00:01.000Z' };
 
   test('is noticed while the pushes of a chunk continue, which stop', async () => {
-    const setup = recordedShareParts(recipients(3), {
+    const setup = recordedShareDependencies(recipients(3), {
       projects: { refresh: async () => successor },
     });
-    const { stops, parts } = stoppable(setup, 5000);
-    await run({ ...setup, parts }, unlimited, longInvocation);
+    const { stops, deps } = stoppable(setup, 5000);
+    await run({ ...setup, deps }, unlimited, longInvocation);
     expect(stops[0]).toBe(2000);
   });
 
@@ -540,7 +540,9 @@ describe('a project that is deleted meanwhile', () => {
     ['is gone', undefined],
     ['was created again', successor],
   ])('and %s: pushes end, and the share with them', async (_, found) => {
-    const setup = recordedShareParts(recipients(8), { projects: { refresh: async () => found } });
+    const setup = recordedShareDependencies(recipients(8), {
+      projects: { refresh: async () => found },
+    });
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
     // The project is looked for every 2 s, and a chunk takes 1 s.
     expect(setup.pushed().length).toBeLessThan(8);
@@ -549,16 +551,16 @@ describe('a project that is deleted meanwhile', () => {
   });
 
   test('is noticed before a push, if reading has taken long', async () => {
-    const setup = recordedShareParts(recipients(3), {
+    const setup = recordedShareDependencies(recipients(3), {
       projects: { refresh: async () => successor },
     });
-    const { audiences } = setup.parts;
+    const { audiences } = setup.deps;
     const everyone: typeof audiences.everyone = async (...args) => {
       await setup.time.sleep(2500);
       return audiences.everyone(...args);
     };
-    const parts = { ...setup.parts, audiences: { ...audiences, everyone } };
-    await run({ ...setup, parts }, unlimited, longInvocation);
+    const deps = { ...setup.deps, audiences: { ...audiences, everyone } };
+    await run({ ...setup, deps }, unlimited, longInvocation);
     expect(setup.pushed()).toEqual([]);
   });
 });
@@ -566,7 +568,7 @@ describe('a project that is deleted meanwhile', () => {
 describe('progress', () => {
   test('is saved every 2 s', async () => {
     let attempted = 0;
-    const setup = recordedShareParts(recipients(10));
+    const setup = recordedShareDependencies(recipients(10));
     const startPushing = fakePusher((chunk) => {
       const settleFour = () => {
         attempted += 4;
@@ -577,7 +579,7 @@ describe('progress', () => {
         soFar: () => ({ ...noCounts, attempted, delivered: attempted }),
       };
     });
-    await run({ ...setup, parts: { ...setup.parts, startPushing } });
+    await run({ ...setup, deps: { ...setup.deps, startPushing } });
     expect(setup.calls.filter((call) => call.startsWith('save'))).toEqual([
       'save 4 attempted, 6 pending, not ended',
       'save 8 attempted, 2 pending, not ended',
@@ -588,8 +590,8 @@ describe('progress', () => {
   test('counts a recipient that is already unreached once', async () => {
     const soFar = { ...noCounts, attempted: 4, delivered: 4, unreached: 5 };
     const startPushing = fakePusher(() => dying(soFar));
-    const setup = recordedShareParts(recipients(10), { startPushing });
-    void deliverShare(setup.parts, project, share(), invocation);
+    const setup = recordedShareDependencies(recipients(10), { startPushing });
+    void deliverShare(setup.deps, project, share(), invocation);
     await setup.time.until(setup.time.sleep(2500));
     expect(await tallyOf(setup)).toMatchObject({
       pending: 1,
@@ -598,7 +600,7 @@ describe('progress', () => {
   });
 
   test('is not saved after the end of the share', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     await run(setup);
     setup.calls.length = 0;
     await setup.time.until(setup.time.sleep(10_000));
@@ -606,30 +608,30 @@ describe('progress', () => {
   });
 
   test('is stored again at the end until that succeeds', async () => {
-    const setup = recordedShareParts(recipients(3));
-    const { tallies } = setup.parts;
+    const setup = recordedShareDependencies(recipients(3));
+    const { tallies } = setup.deps;
     let failures = 3;
     const save: typeof tallies.save = async (key, writer, progress, signal) => {
       if (progress.ended !== undefined && failures-- > 0) throw new Error('throttled');
       return tallies.save(key, writer, progress, signal);
     };
-    await run({ ...setup, parts: { ...setup.parts, tallies: { ...tallies, save } } });
+    await run({ ...setup, deps: { ...setup.deps, tallies: { ...tallies, save } } });
     expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', counts: { attempted: 3 } });
     expect(setup.calls).not.toContain('not recorded: throttled');
   });
 
   test('without a deadline, whose end cannot be stored, is left to the retry', async () => {
-    const setup = recordedShareParts(recipients(3));
-    const parts = { ...setup.parts, tallies: failingAfterClaim(setup) };
-    await expect(run({ ...setup, parts }, unlimited, longInvocation)).rejects.toThrow('throttled');
+    const setup = recordedShareDependencies(recipients(3));
+    const deps = { ...setup.deps, tallies: failingAfterClaim(setup) };
+    await expect(run({ ...setup, deps }, unlimited, longInvocation)).rejects.toThrow('throttled');
     expect(setup.calls).toContain('not recorded: throttled');
     expect(setup.calls).not.toContain('observe');
   });
 
   test('that cannot be stored is observed, and the counts are returned', async () => {
-    const setup = recordedShareParts(recipients(3));
-    const parts = { ...setup.parts, tallies: failingAfterClaim(setup) };
-    expect((await run({ ...setup, parts }))?.result).toMatchObject({ attempted: 3 });
+    const setup = recordedShareDependencies(recipients(3));
+    const deps = { ...setup.deps, tallies: failingAfterClaim(setup) };
+    expect((await run({ ...setup, deps }))?.result).toMatchObject({ attempted: 3 });
     expect(setup.calls).toContain('not recorded: throttled');
   });
 });
@@ -639,15 +641,18 @@ describe('a fault', () => {
 
   /** Reading fails from the second chunk on. */
   function failing(from = 2) {
-    const setup = recordedShareParts(recipients(8));
-    const { audiences } = setup.parts;
+    const setup = recordedShareDependencies(recipients(8));
+    const { audiences } = setup.deps;
     let reads = 0;
     const everyone: typeof audiences.everyone = async (...args) => {
       reads += 1;
       if (reads >= from) throw fault;
       return audiences.everyone(...args);
     };
-    return { ...setup, parts: { ...setup.parts, audiences: { ...audiences, everyone } } };
+    return {
+      ...setup,
+      deps: { ...setup.deps, audiences: { ...audiences, everyone } },
+    };
   }
 
   test('before the first chunk leaves no tally, and is returned', async () => {
@@ -677,7 +682,7 @@ describe('a fault', () => {
 
 describe('subscriptions that are gone', () => {
   test('are removed from the project by the hashes of their endpoints', async () => {
-    const setup = recordedShareParts(recipients(3));
+    const setup = recordedShareDependencies(recipients(3));
     await run(setup);
     const { signal } = new AbortController();
     await setup.chunks[0]!.remove(recipients(2), signal);
@@ -685,8 +690,8 @@ describe('subscriptions that are gone', () => {
   });
 
   test('are removed by the part of the counter that they give units back to', async () => {
-    const { parts, chunks, time } = recordedShareParts(recipients(16));
-    await time.until(deliverShare(parts, project, share(), invocation));
+    const { deps, chunks, time } = recordedShareDependencies(recipients(16));
+    await time.until(deliverShare(deps, project, share(), invocation));
     const found = recipients(16).map((one) => chunks[0]!.removalGroup(one));
     expect([...new Set(found)]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });

@@ -4,7 +4,7 @@ import { noCounts } from '../../../contract/counts.ts';
 import { type Share, shareSchema } from '../../../contract/share.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { talliesOf } from '../store/stored-notifications.ts';
-import { share } from './recorded-share-parts.ts';
+import { share } from './recorded-share-dependencies.ts';
 
 let database: Database;
 let handler: typeof import('../../../lambdas/deliver/handler.ts').handler;

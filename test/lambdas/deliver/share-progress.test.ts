@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { noCounts } from '../../../contract/counts.ts';
 import { ShareProgress } from '../../../lambdas/deliver/share-progress.ts';
 import type { TallyStore } from '../../../lambdas/store/tallies.ts';
-import { invocation, share, startMs } from './recorded-share-parts.ts';
+import { invocation, share, startMs } from './recorded-share-dependencies.ts';
 
 const { signal } = new AbortController();
 
 function progressWith(save: TallyStore['save']): ShareProgress {
-  const parts = { tallies: { save }, clock: () => new Date(startMs), soFar: () => noCounts };
-  return new ShareProgress(parts, share(), invocation);
+  const deps = { tallies: { save }, clock: () => new Date(startMs), soFar: () => noCounts };
+  return new ShareProgress(deps, share(), invocation);
 }
 
 test('writes of a share run one after another: the later one would overtake the other', async () => {

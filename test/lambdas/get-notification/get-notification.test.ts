@@ -3,7 +3,7 @@ import { notificationSchema } from '../../../contract/schemas/notification.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { StoredNotification } from '../../../lambdas/store/notifications.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
-import { project } from '../deliver/recorded-share-parts.ts';
+import { project } from '../deliver/recorded-share-dependencies.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const sentAt = new Date('2026-11-20T12:00:00Z');
@@ -27,7 +27,7 @@ async function get(
   seconds = 10,
   notification: StoredNotification | undefined = stored,
 ) {
-  const parts = {
+  const deps = {
     notifications: {
       find: async (projectId: string, wanted: string) =>
         projectId === 'shop' && wanted === id ? notification : undefined,
@@ -37,7 +37,7 @@ async function get(
     },
     clock: () => new Date(sentAt.getTime() + seconds * 1000),
   };
-  const result = await getNotification(parts, project, id);
+  const result = await getNotification(deps, project, id);
   expect(notificationSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
   return result;
 }
@@ -106,12 +106,12 @@ test.each([
   ['an unknown id', '01890a5d-ac96-774b-bcce-b302099a8058'],
   ['an invalid id', undefined],
 ])('%s is not found', async (_, wanted) => {
-  const parts = {
+  const deps = {
     notifications: { find: async () => undefined },
     tallies: { find: async () => [] },
     clock: () => sentAt,
   };
-  await expect(getNotification(parts, project, wanted)).rejects.toMatchObject({
+  await expect(getNotification(deps, project, wanted)).rejects.toMatchObject({
     code: 'notification_not_found',
   });
 });

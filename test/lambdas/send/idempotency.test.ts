@@ -3,11 +3,11 @@ import type { ParsedSendRequest } from '../../../contract/schemas/notification.t
 import type { SendOutcome } from '../../../lambdas/send/sending.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';
-import { now, recordedParts, sendWith } from './recorded-parts.ts';
+import { now, recordedDependencies, sendWith } from './recorded-dependencies.ts';
 
 const keyed = { idempotencyKey: 'order-1' };
 
-type Setup = ReturnType<typeof recordedParts>;
+type Setup = ReturnType<typeof recordedDependencies>;
 
 const key = (notificationId: string, firstTally = 0): ShareKey => ({
   projectId: 'shop',
@@ -22,10 +22,10 @@ function writes({ calls }: Setup): readonly string[] {
 }
 
 /** Another invocation claims a share, for this many ms. Three pushes are pending. */
-async function claim({ parts }: Setup, id: string, forMs: number, firstTally = 0) {
+async function claim({ deps }: Setup, id: string, forMs: number, firstTally = 0) {
   const until = now.getTime() + forMs;
   const progress = { until, position: 1, pending: 3, counts: noCounts, ended: undefined };
-  await parts.tallies.save(key(id, firstTally), { by: 'first', step: 1 }, progress);
+  await deps.tallies.save(key(id, firstTally), { by: 'first', step: 1 }, progress);
 }
 
 describe('a repeated request', () => {
@@ -33,23 +33,26 @@ describe('a repeated request', () => {
 
   async function afterFirst(respondAsync = false, agoMs = 10_000): Promise<Setup> {
     const sentAt = new Date(now.getTime() - agoMs);
-    const setup = recordedParts();
+    const setup = recordedDependencies();
     let begun: NewNotification | undefined;
     const begin = async (notification: NewNotification) => {
       begun = notification;
       throw new Error('no response');
     };
-    const sends = { ...setup.parts.sends, begin };
-    const failing = { ...setup, parts: { ...setup.parts, sends, newId: () => 'first' } };
+    const sends = { ...setup.deps.sends, begin };
+    const failing = {
+      ...setup,
+      deps: { ...setup.deps, sends, newId: () => 'first' },
+    };
     await sendWith(failing, { ...keyed, request: first, respondAsync }).catch(() => {});
     setup.calls.length = 0;
     const { requestHash } = begun!.idempotency!;
     const repeated = {
-      ...setup.parts.sends,
+      ...setup.deps.sends,
       begin: async () => 'repeated' as const,
       earlier: async () => ({ requestHash, notification: { ...begun!, sentAt } }),
     };
-    return { ...setup, parts: { ...setup.parts, sends: repeated } };
+    return { ...setup, deps: { ...setup.deps, sends: repeated } };
   }
 
   function repeat(setup: Setup, request: ParsedSendRequest = first, respondAsync = false) {
@@ -57,15 +60,15 @@ describe('a repeated request', () => {
   }
 
   async function end(
-    { parts }: Setup,
+    { deps }: Setup,
     ended: 'complete' | 'incomplete' | 'cancelled',
     counts = { ...noCounts, attempted: 1, delivered: 1 },
   ) {
-    const [tally] = await parts.tallies.find('first', [0]);
+    const [tally] = await deps.tallies.find('first', [0]);
     const { by, until } = tally!.claim!;
     const writer = { by, step: 2, previous: { by, step: 1 } };
     const progress = { until, position: 1, pending: 0, counts, ended };
-    await parts.tallies.save(key('first'), writer, progress);
+    await deps.tallies.save(key('first'), writer, progress);
   }
 
   const result = { id: 'first', attempted: 1, delivered: 1, removed: 0, failed: 0 };
@@ -118,18 +121,18 @@ describe('a repeated request', () => {
 
   test('is in progress until all shares of the first have timed out', async () => {
     const setup = await afterFirst();
-    const { earlier } = setup.parts.sends;
+    const { earlier } = setup.deps.sends;
     const divided = async () => {
       const found = await earlier('shop', '');
       const { notification } = found!;
       const division = { ...notification.division, shares: 2 };
       return { ...found!, notification: { ...notification, division } };
     };
-    const sends = { ...setup.parts.sends, earlier: divided };
+    const sends = { ...setup.deps.sends, earlier: divided };
     await claim(setup, 'first', 3500);
     await claim(setup, 'first', 8500, 1);
-    const parts = { ...setup.parts, sends };
-    expect(await repeat({ ...setup, parts })).toMatchObject({ retryAfterSeconds: 9 });
+    const deps = { ...setup.deps, sends };
+    expect(await repeat({ ...setup, deps })).toMatchObject({ retryAfterSeconds: 9 });
   });
 
   test.each([
@@ -193,9 +196,9 @@ describe('a repeated request', () => {
 
   test('may be sent again after 1 s if the first has just returned its unit', async () => {
     const setup = await afterFirst();
-    const sends = { ...setup.parts.sends, earlier: async () => undefined };
-    const parts = { ...setup.parts, sends };
-    expect(await repeat({ ...setup, parts })).toMatchObject({
+    const sends = { ...setup.deps.sends, earlier: async () => undefined };
+    const deps = { ...setup.deps, sends };
+    expect(await repeat({ ...setup, deps })).toMatchObject({
       code: 'request_in_progress',
       retryAfterSeconds: 1,
     });
@@ -223,7 +226,7 @@ describe('a repeated request', () => {
 
     test('asynchronous as soon as the invocations are queued', async () => {
       const setup = await afterFirst(true);
-      await setup.parts.tallies.open(key('first'), 0);
+      await setup.deps.tallies.open(key('first'), 0);
       setup.calls.length = 0;
       const outcome = await repeat(setup);
       expect(outcome).toEqual({ kind: 'accepted', id: 'first', status: 'sending' });

@@ -11,7 +11,7 @@ import { noCounts } from '../../../contract/counts.ts';
 import { shareInvoker } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
-import { share } from '../deliver/recorded-share-parts.ts';
+import { share } from '../deliver/recorded-share-dependencies.ts';
 
 interface Received {
   readonly method: string | undefined;

@@ -4,7 +4,7 @@ import { deliverShare, prepareShare } from '../../../lambdas/deliver/deliver-sha
 import {
   delivering,
   type InvocationOutcome,
-  type RunParts,
+  type RunDependencies,
   runShares,
   startShares,
 } from '../../../lambdas/send/run-shares.ts';
@@ -16,10 +16,10 @@ import {
   invocation,
   project,
   recipients,
-  recordedShareParts,
+  recordedShareDependencies,
   share,
   startMs,
-} from '../deliver/recorded-share-parts.ts';
+} from '../deliver/recorded-share-dependencies.ts';
 
 const audience = recipients(9);
 const everyone = audience.map(({ path }) => path);
@@ -35,20 +35,20 @@ const shares = [0, 1, 2].map((index) =>
 
 type Invoke = (share: Share, type: 'sync' | 'async', attempt: number) => Promise<InvocationOutcome>;
 
-/** Parts whose functions behave as given. `working` is a function that delivers its share. */
-function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunParts> = {}) {
-  const recorded = recordedShareParts(audience, overrides);
+/** Dependencies whose functions behave as given. `working` is a function that delivers its share. */
+function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunDependencies> = {}) {
+  const recorded = recordedShareDependencies(audience, overrides);
   const invoked: { readonly tally: number; readonly type: string; readonly at: number }[] = [];
   const working: Invoke = async (one, type) => {
     if (type === 'async') return { kind: 'accepted' };
     const by = { id: `function ${one.firstTally}`, endsAt: startMs + 29_000 };
-    const outcome = await deliverShare(recorded.parts, project, one, by);
+    const outcome = await deliverShare(recorded.deps, project, one, by);
     return outcome.kind === 'ended'
       ? { kind: 'result', result: outcome.result }
       : { kind: 'unknown' };
   };
-  const parts: RunParts = {
-    ...recorded.parts,
+  const deps: RunDependencies = {
+    ...recorded.deps,
     invoker: {
       invoke(one, type) {
         invoked.push({ tally: one.firstTally, type, at: recorded.time.now });
@@ -59,15 +59,15 @@ function setUp(invoke: (working: Invoke) => Invoke, overrides: Partial<RunParts>
     random: () => 0.5,
     ...overrides,
   };
-  return { ...recorded, parts, invoked };
+  return { ...recorded, deps, invoked };
 }
 
-function run({ parts, time, begin }: ReturnType<typeof setUp>, by = invocation) {
+function run({ deps, time, begin }: ReturnType<typeof setUp>, by = invocation) {
   const [first, ...others] = shares;
   return time.until(
-    prepareShare(parts, project, first!, delivering(by)).then((prepared) => {
+    prepareShare(deps, project, first!, delivering(by)).then((prepared) => {
       begin(prepared.tallies);
-      return runShares(parts, project, prepared, others, by);
+      return runShares(deps, project, prepared, others, by);
     }),
   );
 }
@@ -148,7 +148,7 @@ describe('a function that dies', () => {
       diesIn(1, async (one) => {
         const soFar = { ...noCounts, attempted: 1, delivered: 1 };
         const startPushing = fakePusher(() => dying(soFar));
-        const dead = { ...setup.parts, startPushing };
+        const dead = { ...setup.deps, startPushing };
         void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
         await setup.time.sleep(2500);
         return { kind: 'died' };
@@ -179,8 +179,8 @@ describe('a lost response', () => {
         ...setup.push(chunk),
         done: setup.time.sleep(3000).then(() => allDelivered(chunk)),
       }));
-      const parts = { ...setup.parts, startPushing };
-      void deliverShare(parts, project, one, { ...invocation, id: 'slow' });
+      const deps = { ...setup.deps, startPushing };
+      void deliverShare(deps, project, one, { ...invocation, id: 'slow' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };
     });
@@ -197,7 +197,7 @@ describe('a lost response', () => {
   test('of a function that does not end: the counts at the end of the time', async () => {
     const setup = setUp((working) => async (one, type, attempt) => {
       if (one.firstTally !== 1) return working(one, type, attempt);
-      const dead = { ...setup.parts, startPushing: fakePusher(() => dying()) };
+      const dead = { ...setup.deps, startPushing: fakePusher(() => dying()) };
       void deliverShare(dead, project, one, { ...invocation, id: 'dead' });
       await setup.time.sleep(100);
       return { kind: 'unknown' };
@@ -210,18 +210,21 @@ describe('a lost response', () => {
 
   test('is also replaced by the tally if the first look at it fails', async () => {
     const setup = setUpLost();
-    const { tallies } = setup.parts;
+    const { tallies } = setup.deps;
     const find = jest.fn(tallies.find).mockRejectedValueOnce(new Error('database fault'));
-    const parts = { ...setup.parts, tallies: { ...tallies, find } };
-    expect((await run({ ...setup, parts }))?.results).toEqual([delivered, delivered, delivered]);
+    const deps = { ...setup.deps, tallies: { ...tallies, find } };
+    expect((await run({ ...setup, deps }))?.results).toEqual([delivered, delivered, delivered]);
   });
 
   test('and a tally that cannot be read: the counts of the other shares are returned', async () => {
     const fault = new Error('database fault');
     const setup = setUpLost();
     const find = () => Promise.reject(fault);
-    const parts = { ...setup.parts, tallies: { ...setup.parts.tallies, find } };
-    expect(await run({ ...setup, parts })).toEqual({
+    const deps = {
+      ...setup.deps,
+      tallies: { ...setup.deps.tallies, find },
+    };
+    expect(await run({ ...setup, deps })).toEqual({
       results: [delivered, { ...noCounts, isComplete: false }, delivered],
       error: undefined,
       isUnknown: true,
@@ -243,7 +246,7 @@ describe('shares that Lambda throttles for seconds', () => {
   test('are not delivered to another project of the same id, for one who does not', async () => {
     const setup = allRefused();
     const deadline = shares[0]!.deadline!;
-    await setup.time.until(startShares(setup.parts, project, shares, deadline, invocation));
+    await setup.time.until(startShares(setup.deps, project, shares, deadline, invocation));
     expect(setup.pushed()).toEqual([]);
   });
 });
@@ -252,8 +255,8 @@ describe('shares for a caller who does not wait', () => {
   const deadline = { lastPushAt: startMs + 22_000, endAt: startMs + 25_000 };
   const unlimited = shares.map((one) => ({ ...one, deadline: undefined }));
 
-  function start({ parts, time }: ReturnType<typeof setUp>) {
-    return time.until(startShares(parts, project, unlimited, deadline, invocation));
+  function start({ deps, time }: ReturnType<typeof setUp>) {
+    return time.until(startShares(deps, project, unlimited, deadline, invocation));
   }
 
   test('are all handed to functions', async () => {
@@ -278,8 +281,11 @@ describe('shares for a caller who does not wait', () => {
       kind: attempt === 1 ? 'unknown' : 'throttled',
     }));
     const everyone = () => Promise.reject(new Error('throttled'));
-    const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
-    expect(await start({ ...setup, parts })).toMatchObject({ isStarted: true });
+    const deps = {
+      ...setup.deps,
+      audiences: { ...setup.deps.audiences, everyone },
+    };
+    expect(await start({ ...setup, deps })).toMatchObject({ isStarted: true });
     expect(setup.pushed()).toEqual([]);
   });
 

@@ -2,14 +2,21 @@ import { noCounts } from '../../../contract/counts.ts';
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
-import { call, now, project, recordedParts, report, sendWith } from './recorded-parts.ts';
+import {
+  call,
+  now,
+  project,
+  recordedDependencies,
+  report,
+  sendWith,
+} from './recorded-dependencies.ts';
 
 /** All chunks end so. */
 const ending = (chunkReport: typeof report) =>
   fakePusher(() => ({ done: Promise.resolve(chunkReport), soFar: () => noCounts }));
 
 test('a send takes a unit, delivers, records the counts and returns them', async () => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   const outcome = await sendWith(setup);
   const failures = { refused: 1 };
   const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1, failures };
@@ -27,15 +34,15 @@ test('a send takes a unit, delivers, records the counts and returns them', async
 
 test('the notification is stored with its content, its audience and its division', async () => {
   const begun: NewNotification[] = [];
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   const begin = async (notification: NewNotification) => {
     begun.push(notification);
     return 'begun' as const;
   };
-  const parts = { ...setup.parts, sends: { ...setup.parts.sends, begin } };
-  await sendWith({ ...setup, parts });
+  const deps = { ...setup.deps, sends: { ...setup.deps.sends, begin } };
+  await sendWith({ ...setup, deps });
   await sendWith(
-    { ...setup, parts },
+    { ...setup, deps },
     { request: { title: 'U', userIds: ['u', 'v'] }, respondAsync: true },
   );
   const common = { projectId: 'shop', projectCreatedAt: project.createdAt, id: 'the-id' };
@@ -62,7 +69,7 @@ test('time limits count from the arrival of the request at the gateway', async (
     timeoutsMs.push(ms);
     return new AbortController().signal;
   };
-  const setup = recordedParts({ abortAfter });
+  const setup = recordedDependencies({ abortAfter });
   await sendWith(setup);
   expect(setup.chunks[0]).toMatchObject({
     lastPushAt: call.startedAt.getTime() + 22_000,
@@ -73,7 +80,7 @@ test('time limits count from the arrival of the request at the gateway', async (
 });
 
 test('the push message has the URL of its events', async () => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   await sendWith(setup);
   const { notification } = JSON.parse(setup.chunks[0]!.messages[0]!.toString());
   expect(notification.data.events).toBe(
@@ -82,7 +89,7 @@ test('the push message has the URL of its events', async () => {
 });
 
 test('the result includes unreached subscribers', async () => {
-  const setup = recordedParts({ startPushing: ending({ ...report, unreached: 7 }) });
+  const setup = recordedDependencies({ startPushing: ending({ ...report, unreached: 7 }) });
   expect(await sendWith(setup)).toMatchObject({ result: { unreached: 7 } });
   expect(setup.calls).toContain('sent, 7 unreached, 0 interrupted');
 });
@@ -92,7 +99,7 @@ test.each([
   [5, 5],
   [null, null],
 ])('a plan with monthlySendCap %p has the cap %p', async (monthlySendCap, cap) => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   await sendWith(setup, {}, { ...project, plan: { monthlySendCap } });
   expect(setup.calls).toContain(`begin under ${cap}`);
 });
@@ -103,9 +110,9 @@ test.each([
 ] as const)(
   'a send that does not begin, because of %s, delivers nothing',
   async (outcome, code, retryAfterSeconds) => {
-    const setup = recordedParts();
-    const sends = { ...setup.parts.sends, begin: async () => outcome };
-    await expect(sendWith({ ...setup, parts: { ...setup.parts, sends } })).rejects.toMatchObject({
+    const setup = recordedDependencies();
+    const sends = { ...setup.deps.sends, begin: async () => outcome };
+    await expect(sendWith({ ...setup, deps: { ...setup.deps, sends } })).rejects.toMatchObject({
       code,
       retryAfterSeconds,
     });
@@ -114,11 +121,11 @@ test.each([
 );
 
 test('a push message of more than 3,993 bytes is refused before anything is stored', async () => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   const sendTitle = (title: string) => sendWith(setup, { request: { title } });
   const lengthOf = async (title: string) => {
-    const { parts, ...own } = recordedParts();
-    await sendWith({ ...own, parts }, { request: { title } });
+    const { deps, ...own } = recordedDependencies();
+    await sendWith({ ...own, deps }, { request: { title } });
     return own.chunks[0]!.messages[0]!.length;
   };
   const longest = 'x'.repeat(3993 - (await lengthOf('')));
@@ -132,7 +139,7 @@ test('a push message of more than 3,993 bytes is refused before anything is stor
 });
 
 test('the limit of a push message applies to the URL of the last tally', async () => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   await sendWith(setup, { request: { title: '' } });
   const request = { title: 'x'.repeat(3993 - setup.chunks[0]!.messages[0]!.length) };
   await expect(sendWith(setup, { request })).resolves.toMatchObject({ kind: 'sent' });
@@ -148,16 +155,16 @@ describe('a fault', () => {
   const fault = new Error('database fault');
 
   /** The audience has two chunks, of which the reads from this one on fail. */
-  function failingFrom(read: number, overrides: Parameters<typeof recordedParts>[0] = {}) {
-    const setup = recordedParts({ pushesPerSecond: 1000, ...overrides });
+  function failingFrom(read: number, overrides: Parameters<typeof recordedDependencies>[0] = {}) {
+    const setup = recordedDependencies({ pushesPerSecond: 1000, ...overrides });
     let reads = 0;
     const everyone = async () => {
       reads += 1;
       if (reads >= read) throw fault;
       return { recipients: [], isCut: false };
     };
-    const audiences = { ...setup.parts.audiences, everyone };
-    return { ...setup, parts: { ...setup.parts, audiences } };
+    const audiences = { ...setup.deps.audiences, everyone };
+    return { ...setup, deps: { ...setup.deps, audiences } };
   }
 
   test('of the first read is thrown before the send begins', async () => {
@@ -185,17 +192,17 @@ describe('a fault', () => {
   test('of the cancellation is observed, and the first fault is thrown', async () => {
     const setup = failingFrom(2, { startPushing: ending(noCounts) });
     const cancel = () => Promise.reject(new Error('throttled'));
-    const parts = { ...setup.parts, sends: { ...setup.parts.sends, cancel } };
+    const deps = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
     const audience = { subscribers: 60_000 };
-    await expect(sendWith({ ...setup, parts }, { audience })).rejects.toBe(fault);
+    await expect(sendWith({ ...setup, deps }, { audience })).rejects.toBe(fault);
     expect(setup.calls).toContain('not cancelled: throttled');
   });
 
   test('of begin cancels what may have begun, and nothing is delivered', async () => {
-    const setup = recordedParts();
+    const setup = recordedDependencies();
     const begin = () => Promise.reject(new Error('no response'));
-    const parts = { ...setup.parts, sends: { ...setup.parts.sends, begin } };
-    await expect(sendWith({ ...setup, parts }, { idempotencyKey: 'order-1' })).rejects.toThrow(
+    const deps = { ...setup.deps, sends: { ...setup.deps.sends, begin } };
+    await expect(sendWith({ ...setup, deps }, { idempotencyKey: 'order-1' })).rejects.toThrow(
       'no response',
     );
     expect(setup.calls).toEqual(['everyone 0-4294967296', 'cancel by this-request']);
@@ -203,25 +210,25 @@ describe('a fault', () => {
 });
 
 test('the counts are returned even if they cannot be stored', async () => {
-  const setup = recordedParts();
-  const { tallies } = setup.parts;
+  const setup = recordedDependencies();
+  const { tallies } = setup.deps;
   const save: typeof tallies.save = async (key, writer, progress, signal) => {
     if (writer.step > 1) throw new Error('throttled');
     return tallies.save(key, writer, progress, signal);
   };
-  const parts = { ...setup.parts, tallies: { ...tallies, save } };
-  expect(await sendWith({ ...setup, parts })).toMatchObject({ result: { attempted: 3 } });
+  const deps = { ...setup.deps, tallies: { ...tallies, save } };
+  expect(await sendWith({ ...setup, deps })).toMatchObject({ result: { attempted: 3 } });
   expect(setup.calls).toContain('not recorded: throttled');
 });
 
 test('a targeted send reads the subscriptions of its user ids', async () => {
-  const setup = recordedParts();
+  const setup = recordedDependencies();
   await sendWith(setup, { request: { title: 'T', userIds: ['u', 'v'] } });
   expect(setup.calls).toContain('users u,v');
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
-  const setup = recordedParts({ startPushing: ending({ ...noCounts, unreached: 3 }) });
+  const setup = recordedDependencies({ startPushing: ending({ ...noCounts, unreached: 3 }) });
   await expect(sendWith(setup)).rejects.toMatchObject({
     code: 'unavailable',
     retryAfterSeconds: 1,
@@ -230,8 +237,8 @@ test('a send that attempts nothing in time is cancelled and fails as unavailable
 });
 
 test('a send that another function may have delivered is not cancelled', async () => {
-  const setup = recordedParts({ startPushing: ending({ ...noCounts, unreached: 3 }) });
-  const { tallies } = setup.parts;
+  const setup = recordedDependencies({ startPushing: ending({ ...noCounts, unreached: 3 }) });
+  const { tallies } = setup.deps;
   const invoker: ShareInvoker = {
     async invoke(share) {
       const progress = { until: share.deadline!.endAt, position: share.to, pending: 1 };
@@ -241,23 +248,23 @@ test('a send that another function may have delivered is not cancelled', async (
     },
   };
   const find = () => Promise.reject(new Error('no response'));
-  const parts = { ...setup.parts, invoker, tallies: { ...tallies, find } };
+  const deps = { ...setup.deps, invoker, tallies: { ...tallies, find } };
   const audience = { subscribers: 60_000 };
-  expect(await sendWith({ ...setup, parts }, { audience })).toMatchObject({
+  expect(await sendWith({ ...setup, deps }, { audience })).toMatchObject({
     result: { attempted: 0 },
   });
   expect(setup.calls).not.toContain('cancel by this-request');
 });
 
 test('a send to nobody succeeds', async () => {
-  const setup = recordedParts({ startPushing: ending(noCounts) });
+  const setup = recordedDependencies({ startPushing: ending(noCounts) });
   const audience = { subscribers: 0 };
   expect(await sendWith(setup, { audience })).toMatchObject({ result: { attempted: 0 } });
 });
 
 describe('an asynchronous send', () => {
   test('hands its shares to functions and returns at once', async () => {
-    const setup = recordedParts();
+    const setup = recordedDependencies();
     const audience = { subscribers: 60_000 };
     const outcome = await sendWith(setup, { respondAsync: true, audience });
     expect(outcome).toEqual({ kind: 'accepted', id: 'the-id', status: 'sending' });
@@ -271,10 +278,10 @@ describe('an asynchronous send', () => {
   });
 
   test('passes no deadline to them', async () => {
-    const setup = recordedParts();
+    const setup = recordedDependencies();
     const invoke = jest.fn(async () => ({ kind: 'accepted' as const }));
     await sendWith(
-      { ...setup, parts: { ...setup.parts, invoker: { invoke } } },
+      { ...setup, deps: { ...setup.deps, invoker: { invoke } } },
       { respondAsync: true },
     );
     const [share] = invoke.mock.calls[0] as unknown[];
@@ -282,17 +289,22 @@ describe('an asynchronous send', () => {
   });
 
   test('that no function takes, and of which nobody can be read, is cancelled', async () => {
-    const setup = recordedParts({ invoker: { invoke: async () => ({ kind: 'throttled' }) } });
+    const setup = recordedDependencies({
+      invoker: { invoke: async () => ({ kind: 'throttled' }) },
+    });
     const everyone = () => Promise.reject(new Error('throttled'));
-    const parts = { ...setup.parts, audiences: { ...setup.parts.audiences, everyone } };
-    await expect(sendWith({ ...setup, parts }, { respondAsync: true })).rejects.toMatchObject({
+    const deps = {
+      ...setup.deps,
+      audiences: { ...setup.deps.audiences, everyone },
+    };
+    await expect(sendWith({ ...setup, deps }, { respondAsync: true })).rejects.toMatchObject({
       code: 'unavailable',
     });
     expect(setup.calls.at(-1)).toBe('cancel by this-request');
   });
 
   test('of user ids has shares of at most 250', async () => {
-    const setup = recordedParts();
+    const setup = recordedDependencies();
     const userIds = Array.from({ length: 600 }, (_, index) => `u${index}`);
     await sendWith(setup, { request: { title: 'T', userIds }, respondAsync: true });
     expect(setup.calls.slice(1, 4)).toEqual(['invoke async 0', 'invoke async 1', 'invoke async 2']);

@@ -1,5 +1,5 @@
 import { track } from '../../../lambdas/track/track.ts';
-import { project } from '../deliver/recorded-share-parts.ts';
+import { project } from '../deliver/recorded-share-dependencies.ts';
 
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 

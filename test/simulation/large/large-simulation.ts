@@ -3,7 +3,7 @@ import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
 import { shareTimeline } from '../../../contract/timeline.ts';
 import { deliver } from '../../../lambdas/deliver/deliver.ts';
-import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
+import type { ShareDependencies } from '../../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import { send } from '../../../lambdas/send/send.ts';
@@ -100,7 +100,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     return result;
   });
 
-  const shareParts = (): ShareParts => ({
+  const shareDependencies = (): ShareDependencies => ({
     audiences: largeAudience(),
     subscriptions: { removeBatch, correctPair: async () => {} },
     projects: { refresh: async () => project },
@@ -135,7 +135,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     const subscribers = await count(project.projectId);
     return send(
       {
-        ...shareParts(),
+        ...shareDependencies(),
         sends: sendStore(dynamo, tables),
         invoker,
         random: () => random.next(),
@@ -181,7 +181,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   };
 
   function runDeliver(share: Share) {
-    return run((endsAt, id) => deliver(shareParts(), share, { id, endsAt }));
+    return run((endsAt, id) => deliver(shareDependencies(), share, { id, endsAt }));
   }
 
   /** All attempts that Lambda makes of an asynchronous invocation: two more after the first. */

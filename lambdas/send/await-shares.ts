@@ -4,11 +4,11 @@ import { totalOf } from '../results/results.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { cancel, outOfTime } from './cancel.ts';
 import { runShares } from './run-shares.ts';
-import { type Sending, type SendOutcome, type SendParts, sentOutcome } from './sending.ts';
+import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } from './sending.ts';
 
-/** Delivers a notification that has begun: the first share here, the others in functions. */
-export async function awaitDelivery(
-  parts: SendParts,
+/** Runs the shares of a notification that has begun: the first one here, the others in functions. */
+export async function awaitShares(
+  deps: SendDependencies,
   sending: Sending,
   begun: NewNotification,
   first: PreparedShare,
@@ -16,12 +16,12 @@ export async function awaitDelivery(
 ): Promise<SendOutcome> {
   const { project, invocation } = sending;
   const { id, division } = begun;
-  const outcome = await runShares(parts, project, first, others, invocation);
+  const outcome = await runShares(deps, project, first, others, invocation);
   const total = totalOf(outcome.results, division.subscribers);
   if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown) {
-    await cancel(parts, sending, begun);
+    await cancel(deps, sending, begun);
     throw outcome.error ?? outOfTime();
   }
-  parts.observe.sent({ projectId: begun.projectId, notificationId: id }, total);
+  deps.observe.sent({ projectId: begun.projectId, notificationId: id }, total);
   return sentOutcome(id, total);
 }

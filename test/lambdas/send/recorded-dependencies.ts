@@ -2,14 +2,14 @@ import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import { send } from '../../../lambdas/send/send.ts';
-import type { SendCall, SendParts } from '../../../lambdas/send/sending.ts';
+import type { SendCall, SendDependencies } from '../../../lambdas/send/sending.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
 import {
   project,
   recipients,
-  recordedShareParts,
+  recordedShareDependencies,
   startMs,
-} from '../deliver/recorded-share-parts.ts';
+} from '../deliver/recorded-share-dependencies.ts';
 
 export { project };
 
@@ -25,11 +25,11 @@ export const report: Counts = {
 export const now = new Date(startMs);
 
 /**
- * Parts that succeed and record their calls in order. The audience has three recipients. An invoked
+ * Dependencies that succeed and record their calls in order. The audience has three recipients. An invoked
  * function delivers its share at the same time, with the same stores.
  */
-export function recordedParts(overrides: Partial<SendParts> = {}) {
-  const recorded = recordedShareParts(recipients(3), {
+export function recordedDependencies(overrides: Partial<SendDependencies> = {}) {
+  const recorded = recordedShareDependencies(recipients(3), {
     startPushing: fakePusher((chunk) => {
       recorded.calls.push('deliver');
       recorded.chunks.push(chunk);
@@ -37,8 +37,8 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
     }),
   });
   const { calls } = recorded;
-  const parts: SendParts = {
-    ...recorded.parts,
+  const deps: SendDependencies = {
+    ...recorded.deps,
     sends: {
       begin: async ({ claimed = [] }, cap) => {
         calls.push(`begin under ${cap}`);
@@ -53,7 +53,7 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
         calls.push(`invoke ${type} ${share.firstTally}`);
         if (type === 'async') return { kind: 'accepted' };
         const invocation = { id: `function ${share.firstTally}`, endsAt: startMs + 29_000 };
-        const outcome = await deliverShare(recorded.parts, project, share, invocation);
+        const outcome = await deliverShare(recorded.deps, project, share, invocation);
         return outcome.kind === 'ended'
           ? { kind: 'result', result: outcome.result }
           : { kind: 'unknown' };
@@ -65,7 +65,7 @@ export function recordedParts(overrides: Partial<SendParts> = {}) {
     pushesPerSecond: 20_000,
     ...overrides,
   };
-  return { ...recorded, parts };
+  return { ...recorded, deps };
 }
 
 /** A request that reached the gateway one second before the function. */
@@ -77,13 +77,13 @@ export const call: Omit<SendCall, 'audience'> = {
   startedAt: new Date(now.getTime() - 1000),
 };
 
-/** Sends in the virtual time of the parts. */
+/** Sends in the virtual time of the dependencies. */
 export function sendWith(
-  { parts, time }: Pick<ReturnType<typeof recordedParts>, 'parts' | 'time'>,
+  { deps, time }: Pick<ReturnType<typeof recordedDependencies>, 'deps' | 'time'>,
   change: Partial<SendCall> = {},
   sender: SigningProject = project,
 ) {
   const { userIds } = change.request ?? call.request;
   const audience = userIds ? { userIds } : { subscribers: 3 };
-  return time.until(send(parts, sender, { ...call, audience, ...change }));
+  return time.until(send(deps, sender, { ...call, audience, ...change }));
 }

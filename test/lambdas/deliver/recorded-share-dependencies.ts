@@ -2,7 +2,7 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Share } from '../../../contract/share.ts';
-import type { ShareParts } from '../../../lambdas/deliver/deliver-share.ts';
+import type { ShareDependencies } from '../../../lambdas/deliver/deliver-share.ts';
 import type { Invocation } from '../../../lambdas/deliver/share-progress.ts';
 import type { TallyItem } from '../../../lambdas/store/items.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
@@ -88,15 +88,15 @@ export interface Recorded {
 }
 
 /**
- * Parts in virtual time, which record their calls. A chunk takes 1 s, and all its pushes are accepted.
+ * Dependencies in virtual time, which record their calls. A chunk takes 1 s, and all its pushes are accepted.
  * A user id has one subscription, with that path.
  * @param limit recipients that are read at most.
  */
-export function recordedShareParts(
+export function recordedShareDependencies(
   audience: readonly Recipient[] = [],
-  overrides: Partial<ShareParts> = {},
+  overrides: Partial<ShareDependencies> = {},
   limit = 30_000,
-): Recorded & { readonly parts: ShareParts } {
+): Recorded & { readonly deps: ShareDependencies } {
   const time = new Scheduler();
   const database = new MemoryDatabase({ now: () => time.now });
   const calls: string[] = [];
@@ -114,7 +114,7 @@ export function recordedShareParts(
     return { done, soFar: () => noCounts };
   };
   const tallies = overrides.tallies ?? tallyStore(database.client(), tables.tallies);
-  const parts: ShareParts = {
+  const deps: ShareDependencies = {
     audiences: {
       async everyone(_, { from, to }) {
         calls.push(`everyone ${from}-${to}`);
@@ -188,5 +188,5 @@ export function recordedShareParts(
       if (item.position !== undefined) positions.set(number, item.position);
     }
   };
-  return { parts, calls, chunks, push, time, pushed, begin };
+  return { deps, calls, chunks, push, time, pushed, begin };
 }

@@ -11,7 +11,7 @@ import type { documentClient } from '../store/dynamo.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { tallyStore } from '../store/tallies.ts';
-import type { ShareParts } from './deliver-share.ts';
+import type { ShareDependencies } from './deliver-share.ts';
 import type { Observer } from './observer.ts';
 
 /** Environment variables of a function that delivers shares. */
@@ -27,13 +27,13 @@ export const shareVariables = [
 ] as const;
 
 /** What both functions that deliver shares are made of. */
-export function shareParts(
+export function shareDependencies(
   environment: Pick<Environment, (typeof shareVariables)[number]>,
   dynamo: ReturnType<typeof documentClient>,
   projects: ProjectStore<SigningProject>,
   clock: () => Date,
   observe: Observer,
-): ShareParts {
+): ShareDependencies {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
   const sleep = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal });
   return {
