@@ -48,6 +48,8 @@ export interface PushMessage {
   readonly mutable?: true | undefined;
 }
 
+type Notification = PushMessage['notification'];
+
 /** A button. */
 interface MessageAction {
   readonly action: string;
@@ -88,7 +90,8 @@ export function pushMessage(
   return {
     web_push: 8030,
     notification: {
-      ...shown,
+      // A field of send that browsers are not to get is a type error until it is listed above.
+      ...(shown satisfies Record<Exclude<keyof typeof shown, keyof Notification>, never>),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
       timestamp: timestamp === undefined ? undefined : Date.parse(timestamp),
