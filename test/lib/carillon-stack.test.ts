@@ -195,7 +195,6 @@ test('no role has a managed policy, which would contain wildcards', () => {
 
 const table = (output: string) => ({ Ref: prod.tableOf(output) });
 const common = {
-  NODE_OPTIONS: '--enable-source-maps',
   PROJECTS_TABLE: table('ProjectsTable'),
 };
 const endpoint = {
