@@ -17,6 +17,12 @@ test.each(functions)('$name loads Node’s modules with `require`', (definition)
   expect(code).not.toMatch(/from ?"node:/);
 });
 
+test.each(functions)('$name does not contain the SDK’s code for event streams', (definition) => {
+  const { sources } = JSON.parse(readFileSync(`${locateHandler(definition).file}.map`, 'utf8'));
+  expect(sources.join()).toContain('/@smithy/core/');
+  expect(sources.join()).not.toContain('/event-streams/');
+});
+
 test('stack traces point to the sources, also of an error while a bundle is loaded', async () => {
   const { file } = locateHandler(functions[0]!);
   // Without its variables a function throws.
