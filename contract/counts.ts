@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type FailureReason, type Failures, failureReasonNames } from './failure-reasons.ts';
-import { deliveryCountsSchema } from './schemas/notification.ts';
+import { deliveryCountsSchema } from './schemas/delivery-counts.ts';
 
 /** Outcomes of recipients: of a share, of what an invocation has delivered of it, or of a notification. */
 export const countsSchema = z.extend(deliveryCountsSchema, {

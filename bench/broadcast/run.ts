@@ -5,11 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { progressBar } from '../../admin/terminal/progress-bar.ts';
 import { processTerminal } from '../../admin/terminal/terminal.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type {
-  DeliveryCounts,
-  NotificationResult,
-  SendResult,
-} from '../../contract/schemas/notification.ts';
+import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
+import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { certificate } from '../../local/push-service/certificate.ts';
 import { synthesize } from '../../local/template/synthesize.ts';
 import { createBundler } from '../bundler.ts';

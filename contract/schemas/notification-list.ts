@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { limits } from '../limits.ts';
 import { bytes, object } from './fields.ts';
-import { notificationSchema } from './notification.ts';
 
 const range = `must be a whole number from 1 to ${limits.largestPage}`;
 
@@ -17,11 +16,3 @@ export const notificationListQuerySchema = object({
   ),
 });
 export type NotificationListQuery = z.infer<typeof notificationListQuerySchema>;
-
-/** A page of the list, the newest notification first. */
-export const notificationListSchema = z.object({
-  notifications: z.array(notificationSchema),
-  /** Where the next page starts; absent on the last page. */
-  nextCursor: z.optional(z.string()),
-});
-export type NotificationList = z.infer<typeof notificationListSchema>;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
-import { idempotencyKeyPattern } from '../formats.ts';
 import { limits } from '../limits.ts';
+import { deliveryCountsSchema } from './delivery-counts.ts';
 import { count, object, text, userId, webUrl, wrong } from './fields.ts';
 import { sendCombinations, sendOptions } from './notification-options.ts';
 
@@ -38,35 +38,11 @@ export const sendSchema = z
   )
   .check(...sendCombinations);
 
-/** Header of send: the caller's name for one request and its repetitions. */
-export const idempotencyKeySchema = z.optional(
-  z
-    .string()
-    .check(
-      z.regex(
-        idempotencyKeyPattern,
-        `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
-      ),
-    ),
-);
-
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
 /** The body of send as the service reads it. */
 export type ParsedSendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = z.infer<typeof notificationContentSchema>;
-
-/** Outcomes of a notification's pushes. `attempted = delivered + removed + failed`. */
-export const deliveryCountsSchema = z.object({
-  attempted: count,
-  /** The push service accepted the message. */
-  delivered: count,
-  /** The push service reported the subscription as gone; it was deleted. */
-  removed: count,
-  /** Everything else. */
-  failed: count,
-});
-export type DeliveryCounts = z.infer<typeof deliveryCountsSchema>;
 
 /** Failures by their reason, adding up to `failed`. Present only if any. */
 const failures = z.optional(
@@ -108,3 +84,11 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   clicked: count,
 });
 export type NotificationResult = z.infer<typeof notificationSchema>;
+
+/** A page of the list, the newest notification first. */
+export const notificationListSchema = z.object({
+  notifications: z.array(notificationSchema),
+  /** Where the next page starts; absent on the last page. */
+  nextCursor: z.optional(z.string()),
+});
+export type NotificationList = z.infer<typeof notificationListSchema>;

@@ -1,8 +1,6 @@
 import type { Project } from '../../contract/project.ts';
-import type {
-  NotificationList,
-  NotificationListQuery,
-} from '../../contract/schemas/notification-list.ts';
+import type { NotificationList } from '../../contract/schemas/notification.ts';
+import type { NotificationListQuery } from '../../contract/schemas/notification-list.ts';
 import { isKept, notificationResult } from '../results/notification-result.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';

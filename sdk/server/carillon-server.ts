@@ -16,12 +16,12 @@ export type {
   AcceptedSend,
   // Former names, for one more version.
   AcceptedSend as Accepted,
+  NotificationList,
   NotificationResult,
   SendRequest,
   SendRequest as SendBody,
   SendResult,
 } from '../../contract/schemas/notification.ts';
-export type { NotificationList } from '../../contract/schemas/notification-list.ts';
 export type { ProjectResult } from '../../contract/schemas/project.ts';
 export type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';

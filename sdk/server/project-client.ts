@@ -2,11 +2,11 @@ import { idempotencyKeyPattern } from '../../contract/formats.ts';
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
 import type {
   AcceptedSend,
+  NotificationList,
   NotificationResult,
   SendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
-import type { NotificationList } from '../../contract/schemas/notification-list.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
 import type { CarillonError } from '../common/error.ts';

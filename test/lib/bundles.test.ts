@@ -2,13 +2,19 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { locateHandler } from '../../local/lambda/function-instance.ts';
-import { readFunctions } from '../../local/template/functions.ts';
+import { type FunctionDefinition, readFunctions } from '../../local/template/functions.ts';
 import { createResolver } from '../../local/template/references.ts';
 import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
 const assembly = readAssembly(sharedAssembly());
 const functions = readFunctions(assembly, createResolver(assembly.template));
+
+/** The paths of a bundle's sources, one after the other. */
+function sourcesOf(definition: FunctionDefinition): string {
+  const { file } = locateHandler(definition);
+  return JSON.parse(readFileSync(`${file}.map`, 'utf8')).sources.join('\n');
+}
 
 test.each(functions)('$name loads Node’s modules with `require`', (definition) => {
   const { file } = locateHandler(definition);
@@ -18,9 +24,16 @@ test.each(functions)('$name loads Node’s modules with `require`', (definition)
 });
 
 test.each(functions)('$name does not contain the SDK’s code for event streams', (definition) => {
-  const { sources } = JSON.parse(readFileSync(`${locateHandler(definition).file}.map`, 'utf8'));
-  expect(sources.join()).toContain('/@smithy/core/');
-  expect(sources.join()).not.toContain('/event-streams/');
+  const sources = sourcesOf(definition);
+  expect(sources).toContain('/@smithy/core/');
+  expect(sources).not.toContain('/event-streams/');
+});
+
+test('only functions that read what a notification shows make its schemas', () => {
+  const readers = functions.filter((definition) =>
+    sourcesOf(definition).includes('/contract/schemas/notification.ts'),
+  );
+  expect(readers.map(({ name }) => name.slice(0, -8))).toEqual(['Send', 'Deliver']);
 });
 
 test('stack traces point to the sources, also of an error while a bundle is loaded', async () => {

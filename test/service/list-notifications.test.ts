@@ -5,7 +5,7 @@ import { routes } from '../../contract/routes.ts';
 import {
   type NotificationList,
   notificationListSchema,
-} from '../../contract/schemas/notification-list.ts';
+} from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';

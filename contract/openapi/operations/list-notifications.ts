@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import {
-  notificationListQuerySchema,
-  notificationListSchema,
-} from '../../schemas/notification-list.ts';
+import { notificationListSchema } from '../../schemas/notification.ts';
+import { notificationListQuerySchema } from '../../schemas/notification-list.ts';
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import { getNotification, notification } from './get-notification.ts';

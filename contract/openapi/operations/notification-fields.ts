@@ -1,8 +1,6 @@
 import { type FailureReason, failureReasons } from '../../failure-reasons.ts';
-import type {
-  deliveryCountsSchema,
-  notificationContentSchema,
-} from '../../schemas/notification.ts';
+import type { deliveryCountsSchema } from '../../schemas/delivery-counts.ts';
+import type { notificationContentSchema } from '../../schemas/notification.ts';
 import type { Fact, Fields } from '../described.ts';
 import { sendOptionFields } from './send-option-fields.ts';
 

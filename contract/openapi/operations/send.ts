@@ -1,11 +1,7 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import {
-  acceptedSendSchema,
-  idempotencyKeySchema,
-  sendResultSchema,
-  sendSchema,
-} from '../../schemas/notification.ts';
+import { idempotencyKeySchema } from '../../schemas/ids.ts';
+import { acceptedSendSchema, sendResultSchema, sendSchema } from '../../schemas/notification.ts';
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import {
