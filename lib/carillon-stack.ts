@@ -58,7 +58,8 @@ export class CarillonStack extends Stack {
     const small = { memorySize: 512, timeout: Duration.seconds(10), root, disposable };
     const subscribe = new ServiceFunction(this, 'Subscribe', { ...small, name: 'subscribe' });
     const unsubscribe = new ServiceFunction(this, 'Unsubscribe', { ...small, name: 'unsubscribe' });
-    // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory costs a third less of its time.
+    // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory makes its
+    // time a third cheaper.
     const track = new ServiceFunction(this, 'Track', { ...small, memorySize: 256, name: 'track' });
     // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
     const send = new ServiceFunction(this, 'Send', {

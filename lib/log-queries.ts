@@ -50,7 +50,7 @@ export class LogQueries extends Construct {
       ],
     );
     this.query('Lines of one request', all, [
-      // Of the gateway, as functions and the API log it, or of Lambda, also in the lines of Lambda itself.
+      // The gateway's id, which functions and the API log, or Lambda's, which Lambda's own lines have.
       "filter @message like 'REQUEST ID'",
       'fields @timestamp, @log, @message',
       'sort @timestamp asc',

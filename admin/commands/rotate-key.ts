@@ -21,7 +21,7 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
         const { secretKey } = rotated;
         const { previousKeyUntil } = rotated.project;
         const paint = paintFor(terminal.output);
-        // The functions cache projects; see `cacheTtlMs` in lambdas/store/projects.ts.
+        // The functions cache projects; see `projectCacheMs` in lambdas/store/projects.ts.
         const end = previousKeyUntil
           ? `until ${formatTime(previousKeyUntil)}`
           : 'for up to 30 seconds';

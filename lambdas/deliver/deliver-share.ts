@@ -145,6 +145,7 @@ class ShareDelivery {
   /** @returns the share's tally if the share is another invocation's. */
   async #pushChunks(): Promise<Tally | undefined> {
     if (this.#prepared !== undefined) this.#push(this.#prepared);
+    this.#prepared = undefined;
     while (!this.#progress.isComplete && !this.#isProjectGone && (await this.#wantsMore())) {
       const other = await this.#pushNextChunk();
       if (other === undefined) continue;

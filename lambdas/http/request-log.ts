@@ -8,8 +8,9 @@ import type { HttpResponse, Logged } from './response.ts';
 import { logInvocation } from './service-logger.ts';
 
 /**
- * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a body or an address. It is a
- * plugin and not a middleware: a preflight is answered early, which skips every `after`.
+ * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a
+ * body or an address. It is a plugin and not a middleware: a preflight is answered early, which skips
+ * every `after`.
  */
 export function requestLog(logger: Logger, clock: () => Date): middy.PluginObject {
   // An environment of Lambda serves one request at a time, so one variable is enough.

@@ -178,7 +178,7 @@ export class FunctionInstance {
     this.#logJson({ timestamp: new Date(), level: 'ERROR', requestId, message });
   }
 
-  /** Lambda's report of an invocation that failed. Its reports of the others have level INFO and are not imitated. */
+  /** Lambda's report of a failed invocation. Reports of successful ones have level INFO and are not imitated. */
   #logFailure(requestId: string, errorType: string): void {
     const outcome =
       errorType === 'Sandbox.Timedout' ? { status: 'timeout' } : { status: 'error', errorType };

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -8,6 +7,7 @@ import {
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
+import { type Timers, timers } from './time/timers.ts';
 import type { World } from './world.ts';
 
 /** How a function ended. */
@@ -24,11 +24,13 @@ const requestTimeoutMs = 2000;
  * One invocation of a function. Once it has ended or died nothing of it happens any more, except for
  * calls that it has already made.
  */
-export class FunctionRun {
+export class FunctionRun implements Timers {
   readonly name: string;
   /** The request that it works for. */
   readonly requestId: string;
   readonly #world: World;
+  readonly sleep: Timers['sleep'];
+  readonly abortAfter: Timers['abortAfter'];
   #isAlive = true;
   #onDeath = () => {};
 
@@ -36,6 +38,9 @@ export class FunctionRun {
     this.#world = world;
     this.name = world.nextRun(kind);
     this.requestId = requestId;
+    const { sleep, abortAfter } = timers((ms, act) => this.after(ms, act));
+    this.sleep = sleep;
+    this.abortAfter = abortAfter;
   }
 
   get isAlive(): boolean {
@@ -43,26 +48,6 @@ export class FunctionRun {
   }
 
   readonly clock = (): Date => this.#world.scheduler.clock();
-
-  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const abort = () => reject(signal!.reason);
-      if (signal?.aborted) return abort();
-      signal?.addEventListener('abort', abort);
-      this.after(ms, () => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      });
-    });
-
-  readonly abortAfter = (ms: number): AbortSignal => {
-    const controller = new AbortController();
-    // Every call that waits listens.
-    setMaxListeners(0, controller.signal);
-    if (ms <= 0) controller.abort();
-    else this.after(ms, () => controller.abort());
-    return controller.signal;
-  };
 
   /** Does something later, if the function is still there. */
   after(ms: number, act: () => void): void {

@@ -3,7 +3,7 @@ import { type Outcome, outcomeOf, type Transient } from './outcome.ts';
 import type { Push } from './push.ts';
 import type { PusherSettings } from './pusher.ts';
 
-/** Milliseconds that a push may take, if the end of the pusher allows it. */
+/** Milliseconds that a push may take, unless the pusher ends before. */
 const pushTimeoutMs = 10_000;
 
 const maxAttempts = 3;

@@ -1,7 +1,7 @@
 import type { EventType } from '../../../contract/schemas/event.ts';
 import { eventLog } from '../../../lambdas/track/event-log.ts';
 
-/** Logs events of these types at these times. @returns what each line contains; null where there is none. */
+/** Logs events of these types at these times. @returns the counts of each line; null for an event without a line. */
 function logged(events: readonly (readonly [atMs: number, type: EventType])[]) {
   let nowMs = 0;
   const lineOf = eventLog(() => new Date(nowMs));

@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events';
 import type { Random } from './random.ts';
+import { type Timers, timers } from './timers.ts';
 
 interface Event {
   readonly at: number;
@@ -18,6 +18,7 @@ export class Scheduler {
   #now: number;
   #scheduled = 0;
   #sleeping = 0;
+  readonly #timers = timers((ms, act) => this.after(ms, act));
 
   /** @param startsAt epoch ms. */
   constructor(startsAt = 0, random?: Random) {
@@ -37,31 +38,16 @@ export class Scheduler {
     return this.#sleeping;
   }
 
-  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#sleeping -= 1;
-        reject(signal!.reason);
-      };
-      this.#sleeping += 1;
-      if (signal?.aborted) return abort();
-      signal?.addEventListener('abort', abort);
-      this.after(ms, () => {
-        if (signal?.aborted) return;
-        signal?.removeEventListener('abort', abort);
-        this.#sleeping -= 1;
-        resolve();
-      });
-    });
-
-  readonly abortAfter = (ms: number): AbortSignal => {
-    const controller = new AbortController();
-    // Every call that waits listens.
-    setMaxListeners(0, controller.signal);
-    if (ms <= 0) controller.abort();
-    else this.after(ms, () => controller.abort());
-    return controller.signal;
+  readonly sleep: Timers['sleep'] = async (ms, signal) => {
+    this.#sleeping += 1;
+    try {
+      await this.#timers.sleep(ms, signal);
+    } finally {
+      this.#sleeping -= 1;
+    }
   };
+
+  readonly abortAfter: Timers['abortAfter'] = (ms) => this.#timers.abortAfter(ms);
 
   after(ms: number, act: () => void): void {
     this.#push({ at: this.#now + Math.max(0, ms), tie: this.#nextTie(), act });

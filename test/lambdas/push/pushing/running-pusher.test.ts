@@ -2,7 +2,8 @@ import { noCounts } from '../../../../contract/counts.ts';
 import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { decrypt } from '../../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
-import { pushOverNetwork, skipWaits, vapid } from '../../../fixtures/network-pushing.ts';
+import { vapid } from '../../../fixtures/chunk.ts';
+import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';
 import { recipient } from '../../../fixtures/recipient.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
