@@ -1,17 +1,13 @@
 import events, { EventEmitter } from 'node:events';
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import {
-  type CallOptions,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 import {
   always,
   conflict,
@@ -37,24 +33,7 @@ beforeEach(async () => {
 });
 
 function call(name: RouteName, browser: SimulatedBrowser, notificationId = 'none') {
-  const { projectId, secretKey } = project;
-  const parameters = { projectId, notificationId };
-  const inputs: Record<RouteName, Partial<CallOptions>> = {
-    subscribe: { body: browser.toJSON() },
-    unsubscribe: { query: `?endpoint=${encodeURIComponent(browser.endpoint)}` },
-    getProject: {},
-    send: { body: { title: 'T' } },
-    listNotifications: {},
-    getNotification: {},
-    track: { body: { type: 'shown' } },
-    getUser: { query: '?userId=ada' },
-    removeUser: { query: '?userId=ada' },
-  };
-  return service.call(routes[name], {
-    parameters,
-    headers: { authorization: `Bearer ${secretKey}` },
-    ...inputs[name],
-  });
+  return callWithValidRequest(service, project, name, { parameters: { notificationId } }, browser);
 }
 
 const newBrowser = () =>

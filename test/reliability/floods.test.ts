@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import {
   type ApiResponse,
@@ -9,10 +10,13 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 import { withinOneMinute } from '../fixtures/within-one-minute.ts';
 
 let service: Service;
 let project: ProjectCredentials;
+/** One for all requests: making one takes longer than a request. */
+let browser: SimulatedBrowser;
 /** Operations of the functions' calls to DynamoDB. */
 const calls: string[] = [];
 /** Reads of what requests ask for. The project is read again every 30 s. */
@@ -35,6 +39,7 @@ beforeAll(async () => {
     },
   });
   project = await service.createProject();
+  browser = service.stack.pushService.subscribe(project);
 });
 afterAll(() => service.stop());
 
@@ -44,23 +49,7 @@ const writes = () => calls.filter((operation) => !reads.includes(operation)).len
 const wrongKey = { authorization: `Bearer carillon_sk_${'a'.repeat(43)}` };
 
 function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
-  const authorized = { headers: { authorization: `Bearer ${project.secretKey}` } };
-  const requests = {
-    subscribe: { body: service.stack.pushService.subscribe().toJSON() },
-    unsubscribe: { query: '?endpoint=https%3A%2F%2Ffcm.googleapis.com%2Fx' },
-    getProject: authorized,
-    send: { body: { title: 'T' }, ...authorized },
-    listNotifications: authorized,
-    getNotification: authorized,
-    track: { body: { type: 'shown' } },
-    getUser: { query: '?userId=ada', ...authorized },
-    removeUser: { query: '?userId=ada', ...authorized },
-  } satisfies Record<RouteName, Partial<CallOptions>>;
-  return service.call(routes[name], {
-    parameters: { projectId: project.projectId, notificationId: randomUUID() },
-    ...requests[name],
-    ...request,
-  });
+  return callWithValidRequest(service, project, name, request, browser);
 }
 
 /** Makes concurrent requests, one per instance. @returns the number of responses by status. */

@@ -6,10 +6,12 @@ import { requestLine } from '../../local/start/request-line.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';
 import {
   type ApiResponse,
+  type CallOptions,
   type ProjectCredentials,
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 const wrongKey = `carillon_sk_${'wrong-key-of-43-characters'.padEnd(43, '0')}`;
 const userId = 'a-secret-user-id-in-this-test';
@@ -47,32 +49,22 @@ afterAll(() => service.stop());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** A valid request of each route, with secrets in all its parts. */
-function requestsWithSecrets(owner = project) {
-  const { endpoint, keys } = service.stack.pushService.subscribe(owner).toJSON();
-  const { projectId, secretKey } = owner;
-  const notificationId = '00000000-0000-4000-8000-000000000000';
-  const headers = { ...bearer(secretKey), 'idempotency-key': 'a-secret-idempotency-key' };
-  return {
-    subscribe: { parameters: { projectId }, body: { endpoint, keys, userId } },
-    unsubscribe: { parameters: { projectId }, query: `?endpoint=${encodeURIComponent(endpoint)}` },
-    send: { parameters: { projectId }, headers, body: content },
-    getProject: { parameters: { projectId }, headers: bearer(secretKey) },
-    listNotifications: { parameters: { projectId }, headers: bearer(secretKey) },
-    getNotification: { parameters: { projectId, notificationId }, headers: bearer(secretKey) },
-    track: { parameters: { projectId, notificationId }, body: { type: 'shown' } },
-    getUser: { parameters: { projectId }, query: `?userId=${userId}`, headers: bearer(secretKey) },
-    removeUser: {
-      parameters: { projectId },
-      query: `?userId=${userId}`,
-      headers: bearer(secretKey),
-    },
-  } satisfies Record<RouteName, object>;
-}
+const newSubscription = () => ({
+  ...service.stack.pushService.subscribe(project).toJSON(),
+  userId,
+});
 
-async function call(name: RouteName, overrides: object = {}) {
-  const request = { ...requestsWithSecrets()[name], ...overrides };
-  const response = await service.call(routes[name], request);
+/** What requests contain besides the key. */
+const withSecrets = (): Partial<Record<RouteName, Partial<CallOptions>>> => ({
+  subscribe: { body: newSubscription() },
+  send: { headers: { 'idempotency-key': 'a-secret-idempotency-key' }, body: content },
+  getUser: { query: `?userId=${userId}` },
+  removeUser: { query: `?userId=${userId}` },
+});
+
+async function call(name: RouteName, overrides: Partial<CallOptions> = {}) {
+  const request = { ...withSecrets()[name], ...overrides };
+  const response = await callWithValidRequest(service, project, name, request);
   if (response.status >= 400) refusals.push(response);
   return response;
 }
@@ -80,9 +72,9 @@ async function call(name: RouteName, overrides: object = {}) {
 const everyRoute = Object.keys(routes) as RouteName[];
 
 test('successful requests are logged without secrets', async () => {
-  const { parameters, body } = requestsWithSecrets().subscribe;
+  const body = newSubscription();
   for (const _ of ['added', 'updated']) {
-    expect((await call('subscribe', { parameters, body })).status).toBe(201);
+    expect((await call('subscribe', { body })).status).toBe(201);
   }
   const browser = await service.subscribe(project, userId);
   const { body: sent } = await service.send(project, { ...content, userIds: [userId] });
@@ -154,7 +146,7 @@ test.each<[string, RouteName, object, number]>([
 
 /** A cancelled transaction with the existing item (`ReturnValuesOnConditionCheckFailure`). */
 function cancellationWithItem(): DynamoDbResponse {
-  const { endpoint, keys } = requestsWithSecrets().subscribe.body;
+  const { endpoint, keys } = newSubscription();
   const Item = { endpoint: { S: endpoint }, auth: { S: keys.auth }, userId: { S: userId } };
   const reasons = { CancellationReasons: [{ Code: 'ValidationError', Item }] };
   return errorResponse('TransactionCanceledException', 'Transaction cancelled.', reasons);
@@ -179,15 +171,11 @@ test.each<[string, () => DynamoDbFault, number]>([
 test('a send that fails after it has started is logged without secrets', async () => {
   const owner = await service.createProject();
   await service.subscribe(owner, userId);
-  const { parameters, headers, body } = requestsWithSecrets(owner).send;
-  await service.call(routes.send, {
-    parameters,
-    headers: { authorization: headers.authorization },
-    body,
-  });
+  await service.send(owner, content);
   log = [];
   fault = cancellationWithItem();
-  expect((await call('send', { parameters, body })).status).toBe(500);
+  const { status } = await callWithValidRequest(service, owner, 'send', { body: content });
+  expect(status).toBe(500);
   expect(log.join('')).toContain('"cancellation":["ValidationError"]');
 });
 
