@@ -42,10 +42,10 @@ const repeatedParameters: readonly (readonly [RouteName, string])[] = [
 ];
 
 const withBody = ['subscribe', 'send', 'track'] as const;
-const browserRoutes: RouteName[] = ['subscribe', 'unsubscribe', 'track'];
-const ownerRoutes = Object.values<Route>(routes)
-  .map(({ name }) => name)
-  .filter((name) => !browserRoutes.includes(name));
+const routesOf = (caller: Route['caller']) =>
+  Object.values<Route>(routes).flatMap((route) => (route.caller === caller ? [route.name] : []));
+const browserRoutes = routesOf('browser');
+const ownerRoutes = routesOf('owner');
 
 // One case for each rule. Rules of single fields: test/contract. Hostile input: test/reliability.
 describe('a refused request changes nothing and returns an error', () => {

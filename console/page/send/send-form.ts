@@ -92,16 +92,20 @@ export type TextName = {
 /** Names of the form's members that are on or off. */
 export type FlagName = 'renotify' | 'requireInteraction' | 'silent' | 'worker';
 
-const textNames = ['title', 'body', 'url', 'icon', 'image', 'badge'] as const;
-const optionNames = ['urgency', 'topic', 'tag', 'lang', 'dir'] as const;
-const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
+/** Fields of send that are texts in the form as they are. */
+export const textNames = [
+  ...(['title', 'body', 'url', 'icon', 'image', 'badge'] as const),
+  ...(['urgency', 'topic', 'tag', 'lang', 'dir'] as const),
+];
+/** Fields of send that are off by default. */
+export const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
 
 /** The body of send that the form makes, and what the service would refuse of it. */
 export function readSendForm(form: SendForm): {
   readonly notification: SendRequest;
   readonly issues: readonly Issue[];
 } {
-  const texts = [...textNames, ...optionNames].map((name) => [name, form[name].trim()] as const);
+  const texts = textNames.map((name) => [name, form[name].trim()] as const);
   const flags = flagNames.map((name) => [name, form[name] || ''] as const);
   const members: readonly (readonly [string, unknown])[] = [
     ...texts,
