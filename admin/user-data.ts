@@ -27,6 +27,7 @@ export interface ExportedSubscription {
   readonly keys: { readonly p256dh: string; readonly auth: string };
   /** The key that the browser subscribed with. Undefined if the project has dropped it. */
   readonly applicationServerKey: string | undefined;
+  readonly channels: readonly string[];
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -126,7 +127,7 @@ function exported(
   item: SubscriptionItem,
   applicationServerKey: string | undefined,
 ): ExportedSubscription {
-  const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
+  const { origin, path, p256dh, auth, channels = [], createdAt, updatedAt } = item;
   return {
     endpoint: origin + path,
     keys: {
@@ -134,6 +135,7 @@ function exported(
       auth: Buffer.from(auth).toString('base64url'),
     },
     applicationServerKey,
+    channels,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

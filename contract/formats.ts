@@ -1,6 +1,9 @@
 /** `limits.idempotencyKeyLength` printable ASCII characters without spaces. */
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
+/** `limits.channelNameLength` characters. */
+export const channelPattern = /^[a-z0-9-]{1,32}$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */

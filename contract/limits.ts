@@ -3,6 +3,9 @@ export const limits = {
   /** Characters of an endpoint, and of each URL in a notification. */
   urlLength: 2048,
   userIdLength: 256,
+  /** Distinct channels of a subscription, and of a send. */
+  channels: 20,
+  channelNameLength: 32,
   /** UTF-16 code units. */
   projectNameLength: 100,
   titleLength: 256,
@@ -30,11 +33,11 @@ export const limits = {
   /**
    * Bytes of a request's body, checked before it is parsed: nested JSON takes 90 times its length
    * in memory. Each has room for the route's longest fields with every character escaped as `\uXXXX`:
-   * subscribe 2,048 + 256 characters, track one word, send 2,611 characters, 8 URLs, `data` and 1,000
+   * subscribe 2,048 + 256 characters and 20 channels of 32, track one word, send 2,611 characters, 8 URLs, `data` and 1,000
    * user ids. Characters outside the BMP take 4 bytes in UTF-8, but 12 if they are escaped: of 1,000
    * user ids of such characters, all escaped, only about 680 fit.
    */
-  bodyBytes: { subscribe: 16_384, track: 1024, send: 2_097_152 },
+  bodyBytes: { subscribe: 20_480, track: 1024, send: 2_097_152 },
   /** Characters of an `Idempotency-Key`, and hours for which a repeated one is recognised. */
   idempotencyKeyLength: 255,
   idempotencyHours: 24,

@@ -28,10 +28,11 @@ function exportCommand(runOnStack: RunOnStack): Command {
         const paint = paintFor(terminal.output);
         const subscriptions = user.subscriptions.map((one) => [
           printable(one.endpoint),
+          one.channels.join(' '),
           formatTime(one.createdAt),
           formatTime(one.updatedAt),
         ]);
-        const columns = ['endpoint', 'created', 'updated'].map((title) => ({ title }));
+        const columns = ['endpoint', 'channels', 'created', 'updated'].map((title) => ({ title }));
         print(
           user,
           `Stored ${subscriptionsOf(user.subscriptions.length, user)}\n` +

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -47,7 +48,7 @@ export interface ImportCounts {
 /**
  * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
  * New subscriptions and their count are one transaction: interrupted anywhere, the counter is exact, and the
- * same call again stores the rest. A subscription without a user id keeps the stored one.
+ * same call again stores the rest. A subscription without a user id or without channels keeps the stored ones.
  * @throws {ProjectNotFound}
  */
 export type ImportBatch = (
@@ -175,10 +176,11 @@ export function batchImport(
 
   /** Fails if the subscription was changed since the look-up: its browser knows better. */
   function update(item: ImportedSubscription, stored: SubscriptionItem) {
-    const { p256dh, auth, updatedAt, projectUser, vapidPairNumber } = item;
+    const { p256dh, auth, updatedAt, projectUser, channels, vapidPairNumber } = item;
     const changed = {
       ...{ p256dh, auth, updatedAt },
       ...(projectUser !== undefined && { projectUser }),
+      ...(channels !== undefined && { channels }),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     return {
@@ -218,6 +220,7 @@ function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean 
     Buffer.from(stored.p256dh).equals(item.p256dh) &&
     Buffer.from(stored.auth).equals(item.auth) &&
     (item.projectUser === undefined || item.projectUser === stored.projectUser) &&
+    (item.channels === undefined || isDeepStrictEqual(item.channels, stored.channels)) &&
     (item.vapidPairNumber === undefined || item.vapidPairNumber === (stored.vapidPairNumber ?? 0))
   );
 }

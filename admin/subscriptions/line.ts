@@ -6,6 +6,7 @@ import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import {
   endpointHash,
   projectUser,
+  storedChannels,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
 import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
@@ -60,13 +61,14 @@ interface Line extends Omit<Subscription, 'applicationServerKey'> {
 }
 
 function itemOf(projectId: string, line: Line, now: number) {
-  const { endpoint, keys, userId, createdAt = now, updatedAt = now } = line;
+  const { endpoint, keys, userId, channels, createdAt = now, updatedAt = now } = line;
   return {
     ...subscriptionKey(projectId, endpointHash(endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
     ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+    channels: storedChannels(channels),
     createdAt,
     updatedAt,
   };
@@ -95,6 +97,7 @@ export function exportLine(
     keys: { p256dh: encodeBase64url(item.p256dh), auth: encodeBase64url(item.auth) },
     // `projectUser` is `projectId#userId`.
     userId: item.projectUser?.slice(projectId.length + 1),
+    channels: item.channels,
     applicationServerKey,
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),

@@ -81,6 +81,7 @@ function simplify(json: z.core.JSONSchema.BaseSchema): void {
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.minLength === 0) delete json.minLength;
+  if (json.minItems === 0) delete json.minItems;
   // The pattern repeats the format.
   if (json.format !== undefined) delete json.pattern;
   if (json.type === 'integer' && json.exclusiveMinimum === 0) {

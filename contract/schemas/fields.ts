@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { decodeBase64 } from '../base64url.ts';
+import { channelPattern } from '../formats.ts';
 import { limits } from '../limits.ts';
 
 /** Fields that several requests have. */
@@ -39,6 +40,23 @@ export const webUrl = text(1, limits.urlLength).check(
 );
 
 export const userId = text(1, limits.userIdLength);
+
+const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
+const channel = z.string({ error: channelRule }).check(z.regex(channelPattern, channelRule));
+
+/** Names of channels. A name that is given twice counts once. @param min how many there are at least. */
+export function channels(min: 0 | 1) {
+  return z.pipe(
+    z.array(channel, { error: 'must be an array of channels' }).check(
+      z.minLength(min, 'must name at least one channel; leave the field out for all subscriptions'),
+      z.refine(
+        (names) => new Set(names).size <= limits.channels,
+        `must name at most ${limits.channels} channels`,
+      ),
+    ),
+    z.transform((names) => [...new Set(names)]),
+  );
+}
 
 export function object<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.object(shape, { error: wrong('must be an object') });

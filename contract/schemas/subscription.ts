@@ -3,11 +3,11 @@ import { encodeBase64url } from '../base64url.ts';
 import { limits } from '../limits.ts';
 import { isUncompressedPoint } from '../p256.ts';
 import { readEndpoint, readEndpointUrl } from '../push-services.ts';
-import { bytes, object, text, userId } from './fields.ts';
+import { bytes, channels, object, text, userId } from './fields.ts';
 
 /**
- * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally a `userId` and the key
- * that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
+ * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally a `userId`, the
+ * visitor's `channels` and the key that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -20,6 +20,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
       auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
     }),
     userId: z.optional(userId),
+    channels: z.optional(channels(0)),
     applicationServerKey: z.optional(applicationServerKey),
   });
 }

@@ -51,10 +51,13 @@ export interface SubscriptionItem {
   readonly auth: Uint8Array;
   /** `projectId#userId`, if the subscription has a user id. */
   readonly projectUser?: string;
+  /** What the visitor has chosen to receive; absent instead of empty. */
+  readonly channels?: readonly string[] | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
   readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
+  /** Of the last subscribe request that succeeded, or of an import. */
   readonly updatedAt: number;
 }
 

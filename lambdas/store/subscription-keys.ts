@@ -46,6 +46,11 @@ export function storedPairNumber(number: number): number | undefined {
   return number === 0 ? undefined : number;
 }
 
+/** Channels as a subscription has them. */
+export function storedChannels(channels: readonly string[] = []): readonly string[] | undefined {
+  return channels.length === 0 ? undefined : channels;
+}
+
 /** The endpoint hashes from one position to another, part by part. */
 export function hashRanges(
   from: number,

@@ -14,6 +14,7 @@ import {
   partOf,
   projectUser,
   type SubscriptionTables,
+  storedChannels,
   storedPairNumber,
   subscriptionKey,
 } from './subscription-keys.ts';
@@ -127,7 +128,7 @@ export function subscriptionStore(
   function update(
     projectId: string,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, userId, vapidPairNumber }: SavedSubscription,
+    { endpoint: { origin, path }, keys, userId, channels, vapidPairNumber }: SavedSubscription,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const attributes = {
@@ -136,6 +137,7 @@ export function subscriptionStore(
       ...keys,
       updatedAt: clock().getTime(),
       projectUser: userId === undefined ? undefined : projectUser(projectId, userId),
+      channels: storedChannels(channels),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     return change(projectId, hash, attributes, signal);
@@ -175,6 +177,7 @@ export function subscriptionStore(
       endpoint: { origin, path },
       keys,
       userId,
+      channels,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
     }: SavedSubscription,
@@ -188,6 +191,7 @@ export function subscriptionStore(
       path,
       ...keys,
       ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+      channels: storedChannels(channels),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
       createdAt: now,
       updatedAt: now,

@@ -16,9 +16,17 @@ export class SubscriptionsTable extends ServiceTable {
     this.table.addGlobalSecondaryIndex({
       indexName: byUserIndex,
       partitionKey: text('projectUser'),
-      // All that a push needs: a targeted send reads only the index.
+      // All that a push and the conditions of a send need: a targeted send reads only the index.
       projectionType: dynamodb.ProjectionType.INCLUDE,
-      nonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'vapidPairNumber'],
+      nonKeyAttributes: [
+        'origin',
+        'path',
+        'p256dh',
+        'auth',
+        'vapidPairNumber',
+        'channels',
+        'updatedAt',
+      ],
     });
   }
 

@@ -190,6 +190,36 @@ test.each([
   expect(issuesOf({ ...subscription(), userId })).toEqual([`userId: ${message}`]);
 });
 
+describe('channels', () => {
+  const names = Array.from({ length: 20 }, (_, index) => `channel-${index}`);
+  const rule = 'must be 1 to 32 lowercase letters, digits or hyphens';
+
+  test.each([
+    ['none', [], []],
+    ['the most', names, names],
+    ['one of each allowed character', ['a-z-0-9'], ['a-z-0-9']],
+    ['the longest name', ['a'.repeat(32)], ['a'.repeat(32)]],
+    ['a name twice, which counts once', ['b', 'a', 'b'], ['b', 'a']],
+    ['the most, and one of them twice', [...names, names[0]], names],
+  ])('%s: accepted', (_, channels, read) => {
+    expect(schema.parse({ ...subscription(), channels }).channels).toEqual(read);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['null', null, 'channels: must be an array of channels'],
+    ['a text', 'news', 'channels: must be an array of channels'],
+    ['one too many', [...names, 'one-more'], 'channels: must name at most 20 channels'],
+    ['an empty name', ['a', ''], `channels.1: ${rule}`],
+    ['a name that is too long', ['a'.repeat(33)], `channels.0: ${rule}`],
+    ['a capital', ['News'], `channels.0: ${rule}`],
+    ['a space', ['a b'], `channels.0: ${rule}`],
+    ['a line feed at the end', ['a\n'], `channels.0: ${rule}`],
+    ['a number', [7], `channels.0: ${rule}`],
+  ])('%s: refused', (_, channels, issue) => {
+    expect(issuesOf({ ...subscription(), channels })).toEqual([issue]);
+  });
+});
+
 test('unsubscribe accepts endpoints of any push service and normalises them', () => {
   const parsed = unsubscribeSchema.parse({ endpoint: 'https://Push.Example.org/x' });
   expect(parsed.endpoint).toEqual({

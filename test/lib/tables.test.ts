@@ -34,14 +34,22 @@ test('there are no other tables', () => {
   prod.template.resourceCountIs('AWS::DynamoDB::Table', Object.keys(tables).length);
 });
 
-test('the index by user id contains all that a push needs', () => {
+test('the index by user id contains all that a push and the conditions of a send need', () => {
   const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
   expect(indexes).toHaveLength(1);
   expect(indexes[0].IndexName).toBe('byUser');
   expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectUser']);
   expect(indexes[0].Projection).toEqual({
     ProjectionType: 'INCLUDE',
-    NonKeyAttributes: ['origin', 'path', 'p256dh', 'auth', 'vapidPairNumber'],
+    NonKeyAttributes: [
+      'origin',
+      'path',
+      'p256dh',
+      'auth',
+      'vapidPairNumber',
+      'channels',
+      'updatedAt',
+    ],
   });
 });
 

@@ -39,6 +39,12 @@ export const subscribe: Operation = {
       userId: {
         description: 'Your name for the visitor. An update without it clears the stored one.',
       },
+      channels: {
+        description:
+          `What the visitor has chosen to receive: at most ${limits.channels} names, by which ` +
+          '[send](#send) selects subscriptions. A name given twice counts once. An update without it ' +
+          'clears the stored ones.',
+      },
       applicationServerKey: {
         description:
           'The project’s key with which the browser subscribed, current or previous: base64url of 65 ' +

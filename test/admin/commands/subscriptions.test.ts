@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { limits } from '../../../contract/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
@@ -70,7 +71,7 @@ describe('subscriptions import', () => {
         `[${JSON.stringify(subscriptionJson())}]`,
         JSON.stringify(subscriptionJson()),
         JSON.stringify(subscriptionJson({ userId: 'Ren\xe9' })),
-        JSON.stringify(subscriptionJson({ userId: 'x'.repeat(16_384) })),
+        JSON.stringify(subscriptionJson({ userId: 'x'.repeat(limits.bodyBytes.subscribe) })),
       ].join('\r\n'),
       'latin1',
     );
@@ -82,25 +83,37 @@ describe('subscriptions import', () => {
         'line 4: endpoint must be on a known push service; "push.example" is not one\n' +
         'line 5: must be an object\n' +
         'line 7: is not UTF-8\n' +
-        'line 8: is longer than 16384 bytes: write one subscription per line\n' +
+        'line 8: is longer than 20480 bytes: write one subscription per line\n' +
         '2 added, 0 updated, 0 unchanged.\n',
       messages: '5 invalid lines were skipped.\n',
     });
     expect(await subscribers()).toBe(2);
   });
 
-  it('updates subscriptions that exist, and keeps a user id that the line does not have', async () => {
-    const [first, second] = [subscriptionJson({ userId: 'ann' }), subscriptionJson()];
+  it('updates subscriptions that exist, and keeps a user id and channels that the line does not have', async () => {
+    const channels = ['news', 'sales'];
+    const [first, second] = [
+      subscriptionJson({ userId: 'ann', channels }),
+      subscriptionJson({ channels: [] }),
+    ];
     await importAll([first, second]);
-    const { userId, ...withoutUser } = first;
-    const changed = { ...withoutUser, keys: subscriptionJson().keys };
+    const { userId, channels: _, ...rest } = first;
+    const changed = { ...rest, keys: subscriptionJson().keys };
     expect((await importAll([changed, second])).report).toMatchObject({
       created: 0,
       updated: 1,
       unchanged: 1,
     });
     expect(await subscribers()).toBe(2);
-    expect(await exported()).toContainEqual(expect.objectContaining({ ...changed, userId }));
+    expect(await exported()).toContainEqual(
+      expect.objectContaining({ ...changed, userId, channels }),
+    );
+    const others = { ...changed, channels: ['sales'] };
+    expect((await importAll([others, others])).report).toMatchObject({ updated: 1, unchanged: 1 });
+    expect(await exported()).toContainEqual(expect.objectContaining({ ...others, userId }));
+    expect(await exported()).toContainEqual(
+      expect.not.objectContaining({ channels: expect.anything() }),
+    );
   });
 
   it('does not replace a subscription that was updated after its export', async () => {

@@ -18,9 +18,14 @@ beforeEach(async () => {
 
 const savedAt = new Date('2026-11-20T12:00:00Z');
 
-async function subscribe(userId: string, url?: string, now = savedAt) {
+async function subscribe(
+  userId: string,
+  url?: string,
+  now = savedAt,
+  channels: string[] | undefined = undefined,
+) {
   const tables = projectTables(operator.database.tables);
-  const saved = subscription({ userId, ...(url && { endpoint: endpoint(url) }) });
+  const saved = subscription({ userId, channels, ...(url && { endpoint: endpoint(url) }) });
   await subscriptionStore(operator.database.dynamo, tables, () => now).save(projectId, saved, null);
   return saved;
 }
@@ -31,7 +36,7 @@ describe('users export', () => {
   it('prints everything that is stored under the user id as JSON', async () => {
     const url = 'https://updates.push.services.mozilla.com/wpush/v2/of-ada';
     const { keys } = await subscribe('ada', url);
-    await subscribe('ada', url, new Date('2026-11-21T12:00:00Z'));
+    await subscribe('ada', url, new Date('2026-11-21T12:00:00Z'), ['news']);
     await subscribe('bob');
     const { vapidPublicKey: applicationServerKey } = (await operator.registry.find(projectId))!;
     await operator.registry.rotateVapid(projectId);
@@ -47,6 +52,7 @@ describe('users export', () => {
             auth: Buffer.from(keys.auth).toString('base64url'),
           },
           applicationServerKey,
+          channels: ['news'],
           createdAt: '2026-11-20T12:00:00.000Z',
           updatedAt: '2026-11-21T12:00:00.000Z',
         },

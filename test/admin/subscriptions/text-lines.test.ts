@@ -2,7 +2,7 @@ import { textLines } from '../../../admin/subscriptions/text-lines.ts';
 import { limits } from '../../../contract/limits.ts';
 
 const maxBytes = limits.bodyBytes.subscribe;
-const tooLong = { mistake: 'is longer than 16384 bytes: write one subscription per line' };
+const tooLong = { mistake: 'is longer than 20480 bytes: write one subscription per line' };
 
 async function linesOf(...chunks: readonly (Buffer | string)[]) {
   async function* all() {

@@ -100,6 +100,20 @@ test('an update without a user id removes it', async () => {
   expect(await itemOf(projectId, first.endpoint.href)).not.toHaveProperty('projectUser');
 });
 
+test('an update states all channels: without any, the stored ones are removed', async () => {
+  const projectId = await database.createProject();
+  const one = subscription();
+  const channelsAfter = async (channels: string[] | undefined) => {
+    await store().save(projectId, { ...one, channels }, null);
+    return (await itemOf(projectId, one.endpoint.href))!;
+  };
+  expect(await channelsAfter(['news', 'sales'])).toMatchObject({ channels: ['news', 'sales'] });
+  expect(await channelsAfter(['sales'])).toMatchObject({ channels: ['sales'] });
+  expect(await channelsAfter([])).not.toHaveProperty('channels');
+  await channelsAfter(['news']);
+  expect(await channelsAfter(undefined)).not.toHaveProperty('channels');
+});
+
 describe('the key pair of a subscription', () => {
   const pairOf = async (projectId: string, href: string) =>
     (await itemOf(projectId, href))?.vapidPairNumber;
@@ -132,6 +146,7 @@ describe('the key pair of a subscription', () => {
     const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
     await store().save(projectId, { ...one, vapidPairNumber: 2 }, null);
     const before = await itemOf(projectId, one.endpoint.href);
+    now = new Date('2026-11-21T00:00:00Z');
     for (const { endpoint } of [one, missing]) {
       await store().correctPair(projectId, endpointHash(endpoint.href), 1);
     }
