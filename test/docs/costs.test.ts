@@ -79,7 +79,7 @@ async function measureItems(database: Database): Promise<ItemSizes> {
     const table = name.charAt(0).toUpperCase() + name.slice(1);
     sizes[table] = Math.max(...Items.map(itemBytes));
     if (table === 'Subscriptions') {
-      const { createdAt, updatedAt, ...inIndex } = Items[0]!;
+      const { createdAt, ...inIndex } = Items[0]!;
       sizes['Subscriptions/byUser'] = itemBytes(inIndex);
     }
   }
