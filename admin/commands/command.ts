@@ -12,6 +12,8 @@ export const programName = 'npm run -s carillon --';
 /** What a command acts on. */
 export interface Context extends Omit<Connection, 'close'> {
   readonly terminal: Terminal;
+  /** Whether results are printed as JSON. */
+  readonly isJson: boolean;
   /** Prints the result: the value as JSON under `--json`, the text otherwise. */
   print(value: unknown, text: string): void;
 }

@@ -34,8 +34,8 @@ export interface Connection {
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
   readonly facts: DeploymentFacts;
-  /** An endpoint that no browser has, at a push service that the stack accepts. */
-  canaryEndpoint(id: string): string;
+  /** Address at which browsers connect to a push service that the stack accepts. */
+  readonly pushService: string;
   close(): void;
 }
 
@@ -87,7 +87,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     baseUrl,
     settings,
     facts,
-    canaryEndpoint: (id) => `${pushService}/push/${id}`,
+    pushService: pushService.replace(/^http/, 'ws'),
     close() {
       facts.close();
       dynamo.destroy();
@@ -137,7 +137,7 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
       baseUrl: baseUrl.replace(/\/$/, ''),
       settings,
       facts,
-      canaryEndpoint: (id) => `https://updates.push.services.mozilla.com/wpush/v2/${id}`,
+      pushService: 'wss://push.services.mozilla.com',
       close() {
         facts.close();
         dynamo.destroy();

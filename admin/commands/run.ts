@@ -55,10 +55,11 @@ export function runCarillon(
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
+    const isJson = options.json === true;
     const print = (value: unknown, text: string) =>
-      terminal.output.write(options.json ? `${printableJson(value)}\n` : text);
+      terminal.output.write(isJson ? `${printableJson(value)}\n` : text);
     try {
-      await task({ ...connection, terminal, print });
+      await task({ ...connection, terminal, isJson, print });
     } finally {
       close();
     }

@@ -1,21 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { type DeployedSettings, settingNames } from '../../contract/environment.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
-import { runCanary } from './canary.ts';
 import type { Finding } from './finding.ts';
 
-type Deployment = Pick<
-  Connection,
-  'registry' | 'baseUrl' | 'canaryEndpoint' | 'settings' | 'facts'
->;
+type Deployment = Pick<Connection, 'registry' | 'settings' | 'facts'>;
 
 type Check = (deployment: Deployment) => Promise<Finding>;
 
 const ok = (message: string): Finding => ({ level: 'ok', message });
 const warning = (message: string): Finding => ({ level: 'warning', message });
 const problem = (message: string): Finding => ({ level: 'problem', message });
-const skipped: Finding = { level: 'skipped', message: 'The local stack has none.' };
+const skipped: Finding = { level: 'skipped', message: 'Not with a local stack.' };
 
 /** By name, in the order in which they are printed. */
 export const checks: Readonly<Record<string, Check>> = {
@@ -55,7 +50,9 @@ export const checks: Readonly<Record<string, Check>> = {
     );
   },
 
-  async 'vapid subject'({ settings: { VAPID_SUBJECT: subject } }) {
+  async 'vapid subject'({ facts, settings: { VAPID_SUBJECT: subject } }) {
+    // Its push service takes any.
+    if ((await facts.stack()) === undefined) return skipped;
     const host = subject.startsWith('mailto:') ? subject.split('@').at(-1)! : new URL(subject).host;
     return exampleHost.test(host)
       ? problem(
@@ -145,8 +142,6 @@ export const checks: Readonly<Record<string, Check>> = {
       ? ok('No project is near a limit.')
       : warning(`Near a limit: ${near.join(', ')}. Raise it with set-plan.`);
   },
-
-  canary: (deployment) => runCanary({ ...deployment, random: randomBytes }),
 };
 
 /** Names that are reserved for examples and tests (RFC 2606 §2 and §3). */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { DecryptionError } from '../../admin/browser/decrypt.ts';
 import { delay } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
-import { DecryptionError } from './decrypt.ts';
 import type { Exchange, PushCounter } from './push-counter.ts';
 import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';

@@ -1,10 +1,10 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { decrypt } from '../../admin/browser/decrypt.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
 import type { Behaviour } from './behaviour.ts';
-import type { BrowserKeys } from './browser-keys.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
-import { decrypt } from './decrypt.ts';
 import { NothingToReportError, postBeacon } from './service-worker.ts';
 
 /** A decrypted message, as in a browser's push event. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../local/push-service/push-service.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';

@@ -1,5 +1,5 @@
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
-import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { readSubscribers, storeSubscribers } from './fixtures/stored-subscribers.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import * as https from 'node:https';
-import { createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
+import { createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
 import { certificate } from '../../../local/push-service/certificate.ts';
 import {
   type PushServiceOptions,

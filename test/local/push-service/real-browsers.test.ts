@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
-import { decrypt } from '../../../local/push-service/decrypt.ts';
+import { createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
+import { decrypt } from '../../../admin/browser/decrypt.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { post, push, pushRequest, sender } from './sender.ts';
 

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import ece from 'http_ece';
 import webpush from 'web-push';
+import { type BrowserKeys, createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
+import { decrypt } from '../../../../admin/browser/decrypt.ts';
 import { limits } from '../../../../contract/limits.ts';
 import { encryption, type SubscriptionKeys } from '../../../../lambdas/push/crypto/encryption.ts';
-import {
-  type BrowserKeys,
-  createBrowserKeys,
-} from '../../../../local/push-service/browser-keys.ts';
-import { decrypt } from '../../../../local/push-service/decrypt.ts';
 
 const browser = createBrowserKeys();
 

@@ -1,8 +1,8 @@
+import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
-import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
 import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';

@@ -1,6 +1,6 @@
+import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
+import { decrypt } from '../../../../admin/browser/decrypt.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { createBrowserKeys } from '../../../../local/push-service/browser-keys.ts';
-import { decrypt } from '../../../../local/push-service/decrypt.ts';
 import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import { vapid } from '../../../fixtures/chunk.ts';
 import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';

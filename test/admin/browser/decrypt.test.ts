@@ -1,7 +1,7 @@
 import { createCipheriv, createECDH, hkdfSync } from 'node:crypto';
 import webpush from 'web-push';
-import { type BrowserKeys, createBrowserKeys } from '../../../local/push-service/browser-keys.ts';
-import { DecryptionError, decrypt } from '../../../local/push-service/decrypt.ts';
+import { type BrowserKeys, createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
+import { DecryptionError, decrypt } from '../../../admin/browser/decrypt.ts';
 
 const keys = createBrowserKeys();
 
