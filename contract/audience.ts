@@ -12,4 +12,6 @@ export interface Recipient {
   readonly auth: Uint8Array;
   /** Number of the VAPID key pair that the subscription was made with. Absent: 0. */
   readonly vapidPairNumber?: number;
+  /** Index of its user among those that were asked for; absent in a broadcast. */
+  readonly user?: number;
 }

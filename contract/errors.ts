@@ -56,7 +56,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 /** One invalid field of a request. */
 export interface Issue {
-  /** The field, such as `keys.p256dh` or `userIds.3`. */
+  /** The field, such as `keys.p256dh`, `userIds.3` or `recipients[3].values.name`. */
   readonly path: string;
   readonly message: string;
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Issue } from './errors.ts';
+import { limits } from './limits.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** Unknown fields that one response names: a body may have thousands. */
@@ -12,13 +13,16 @@ const nameLength = 64;
  * field that was probably meant.
  */
 export function issuesOf(error: z.core.$ZodError, schema: z.ZodMiniType): readonly Issue[] {
-  return error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys
-          .slice(0, namedFields)
-          .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path)))
-      : { path: issue.path.join('.'), message: issue.message },
-  );
+  const issues = error.issues
+    .slice(0, limits.issues)
+    .flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys
+            .slice(0, namedFields)
+            .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path)))
+        : { path: pathText(issue.path), message: issue.message },
+    );
+  return issues.slice(0, limits.issues);
 }
 
 function unknownField(at: Path, name: string, fields: readonly string[]): Issue {
@@ -27,11 +31,19 @@ function unknownField(at: Path, name: string, fields: readonly string[]): Issue 
   const object = at.length === 0 ? 'request' : 'object';
   const advice =
     nearest === undefined ? `the fields are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
-  const path = [...at, shortened].join('.');
+  const path = pathText([...at, shortened]);
   return { path, message: `is not a field of this ${object}; ${advice}` };
 }
 
 type Path = readonly PropertyKey[];
+
+/** `recipients[3].userId`; the fields that are older than `recipients` keep the form `userIds.3`. */
+function pathText([first, index, ...rest]: Path): string {
+  if (first === 'recipients' && index !== undefined) {
+    return [`recipients[${String(index)}]`, ...rest].join('.');
+  }
+  return [first, index, ...rest].filter((step) => step !== undefined).join('.');
+}
 
 /** Names of the fields of the object at this path. */
 function fieldsAt(schema: z.core.$ZodType, path: Path): readonly string[] {

@@ -22,8 +22,13 @@ export const limits = {
   /** Bytes of `data` as JSON. */
   dataBytes: 2048,
   appBadge: 99_999,
-  /** Entries in `userIds`, duplicates included. */
+  /** Entries in `userIds`, duplicates included, and in `recipients`. */
   userIds: 1000,
+  /** Values of one recipient, and characters of each. */
+  values: 50,
+  valueLength: 500,
+  /** Invalid fields that one response lists. */
+  issues: 20,
   /**
    * Bytes of the serialised message before encryption. A push service may refuse a body over 4,096
    * bytes (RFC 8030 §7.2). Encryption adds 103 (aes128gcm, RFC 8188 §2): a header of 86 with the
@@ -35,7 +40,7 @@ export const limits = {
    * in memory. Each has room for the route's longest fields with every character escaped as `\uXXXX`:
    * subscribe 2,048 + 256 characters and 20 channels of 32, track one word, send 2,611 characters, 8 URLs, `data` and 1,000
    * user ids. Characters outside the BMP take 4 bytes in UTF-8, but 12 if they are escaped: of 1,000
-   * user ids of such characters, all escaped, only about 680 fit.
+   * user ids of such characters, all escaped, only about 680 fit. Nor do all maxima of `recipients` fit.
    */
   bodyBytes: { subscribe: 20_480, track: 1024, send: 2_097_152 },
   /** Characters of an `Idempotency-Key`, and hours for which a repeated one is recognised. */

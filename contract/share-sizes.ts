@@ -9,6 +9,11 @@ export const shareSizes = {
   expectedRecipients: 28_000,
   /** User ids of a share that is delivered asynchronously. */
   users: 250,
+  /**
+   * Bytes of these and their values as JSON. The rest of a share has less than 20,000, so that an
+   * invocation has at most 200,000: Lambda takes 256 KiB.
+   */
+  userBytes: 180_000,
   /** Pushes per second for which one more function is worth starting; one can push about 2,000. */
   pushesPerSecond: 1250,
   /** Seconds of pushing that are planned for a chunk. */

@@ -29,6 +29,8 @@ export const shareSchema = z.object({
   tallies: positive.check(z.maximum(shareSizes.tallies)),
   /** The user ids of the share; absent in a broadcast. */
   userIds: z.optional(z.array(z.string())),
+  /** The values of each of them, if the content has placeholders. */
+  values: z.optional(z.array(z.record(z.string(), z.string()))),
   /**
    * Positions in the audience, from `from` to before `to`: indexes of `userIds`, or else the first 32
    * bits of endpoint hashes.
@@ -54,8 +56,6 @@ export type Share = z.infer<typeof shareSchema>;
 export const shareResultSchema = z.extend(countsSchema, {
   /** Whether all recipients of the share were read. */
   isComplete: z.boolean(),
-  /** Whether the notification was stopped before the share ended. */
-  isStopped: z.optional(z.boolean()),
 });
 export type ShareResult = z.infer<typeof shareResultSchema>;
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { decodeBase64 } from '../base64url.ts';
 import { channelPattern } from '../formats.ts';
 import { limits } from '../limits.ts';
+import { withAll } from '../placeholders.ts';
 
 /** Fields that several requests have. */
 
@@ -32,11 +33,17 @@ export function bytes(isRight: (decoded: Uint8Array) => boolean, message: string
   return z.pipe(z.string({ error: wrong(message) }), decode);
 }
 
-export const webUrl = text(1, limits.urlLength).check(
-  z.refine(
-    (value) => /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value),
-    'must be an absolute http or https URL',
-  ),
+export const notWebUrl = 'must be an absolute http or https URL';
+
+export function isWebUrl(value: string): boolean {
+  return /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value);
+}
+
+export const webUrl = text(1, limits.urlLength).check(z.refine(isWebUrl, notWebUrl));
+
+/** A URL that may have placeholders, with spaces inside their braces. */
+export const webUrlTemplate = text(1, limits.urlLength).check(
+  z.refine((value) => isWebUrl(withAll(value, '_')), notWebUrl),
 );
 
 export const userId = text(1, limits.userIdLength);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { limits } from '../limits.ts';
-import { text, webUrl } from './fields.ts';
+import { text, webUrl, webUrlTemplate } from './fields.ts';
 
 /** The optional fields of a notification that say how it is transported and shown. */
 
@@ -15,7 +15,7 @@ const actionFields = {
   /** Tells the buttons of a notification apart. */
   action: text(1, limits.actionLength),
   title: text(1, limits.actionTitleLength),
-  url: z.optional(webUrl),
+  url: z.optional(webUrlTemplate),
   icon: z.optional(webUrl),
 };
 

@@ -2,18 +2,21 @@ import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { limits } from '../limits.ts';
 import { deliveryCountsSchema } from './delivery-counts.ts';
-import { count, object, text, userId, webUrl, wrong } from './fields.ts';
+import { count, object, text, userId, webUrl, webUrlTemplate, wrong } from './fields.ts';
 import { sendCombinations, sendOptions } from './notification-options.ts';
+import { checkRecipients, recipientsSchema } from './recipients.ts';
 
 const content = {
   title: text(1, limits.titleLength),
   body: z.optional(text(0, limits.bodyLength)),
-  url: z.optional(webUrl),
+  url: z.optional(webUrlTemplate),
   icon: z.optional(webUrl),
-  image: z.optional(webUrl),
+  image: z.optional(webUrlTemplate),
   badge: z.optional(webUrl),
   ...sendOptions,
 };
+const { title, body, url, image, actions } = content;
+const templateSchema = z.object({ title, body, url, image, actions });
 
 /** Content of a notification, and its options. */
 export const notificationContentSchema = object(content);
@@ -33,10 +36,11 @@ export const sendSchema = z
           z.transform((ids) => [...new Set(ids)]),
         ),
       ),
+      recipients: z.optional(recipientsSchema),
     },
     { error: wrong('must be an object') },
   )
-  .check(...sendCombinations);
+  .check(...sendCombinations, checkRecipients(templateSchema));
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
@@ -54,29 +58,15 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
   failures,
   /** At least this many subscribers were not attempted. Present only if any. */
   unreached: z.optional(z.int().check(z.positive())),
-  /** Present only if the notification was stopped. */
-  status: z.optional(z.literal('stopped')),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
 
 /**
  * `sending`: functions work on it. `sent`: they have ended. `interrupted`: one of them ended early, and
- * nobody continues its work. `stopping`: it was stopped, and functions may still push. `stopped`: they
- * have ended.
+ * nobody continues its work.
  */
-export const notificationStatusSchema = z.enum([
-  'sending',
-  'sent',
-  'interrupted',
-  'stopping',
-  'stopped',
-]);
+export const notificationStatusSchema = z.enum(['sending', 'sent', 'interrupted']);
 export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
-
-/** Whether functions may still work on a notification: its counts are those so far. */
-export function isInProgress(status: NotificationStatus): boolean {
-  return status === 'sending' || status === 'stopping';
-}
 
 /** Response of send to `Prefer: respond-async`. */
 export const acceptedSendSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });

@@ -36,7 +36,7 @@ export const getProject: Operation = {
           'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
         subscribers: 1,
         subscriberCap: 1000,
-        sentThisMonth: 5,
+        sentThisMonth: 6,
         monthlySendCap: 10_000,
         month: '2026-11',
         createdAt: '2026-11-01T09:00:00.000Z',

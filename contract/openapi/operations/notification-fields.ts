@@ -6,20 +6,18 @@ import { sendOptionFields } from './send-option-fields.ts';
 
 /** Facts of the fields that several operations have. */
 
-/** @param ofUrl keywords of every URL, besides its description. */
+/** @param ofUrl keywords of every URL without placeholders, besides its description. */
 export function contentFields(ofUrl: Pick<Fact, 'format'> = {}) {
-  const url = (use: string) => ({
-    description: `${use}: an absolute http or https URL.`,
-    ...ofUrl,
-  });
+  const template = (use: string) => ({ description: `${use}: an absolute http or https URL.` });
+  const url = (use: string) => ({ ...template(use), ...ofUrl });
   return {
     title: { description: 'The title of the notification.' },
     body: { description: 'The text below the title.' },
-    url: url('Opened on click'),
+    url: template('Opened on click'),
     icon: url('Image beside the text'),
-    image: url('Large image'),
+    image: template('Large image'),
     badge: url('Small image for the status bar'),
-    ...sendOptionFields(url),
+    ...sendOptionFields(url, template),
   } satisfies Fields<typeof notificationContentSchema>;
 }
 
@@ -49,8 +47,8 @@ function reasonFields() {
 
 export const unreachedField: Fact = {
   description:
-    'At least this many subscribers were not attempted, because the time ran out, the database failed, a ' +
-    'function crashed or the notification was [stopped](#stop-a-notification). Absent if all were attempted.',
+    'At least this many subscribers were not attempted, because the time ran out, the database failed or a ' +
+    'function crashed. Absent if all were attempted.',
 };
 
 export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
@@ -58,6 +56,5 @@ export const idField: Fact = { description: 'The notification’s id: a UUID of 
 export const statusField: Fact = {
   description:
     '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and ' +
-    'nobody continues its work. `stopping`: it was [stopped](#stop-a-notification), and functions may ' +
-    'still push. `stopped`: it was stopped, and they have ended.',
+    'nobody continues its work.',
 };

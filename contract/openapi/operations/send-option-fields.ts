@@ -3,8 +3,11 @@ import { limits } from '../../limits.ts';
 import type { sendOptions } from '../../schemas/notification-options.ts';
 import type { Fact, Fields } from '../described.ts';
 
-/** @param url makes the fact of a URL from what it is used for. */
-export function sendOptionFields(url: (use: string) => Fact) {
+/**
+ * @param url makes the fact of a URL from what it is used for.
+ * @param template the same for one that may have placeholders.
+ */
+export function sendOptionFields(url: (use: string) => Fact, template: (use: string) => Fact) {
   return {
     ttl: {
       description:
@@ -27,7 +30,7 @@ export function sendOptionFields(url: (use: string) => Fact) {
       fields: {
         action: { description: 'A name that the other button does not have.' },
         title: { description: 'The text of the button.' },
-        url: url('Opened on click instead of the `url` of the notification'),
+        url: template('Opened on click instead of the `url` of the notification'),
         icon: url('Image of the button'),
       },
     },

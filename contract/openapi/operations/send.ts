@@ -21,7 +21,8 @@ const headers = z.object({
 export const send: Operation = {
   summary: 'Send',
   description:
-    'Sends a notification to every subscriber of the project, or to some user ids. The response comes when ' +
+    'Sends a notification to every subscriber of the project, or to some user ids, if you like with a ' +
+    '[text for each](#personal-content). The response comes when ' +
     'every push has been attempted, [if the caller waits for it](#large-audiences). For servers only: pages ' +
     'on other origins cannot call it.',
   caller: 'your server',
@@ -48,6 +49,19 @@ export const send: Operation = {
           'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
           'broadcast; an empty list is refused.',
       },
+      recipients: {
+        description:
+          'In place of `userIds`: user ids, each with its own values for the ' +
+          '[placeholders](#personal-content) of the content.',
+        fields: {
+          userId: { description: 'A user id. Each may occur once.' },
+          values: {
+            description:
+              'Values by the names of placeholders. Those that the content uses are texts of at most ' +
+              `${limits.valueLength} characters; others are ignored. At most ${limits.values} values.`,
+          },
+        },
+      },
     }),
     limitBytes: limits.bodyBytes.send,
   },
@@ -62,10 +76,6 @@ export const send: Operation = {
         ...countFields,
         failures: failuresField,
         unreached: unreachedField,
-        status: {
-          description:
-            '`"stopped"` if the notification was [stopped](#stop-a-notification). Absent otherwise.',
-        },
       }),
     },
     202: {
@@ -111,6 +121,25 @@ export const send: Operation = {
       status: 201,
       response: {
         id: '9a1f3f6e-8f57-4a3e-a0be-0a3c0f0f2b55',
+        attempted: 0,
+        delivered: 0,
+        removed: 0,
+        failed: 0,
+      },
+    },
+    personal: {
+      summary: 'To each user a text of their own',
+      request: {
+        body: {
+          title: 'Hello {{name}}',
+          body: 'Your order {{order}} is on its way.',
+          url: 'https://example.com/orders/{{order}}',
+          recipients: [{ userId: 'nobody-yet', values: { name: 'Ada', order: '1042' } }],
+        },
+      },
+      status: 201,
+      response: {
+        id: '0b8c1d52-7c0f-4b7e-9d35-5a4f6f3f1c20',
         attempted: 0,
         delivered: 0,
         removed: 0,

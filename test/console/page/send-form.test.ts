@@ -59,8 +59,9 @@ test('a full form is every field of send', () => {
     actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch' }],
     userIds: ['ada', 'grace'],
   });
-  // A new option of the contract needs a field here.
-  expect(Object.keys(notification).sort()).toEqual(Object.keys(sendSchema.shape).sort());
+  // A new option of the contract needs a field here. Recipients have no form.
+  const { recipients, ...shape } = sendSchema.shape;
+  expect(Object.keys(notification).sort()).toEqual(Object.keys(shape).sort());
 });
 
 test('an empty form is a title only: what is empty is left out', () => {
