@@ -7,7 +7,10 @@ export function shareSamples(): Readonly<Record<string, Share>> {
   return {
     synchronousBroadcast: sample({ subscribers: 100_000 }, false),
     asynchronousBroadcast: sample({ subscribers: 1_000_000 }, true),
-    asynchronousToUsers: sample({ userIds: ['ada', 'bob'] }, true),
+    asynchronousToUsers: sample(
+      { userIds: ['ada', 'bob'], values: [{ name: 'Ada' }, { name: 'Bob' }] },
+      true,
+    ),
   };
 }
 

@@ -1,7 +1,10 @@
 import type { Recipient } from '../../contract/audience.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import { rendered } from '../../contract/placeholders.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
+import type { Message } from '../push/pushing/pusher.ts';
 import type { AudienceStore } from '../store/audience.ts';
 
 export interface ReadChunk {
@@ -24,19 +27,20 @@ export async function readChunk(
   for (let { step } = share; ; step = Math.ceil(step / 2)) {
     const to = Math.min(position + step, share.to);
     const { recipients, isCut } = userIds
-      ? await audiences.users(projectId, userIds.slice(position, to), options)
+      ? await audiences.users(projectId, userIds, { from: position, to }, options)
       : await audiences.everyone(projectId, { from: position, to }, options);
     if (!isCut || to - position === 1) return { recipients, to, unread: isCut ? 1 : 0 };
   }
 }
 
-/** One message for each of the share's tallies. */
-export function messagesOf(share: Share): readonly Buffer[] {
-  const { notificationId, content, eventsUrl, eventWindowSeconds, firstTally, tallies } = share;
-  return Array.from({ length: tallies }, (_, index) => {
-    const url = tallyUrl(eventsUrl, firstTally + index);
-    return Buffer.from(
-      JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)),
-    );
+/** One message for each of the share's tallies; with values, one for each recipient. */
+export function messagesOf(share: Share): readonly Message[] {
+  const { notificationId, content, values, eventsUrl, eventWindowSeconds } = share;
+  return Array.from({ length: share.tallies }, (_, index) => {
+    const url = tallyUrl(eventsUrl, share.firstTally + index);
+    const serialised = (content: NotificationContent) =>
+      Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)));
+    if (values === undefined) return serialised(content);
+    return ({ user }) => serialised(rendered(content, values[user!]!));
   });
 }

@@ -1,10 +1,17 @@
+import type { Values } from '../../contract/placeholders.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { positionCount } from '../store/subscription-keys.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
-export type Audience = { readonly subscribers: number } | { readonly userIds: readonly string[] };
+export type Audience = { readonly subscribers: number } | Users;
+
+export interface Users {
+  readonly userIds: readonly string[];
+  /** The values of each of them, if the content has placeholders. */
+  readonly values?: readonly Values[] | undefined;
+}
 
 /** How an audience is divided among functions. */
 export interface Division {
@@ -32,8 +39,7 @@ export function divide(
   respondsAsync: boolean,
 ): Division {
   if ('userIds' in audience) {
-    const users = audience.userIds.length;
-    return { shares: respondsAsync ? Math.ceil(users / shareSizes.users) : 1, talliesPerShare: 1 };
+    return { shares: respondsAsync ? sharesOfUsers(audience) : 1, talliesPerShare: 1 };
   }
   const { subscribers } = audience;
   const forPace = Math.max(1, Math.floor(pushesPerSecond / shareSizes.pushesPerSecond));
@@ -44,6 +50,27 @@ export function divide(
       : Math.min(most, Math.ceil(subscribers / shareSizes.expectedRecipients));
   const tallies = Math.ceil(subscribers / shares / shareSizes.recipientsPerTally);
   return { shares, talliesPerShare: Math.min(shareSizes.tallies, Math.max(1, tallies)) };
+}
+
+/** The fewest equal shares that are not too large. A repeated request divides its users again. */
+function sharesOfUsers({ userIds, values }: Users): number {
+  const bytes = userIds.map((userId, index) =>
+    Buffer.byteLength(JSON.stringify([userId, values?.[index]])),
+  );
+  const fits = (shares: number) =>
+    bounds(shares, userIds.length).every(
+      ([from, to]) =>
+        bytes.slice(from, to).reduce((sum, one) => sum + one, 0) <= shareSizes.userBytes,
+    );
+  let shares = Math.ceil(userIds.length / shareSizes.users);
+  while (shares < userIds.length && !fits(shares)) shares += 1;
+  return shares;
+}
+
+/** Where each share starts and ends. */
+function bounds(shares: number, positions: number): readonly (readonly [number, number])[] {
+  const bound = (share: number) => Math.floor((share * positions) / shares);
+  return Array.from({ length: shares }, (_, share) => [bound(share), bound(share + 1)]);
 }
 
 export interface Broadcast {
@@ -68,9 +95,7 @@ export function sharesOf(
 ): readonly Share[] {
   const pace = pushesPerSecond / shares;
   const positions = 'userIds' in audience ? audience.userIds.length : positionCount;
-  const bound = (share: number) => Math.floor((share * positions) / shares);
-  return Array.from({ length: shares }, (_, index) => {
-    const [from, to] = [bound(index), bound(index + 1)];
+  return bounds(shares, positions).map(([from, to], index) => {
     const common = {
       ...broadcast,
       firstTally: index * talliesPerShare,
@@ -79,7 +104,8 @@ export function sharesOf(
     };
     if ('userIds' in audience) {
       const userIds = audience.userIds.slice(from, to);
-      const range = { userIds, from: 0, to: to - from, step: to - from };
+      const values = audience.values?.slice(from, to);
+      const range = { userIds, values, from: 0, to: to - from, step: to - from };
       const windowSeconds = eventWindowSeconds(audience.userIds.length);
       return { ...common, ...range, eventWindowSeconds: windowSeconds, consistent: false };
     }

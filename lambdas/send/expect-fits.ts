@@ -1,24 +1,32 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import { rendered } from '../../contract/placeholders.ts';
 import { tallyNumbers } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
-import { eventWindowSeconds } from './divide.ts';
+import { type Audience, eventWindowSeconds } from './divide.ts';
 
 /**
- * Checks the longest message, that of the last tally.
+ * Checks the longest message, that of the last tally; of each recipient, if they have values.
  * @throws {ServiceError} `payload_too_large`.
  */
-export function expectFits({ id, content, division }: NewNotification, eventsUrl: string): void {
+export function expectFits(
+  { id, content, division }: NewNotification,
+  audience: Audience,
+  eventsUrl: string,
+): void {
   const lastTally = tallyNumbers(division).length - 1;
+  const url = tallyUrl(eventsUrl, lastTally);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
-  const message = JSON.stringify(
-    pushMessage(id, content, tallyUrl(eventsUrl, lastTally), windowSeconds),
-  );
-  const excess = Buffer.byteLength(message) - limits.messageBytes;
-  if (excess <= 0) return;
-  throw new ServiceError(
-    'payload_too_large',
-    `The notification is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
-  );
+  const values = 'userIds' in audience ? audience.values : undefined;
+  for (const [index, one] of (values ?? [{}]).entries()) {
+    const message = pushMessage(id, values ? rendered(content, one) : content, url, windowSeconds);
+    const excess = Buffer.byteLength(JSON.stringify(message)) - limits.messageBytes;
+    if (excess <= 0) continue;
+    const which = values === undefined ? '' : ` for recipients[${index}]`;
+    throw new ServiceError(
+      'payload_too_large',
+      `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
+    );
+  }
 }

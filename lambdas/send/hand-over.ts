@@ -17,14 +17,12 @@ export async function handOver(
   const { id } = begun;
   const started = await startShares(deps, project, shares, deadlineOf(sending), invocation);
   if (!started.isStarted) {
-    const stopped = await cancel(deps, sending, begun);
-    if (stopped !== undefined) return stopped;
+    await cancel(deps, sending, begun);
     throw outOfTime();
   }
   await markQueued(deps, sending, shares[0]!);
   if (started.results.length > 0) {
-    const isStopped = started.results.some((share) => share.isStopped);
-    deps.observe.sent(shares[0]!, { ...totalOf(started.results, undefined), isStopped });
+    deps.observe.sent(shares[0]!, totalOf(started.results, undefined));
   }
   return { kind: 'accepted', id, status: 'sending' };
 }

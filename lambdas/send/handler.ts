@@ -16,6 +16,7 @@ import type { Audience } from './divide.ts';
 import { shareInvoker } from './invoker.ts';
 import { send } from './send.ts';
 import type { SendDependencies } from './sending.ts';
+import { usersOf } from './users-of.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
 const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send, [
@@ -51,10 +52,11 @@ const deps: SendDependencies = {
 
 async function audienceOf(
   projectId: string,
-  { userIds }: ParsedSendRequest,
+  request: ParsedSendRequest,
   signal: AbortSignal,
 ): Promise<Audience> {
-  if (userIds !== undefined) return { userIds };
+  const users = usersOf(request);
+  if (users !== undefined) return users;
   const subscribers = await countSubscribers(projectId, signal);
   checker.usage(projectId, { subscribers });
   // With a wrong counter, which may be negative, everyone is still sent to.

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
+import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import type { Users } from './divide.ts';
 
 /**
  * SHA-256 of a request's meaning, hex. Members are sorted at every depth: their order depends on the
  * schema, and a repetition may arrive after a deployment that changed it.
  */
-export function requestHash(request: ParsedSendRequest): string {
+export function requestHash(request: NotificationContent & Partial<Users>): string {
   return createHash('sha256').update(JSON.stringify(request, withSortedMembers)).digest('hex');
 }
 

@@ -45,21 +45,13 @@ export async function send(
   const sending: Sending = { ...call, project, sentAt, invocation, signal };
 
   const notification = newNotification(deps, sending);
-  expectFits(notification, eventsUrl(sending, notification.id));
+  expectFits(notification, call.audience, eventsUrl(sending, notification.id));
   const shares = sharesOfNotification(deps, sending, notification);
   const first = call.respondAsync
     ? undefined
     : await prepareShare(deps, project, shares[0]!, delivering(invocation));
   const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
-  let begun: Awaited<ReturnType<SendStore['begin']>>;
-  try {
-    begun = await deps.sends.begin({ ...notification, claimed: first?.tallies }, cap, signal);
-  } catch (error) {
-    const stopped = await cancel(deps, sending, notification);
-    if (stopped !== undefined) return stopped;
-    throw error;
-  }
-  switch (begun) {
+  switch (await begin(deps, sending, { ...notification, claimed: first?.tallies }, cap)) {
     case 'project_gone':
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
@@ -80,7 +72,9 @@ export async function send(
 function newNotification(deps: SendDependencies, sending: Sending): NewNotification {
   const { project, request, audience, idempotencyKey, respondAsync, sentAt } = sending;
   const { projectId, createdAt: projectCreatedAt } = project;
-  const { userIds: _, ...content } = request;
+  const { userIds: _, recipients: __, ...content } = request;
+  // Values that no placeholder uses may be anything, and have no meaning.
+  const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
     ...{ projectId, projectCreatedAt, content, sentAt },
@@ -93,8 +87,22 @@ function newNotification(deps: SendDependencies, sending: Sending): NewNotificat
     idempotency:
       idempotencyKey === undefined
         ? undefined
-        : { keyHash: sha256(idempotencyKey), requestHash: requestHash(request) },
+        : { keyHash: sha256(idempotencyKey), requestHash: requestHash({ ...content, ...users }) },
   };
+}
+
+async function begin(
+  deps: SendDependencies,
+  sending: Sending,
+  notification: NewNotification,
+  cap: number | null,
+): ReturnType<SendStore['begin']> {
+  try {
+    return await deps.sends.begin(notification, cap, sending.signal);
+  } catch (error) {
+    await cancel(deps, sending, notification);
+    throw error;
+  }
 }
 
 function sha256(text: string): string {

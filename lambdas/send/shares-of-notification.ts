@@ -8,11 +8,11 @@ import { eventsUrl, type SendDependencies, type Sending } from './sending.ts';
 export function sharesOfNotification(
   { pushesPerSecond }: SendDependencies,
   sending: Sending,
-  { id, division, sentAt }: NewNotification,
+  { id, content, division, sentAt }: NewNotification,
 ): readonly Share[] {
-  const { project, request, requestId } = sending;
-  const { userIds, ...content } = request;
-  const audience: Audience = userIds ? { userIds } : { subscribers: division.subscribers! };
+  const { project, requestId } = sending;
+  const audience: Audience =
+    'userIds' in sending.audience ? sending.audience : { subscribers: division.subscribers! };
   return sharesOf(
     {
       ...{ projectId: project.projectId, projectCreatedAt: project.createdAt },

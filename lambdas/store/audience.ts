@@ -15,10 +15,16 @@ export interface AudienceStore {
   everyone(projectId: string, range: Range, options: ReadOptions): Promise<Read>;
 
   /**
-   * Reads the subscribers with one of these user ids. The index is updated after the table: a
-   * subscription made within the last second may be missing.
+   * Reads the subscribers with one of the user ids in a range of positions: indexes from `from` to
+   * before `to`. The index of the table is updated after the table: a subscription made within the last
+   * second may be missing.
    */
-  users(projectId: string, userIds: readonly string[], options: ReadOptions): Promise<Read>;
+  users(
+    projectId: string,
+    userIds: readonly string[],
+    range: Range,
+    options: ReadOptions,
+  ): Promise<Read>;
 }
 
 export interface Range {
@@ -58,8 +64,9 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
       return readAll(queries, options);
     },
 
-    async users(projectId, userIds, options) {
-      const queries = userIds.map((userId) => ({
+    async users(projectId, userIds, { from, to }, options) {
+      const queries = userIds.slice(from, to).map((userId, index) => ({
+        user: from + index,
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
@@ -73,9 +80,10 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     const recipients: Recipient[] = [];
     const waiting = queries.values();
     const readNext = async () => {
-      for (const query of waiting) {
+      for (const { user, ...query } of waiting) {
         for await (const { Items = [] } of pages(query, signal)) {
-          recipients.push(...(Items as Recipient[]));
+          const found = Items as Recipient[];
+          recipients.push(...(user === undefined ? found : found.map((one) => ({ ...one, user }))));
           if (recipients.length > limit) return;
         }
         if (recipients.length > limit) return;
@@ -86,7 +94,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     return { recipients: isCut ? recipients.slice(0, limit) : recipients, isCut };
   }
 
-  function pages(query: Query, abortSignal: AbortSignal | undefined) {
+  function pages(query: Omit<Query, 'user'>, abortSignal: AbortSignal | undefined) {
     return paginateQuery(
       { client: dynamo },
       {
@@ -100,7 +108,10 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
   }
 }
 
-type Query = Omit<QueryCommandInput, 'TableName'>;
+interface Query extends Omit<QueryCommandInput, 'TableName'> {
+  /** See {@link Recipient}. */
+  readonly user?: number;
+}
 
 /** A subscription that passes from one user to another during the reading may be read twice. */
 function unique(recipients: readonly Recipient[]): readonly Recipient[] {

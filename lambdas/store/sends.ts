@@ -41,13 +41,8 @@ export interface SendStore {
    * happen later. Does nothing the second time, for a project that was deleted meanwhile, or if another
    * invocation has claimed a share and may have pushed.
    * @param by the invocation whose claim does not count.
-   * @returns whether the notification was stopped meanwhile: then it is kept.
    */
-  cancel(
-    notification: NewNotification,
-    by: string,
-    signal?: AbortSignal,
-  ): Promise<'stopped' | undefined>;
+  cancel(notification: NewNotification, by: string, signal?: AbortSignal): Promise<void>;
 
   /** Finds the request that used an `Idempotency-Key`. */
   earlier(
@@ -105,10 +100,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     },
 
     async cancel(notification, by, signal) {
-      for (;;) {
-        const outcome = await undo(notification, by, signal);
-        if (outcome === 'stopped') return outcome;
-        if (outcome === 'undone' || (await preventBegin(notification, signal))) return undefined;
+      while (!(await undo(notification, by, signal))) {
+        if (await preventBegin(notification, signal)) return;
       }
     },
 
@@ -145,12 +138,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     }
   }
 
-  /** `undone`: or this may not be done any more. */
+  /** @returns false if the notification does not exist. */
   async function undo(
     notification: NewNotification,
     by: string,
     abortSignal: AbortSignal | undefined,
-  ): Promise<'undone' | 'missing' | 'stopped'> {
+  ): Promise<boolean> {
     const { projectId, id, idempotency } = notification;
     const TableName = tables.notifications;
     const Key = { projectId, notificationId: id };
@@ -168,13 +161,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
         }),
         { abortSignal },
       );
-      return 'undone';
+      return true;
     } catch (error) {
       const [deletion, ...others] = cancellationReasons(error);
-      if (conditionFailed(deletion)) return 'missing';
-      if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
+      if (conditionFailed(deletion)) return false;
       // Another invocation has claimed a share, or the project is being removed.
-      if (others.some(conditionFailed)) return 'undone';
+      if (others.some(conditionFailed)) return true;
       throw error;
     }
   }

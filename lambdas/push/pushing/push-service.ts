@@ -1,10 +1,10 @@
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import { pushServiceOf } from '../../../contract/push-services.ts';
-import { type Encrypt, encryption } from '../crypto/encryption.ts';
+import { encryption } from '../crypto/encryption.ts';
 import { type InFlightLimits, Limiter, promptMs } from './limiter.ts';
 import type { Outcome } from './outcome.ts';
-import { type OriginPushes, type Push, preparer } from './push.ts';
-import type { PusherOptions, PusherSettings } from './pusher.ts';
+import { type EncryptFor, type OriginPushes, type Push, preparer } from './push.ts';
+import type { Message, PusherOptions, PusherSettings } from './pusher.ts';
 import { Queue } from './queue.ts';
 
 /**
@@ -100,17 +100,22 @@ export class PushService {
   }
 }
 
+function encryptionFor(message: Message): EncryptFor {
+  if (typeof message !== 'function') return encryption(message);
+  return (recipient) => encryption(message(recipient))(recipient);
+}
+
 /** The push services of a pusher. */
 export class PushServices {
   readonly all: PushService[] = [];
   readonly #byName = new Map<string, PushService>();
   /** One for each message. */
-  readonly encrypts: readonly Encrypt[];
+  readonly encrypts: readonly EncryptFor[];
   readonly #options: PusherOptions;
   readonly #settings: PusherSettings;
 
   constructor(options: PusherOptions, settings: PusherSettings) {
-    this.encrypts = options.messages.map(encryption);
+    this.encrypts = options.messages.map(encryptionFor);
     this.#options = options;
     this.#settings = settings;
   }

@@ -2,10 +2,12 @@ import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import type { Encrypt } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
 import type { PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
+
+/** @throws {Error} if the recipient's keys are invalid. */
+export type EncryptFor = (recipient: Recipient) => Buffer;
 
 /** Shared by the pushes to one origin that are signed with one key pair, and released with the last of them. */
 export interface Origin {
@@ -18,7 +20,7 @@ export interface Origin {
 export interface Push {
   readonly recipient: Recipient;
   origin: Origin;
-  readonly encrypt: Encrypt;
+  readonly encrypt: EncryptFor;
   /** Undefined until the push is prepared. The headers of its origin, and its topic if it has one. */
   headers?: PushRequest['headers'] | undefined;
   /** Undefined until the push is prepared; it stays so if the keys are invalid. */
@@ -38,7 +40,7 @@ export interface Push {
  */
 export function pushesByOrigin(
   recipients: readonly Recipient[],
-  encrypts: readonly Encrypt[],
+  encrypts: readonly EncryptFor[],
   { current, previous }: VapidPairs<VapidPair>,
 ): readonly OriginPushes[] {
   const withCurrent = new Map<string, OriginPushes>();

@@ -14,21 +14,22 @@ export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>
 export interface PushTimes {
   /** No push starts after this. */
   readonly lastPushAt: number;
-  /** Nor after this: the pushes that are left wait until it is extended. */
-  readonly pausesAt: number;
   /** No retry starts after this, however far the others are extended. */
   readonly lastRetryAt: number;
   /** Everything ends by this, finished or not: pushes in flight and removals. */
   readonly endAt: number;
 }
 
+/** A serialised message, or what makes that of a recipient: it is made when it is encrypted. */
+export type Message = Buffer | ((recipient: Recipient) => Buffer);
+
 /** Common to all recipients of a pusher. */
 export interface PusherOptions {
   /**
-   * Serialised messages that differ in their events URL only. Recipients that are added together take
-   * turns: recipient `i` receives `messages[i % messages.length]`.
+   * They differ in their events URL only. Recipients that are added together take turns: recipient `i`
+   * receives `messages[i % messages.length]`.
    */
-  readonly messages: readonly Buffer[];
+  readonly messages: readonly Message[];
   /** How push services treat the messages. */
   readonly options: PushOptions;
   readonly times: PushTimes;

@@ -38,13 +38,11 @@ class RunningPusher implements Pusher {
   #inFlight = 0;
   /** Pushes that are queued, in flight, or waiting for a retry. */
   #unsettled = 0;
-  /** Pushes that wait for a retry. */
-  readonly #retries = new Map<Push, PushService>();
-  /** How many of them have timed out. */
-  #timedOut = 0;
+  /** Pushes that have timed out and wait for a retry. */
+  readonly #timedOut = new Map<Push, PushService>();
   #isEnding = false;
   #isStopped = false;
-  #isWaiting = false;
+  #isWaitingForPace = false;
   #allSettled = () => {};
   #onWantsMore: (() => void) | undefined;
 
@@ -101,8 +99,6 @@ class RunningPusher implements Pusher {
 
   stop(): void {
     this.#isStopped = true;
-    for (const [push, pushService] of this.#retries) pushService.queue.add(push);
-    this.#forgetRetries();
     this.#startPushes();
   }
 
@@ -112,7 +108,6 @@ class RunningPusher implements Pusher {
 
   /** Whether connections are idle that only further recipients could use, and memory is left for these. */
   #hasRoom(): boolean {
-    if (this.#isPaused) return false;
     if (this.#inFlight >= this.#settings.inFlight.overall) return false;
     if (this.#unsettled > shareSizes.pending) return false;
     return this.#pushServices.all.every((pushService) => !pushService.isProgressing(this.#now()));
@@ -130,7 +125,7 @@ class RunningPusher implements Pusher {
           lastFailure === undefined ? unreached : failed(lastFailure),
         );
       } else {
-        const waitMs = this.#isPaused ? pausePollMs : this.#pace.start(this.#now());
+        const waitMs = this.#pace.start(this.#now());
         if (waitMs > 0) {
           this.#startPushesIn(waitMs);
           return;
@@ -152,10 +147,10 @@ class RunningPusher implements Pusher {
   }
 
   #startPushesIn(ms: number): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
+    if (this.#isWaitingForPace) return;
+    this.#isWaitingForPace = true;
     this.#after(Math.min(ms, this.#msLeft()), () => {
-      this.#isWaiting = false;
+      this.#isWaitingForPace = false;
       this.#startPushes();
     });
   }
@@ -186,11 +181,9 @@ class RunningPusher implements Pusher {
       this.#settle(pushService, push, failed(outcome.reason));
       return;
     }
-    this.#retries.set(push, pushService);
-    if (outcome.isTimeout) this.#timedOut += 1;
+    if (outcome.isTimeout) this.#timedOut.set(push, pushService);
     void this.#settings.sleep(delayMs).then(() => {
-      if (!this.#retries.delete(push)) return;
-      if (outcome.isTimeout) this.#timedOut -= 1;
+      if (outcome.isTimeout && !this.#timedOut.delete(push)) return;
       pushService.queue.add(push);
       this.#startPushes();
     });
@@ -200,15 +193,10 @@ class RunningPusher implements Pusher {
   /** A caller does not wait three time-outs for a push service that is silent: the rest has ended. */
   #giveUpTimedOut(): void {
     const { isAwaited } = this.#options;
-    if (!isAwaited || !this.#isEnding || this.#timedOut < this.#unsettled) return;
-    const given = [...this.#retries];
-    this.#forgetRetries();
+    if (!isAwaited || !this.#isEnding || this.#timedOut.size < this.#unsettled) return;
+    const given = [...this.#timedOut];
+    this.#timedOut.clear();
     for (const [push, pushService] of given) this.#settle(pushService, push, failed('no_response'));
-  }
-
-  #forgetRetries(): void {
-    this.#retries.clear();
-    this.#timedOut = 0;
   }
 
   #settle(pushService: PushService, push: Push, outcome: Settled): void {
@@ -224,7 +212,7 @@ class RunningPusher implements Pusher {
     }
     this.#unsettled -= 1;
     if (this.#unsettled === 0) this.#allSettled();
-    else if (this.#timedOut === this.#unsettled) this.#giveUpTimedOut();
+    else if (this.#timedOut.size === this.#unsettled) this.#giveUpTimedOut();
   }
 
   /** Aborts what is in progress at `endAt`, which may be later by then. */
@@ -247,10 +235,6 @@ class RunningPusher implements Pusher {
     return this.#isStopped ? 0 : this.#options.times.lastRetryAt - this.#now();
   }
 
-  get #isPaused(): boolean {
-    return this.#options.times.pausesAt <= this.#now();
-  }
-
   #now(): number {
     return this.#settings.clock().getTime();
   }
@@ -261,9 +245,6 @@ class RunningPusher implements Pusher {
  * push between them would empty: a tenth of a push's CPU time.
  */
 const encryptedInARow = 32;
-
-/** Milliseconds between two looks at whether a paused pusher may continue. */
-const pausePollMs = 100;
 
 type Settled = FinalOutcome | { readonly kind: 'unreached' };
 

@@ -125,9 +125,14 @@ export function recordedShareDependencies(
           ),
         );
       },
-      async users(_, userIds) {
-        calls.push(`users ${userIds}`);
-        return read(userIds.map((userId) => recipient(userId, new Uint8Array(32))));
+      async users(_, userIds, { from, to }) {
+        const asked = userIds.slice(from, to);
+        calls.push(`users ${asked}`);
+        const found = asked.map((userId, index) => ({
+          ...recipient(userId, new Uint8Array(32)),
+          user: from + index,
+        }));
+        return read(found);
       },
     },
     subscriptions: {

@@ -82,6 +82,30 @@ test('user ids are one share, or shares of 250 if the caller does not wait', () 
   expect(divided.flatMap((share) => share.userIds)).toEqual(userIds);
 });
 
+test('users with long values are more shares, each below 200 kB, and their values are with them', () => {
+  const userIds = Array.from({ length: 1000 }, (_, index) => `u${index}`);
+  // A few long ones, as an even division by number would not expect.
+  const values = userIds.map((userId, index) => ({ a: userId.repeat(index < 100 ? 700 : 1) }));
+  expect(shares({ userIds, values })).toMatchObject([{ from: 0, to: 1000, userIds, values }]);
+  const divided = shares({ userIds, values }, pace, true);
+  expect(divided.length).toBeGreaterThan(4);
+  for (const share of divided) {
+    expect(Buffer.byteLength(JSON.stringify(share))).toBeLessThan(200_000);
+    expect(share.userIds!.length).toBeLessThanOrEqual(250);
+    expect(share.values).toHaveLength(share.userIds!.length);
+  }
+  expect(divided.flatMap((share) => share.userIds)).toEqual(userIds);
+  expect(divided.flatMap((share) => share.values)).toEqual(values);
+  expect(shares({ userIds, values }, pace, true)).toEqual(divided);
+});
+
+test('user ids alone can be too long for an invocation too', () => {
+  const userIds = Array.from({ length: 250 }, (_, index) => '\u0001'.repeat(200) + index);
+  for (const share of shares({ userIds }, pace, true)) {
+    expect(Buffer.byteLength(JSON.stringify(share))).toBeLessThan(200_000);
+  }
+});
+
 test('each share has its own tallies', () => {
   const all = shares({ subscribers: 1_000_000 });
   expect(all.map(({ firstTally }) => firstTally)).toEqual(all.map((_, index) => index * 7));

@@ -3,6 +3,7 @@ import type { SigningProject } from '../../../contract/project.ts';
 import { deliverShare } from '../../../lambdas/deliver/deliver-share.ts';
 import { send } from '../../../lambdas/send/send.ts';
 import type { SendCall, SendDependencies } from '../../../lambdas/send/sending.ts';
+import { usersOf } from '../../../lambdas/send/users-of.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
 import {
   project,
@@ -45,10 +46,7 @@ export function recordedDependencies(overrides: Partial<SendDependencies> = {}) 
         recorded.begin(claimed);
         return 'begun';
       },
-      async cancel(_, by) {
-        calls.push(`cancel by ${by}`);
-        return undefined;
-      },
+      cancel: async (_, by) => void calls.push(`cancel by ${by}`),
       earlier: async () => undefined,
     },
     invoker: {
@@ -86,7 +84,6 @@ export function sendWith(
   change: Partial<SendCall> = {},
   sender: SigningProject = project,
 ) {
-  const { userIds } = change.request ?? call.request;
-  const audience = userIds ? { userIds } : { subscribers: 3 };
+  const audience = usersOf(change.request ?? call.request) ?? { subscribers: 3 };
   return time.until(send(deps, sender, { ...call, audience, ...change }));
 }

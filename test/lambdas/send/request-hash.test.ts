@@ -49,3 +49,10 @@ test('the hash of a request never changes', () => {
     'a0b7ae7681810a3de91af3608d31f117c58064712fffdbccbe8162e23a6dfcdb',
   );
 });
+
+test('the values of recipients are part of the hash', () => {
+  const hash = (...values: Record<string, string>[]) =>
+    requestHash({ title: '{{a}}{{b}}', userIds: ['ada'], values });
+  expect(hash({ a: '1', b: '2' })).toBe(hash({ b: '2', a: '1' }));
+  expect(hash({ a: '1', b: '2' })).not.toBe(hash({ a: '2', b: '1' }));
+});

@@ -84,7 +84,7 @@ test('reading stops above the limit, and says so', async () => {
   await subscribe(projectId, Array(60).fill('u1'));
   const read = (limit: number) => [
     audiences().everyone(projectId, all, { ...options, limit }),
-    audiences().users(projectId, ['u1'], { ...options, limit }),
+    audiences().users(projectId, ['u1'], { from: 0, to: 1 }, { ...options, limit }),
   ];
   for (const { recipients, isCut } of await Promise.all(read(59))) {
     expect(recipients).toHaveLength(59);
@@ -114,8 +114,8 @@ test('a recipient has only the fields that a push needs', async () => {
   const recipient = { endpointHash: new Uint8Array(endpointHash(href)), origin, path, ...keys };
   const everyone = await audiences().everyone(projectId, all, options);
   expect(everyone.recipients).toEqual([recipient]);
-  const users = await audiences().users(projectId, ['u1'], options);
-  expect(users.recipients).toEqual([recipient]);
+  const users = await audiences().users(projectId, ['u1'], { from: 0, to: 1 }, options);
+  expect(users.recipients).toEqual([{ ...recipient, user: 0 }]);
 });
 
 test('users returns all subscribers with the given user ids', async () => {
@@ -124,8 +124,20 @@ test('users returns all subscribers with the given user ids', async () => {
   const expected = await subscribe(projectId, [...ids, 'u0', 'u0']);
   await subscribe(projectId, ['someone else', undefined]);
   await subscribe(await database.createProject(), ['u0']);
-  const { recipients } = await audiences().users(projectId, [...ids, 'unknown'], options);
+  const asked = [...ids, 'unknown'];
+  const { recipients } = await audiences().users(projectId, asked, { from: 0, to: 61 }, options);
   expect(endpointsOf(recipients)).toEqual(hrefs(expected));
+});
+
+test('each recipient has the index of its user, also in a part of the user ids', async () => {
+  const projectId = await database.createProject();
+  const subscribed = await subscribe(projectId, ['u0', 'u1', 'u2', 'u2', 'u3']);
+  const range = { from: 1, to: 3 };
+  const ids = ['u0', 'u1', 'u2', 'u3'];
+  const { recipients } = await audiences().users(projectId, ids, range, options);
+  const found = recipients.map(({ origin, path, user }) => `${user} ${origin}${path}`);
+  const [, one, two, three] = subscribed.map(({ endpoint }) => endpoint.href);
+  expect(found.sort()).toEqual([`1 ${one}`, `2 ${two}`, `2 ${three}`].sort());
 });
 
 test('a subscription that passes to another user during the reading is returned once', async () => {
@@ -153,6 +165,7 @@ test('a subscription that passes to another user during the reading is returned 
     const { recipients } = await audienceStore(reading, subscriptions).users(
       projectId,
       ['u1', 'u2'],
+      { from: 0, to: 2 },
       options,
     );
     expect(endpointsOf(recipients)).toEqual([passing!.endpoint.href]);

@@ -121,7 +121,8 @@ function randomOperation(random: Random, projectId: string): Operation {
       async ({ dynamo, names }) => {
         const options = { limit: 100, consistent: false };
         const store = audienceStore(dynamo, names.subscriptions);
-        return sorted((await store.users(projectId, [userId ?? 'ann'], options)).recipients);
+        const range = { from: 0, to: 1 };
+        return sorted((await store.users(projectId, [userId ?? 'ann'], range, options)).recipients);
       },
     ],
     [

@@ -1,0 +1,214 @@
+import { routes } from '../../contract/routes.ts';
+import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
+import { subscribeSchema } from '../../contract/schemas/subscription.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { readTable } from '../fixtures/read-table.ts';
+import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+
+let service: Service;
+let project: ProjectCredentials;
+const log: string[] = [];
+
+beforeAll(async () => {
+  service = await startService({ onLog: ({ text }) => log.push(text) });
+});
+beforeEach(async () => {
+  project = await service.createProject({ subscriberCap: null });
+});
+// Throws if a function logged a value.
+afterAll(() => service.stop());
+
+const keys = createBrowserKeys();
+
+/** Stores a subscription for each user id without the API, which would take seconds for a thousand. */
+async function subscribeAll(userIds: readonly string[]): Promise<SimulatedBrowser[]> {
+  const { pushService, dynamodb } = service.stack;
+  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = dynamodb.tables;
+  const store = subscriptionStore(service.dynamo, { subscriptions, usage }, () => new Date());
+  const { parse } = subscribeSchema([pushService.origin]);
+  const { applicationServerKey } = project;
+  const browsers = userIds.map(() => pushService.subscribe({ applicationServerKey, keys }));
+  const waiting = browsers.entries();
+  const worker = async () => {
+    for (const [index, browser] of waiting) {
+      const subscription = parse({ ...browser.toJSON(), userId: userIds[index] });
+      await store.save(project.projectId, subscription, null);
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, worker));
+  return browsers;
+}
+
+const content = {
+  title: 'Hello {{name}}',
+  body: 'Order {{order}} of {{ name }} is on its way.',
+  url: 'https://example.com/orders/{{order}}?for={{name}}',
+};
+
+const recipientsOf = (userIds: readonly string[]) =>
+  userIds.map((userId, index) => ({
+    userId,
+    values: { name: `Name of ${userId} 💌`, order: `order/${index}`, unused: [index] },
+  }));
+
+function expectOwnText(browsers: readonly SimulatedBrowser[], userIds: readonly string[]): void {
+  for (const [index, { messages }] of browsers.entries()) {
+    const name = `Name of ${userIds[index]} 💌`;
+    expect(messages).toHaveLength(1);
+    expect(JSON.parse(messages[0]!.text).notification).toMatchObject({
+      title: `Hello ${name}`,
+      body: `Order order/${index} of ${name} is on its way.`,
+      navigate: `https://example.com/orders/order%2F${index}?for=${encodeURIComponent(name)}`,
+    });
+  }
+}
+
+const userIds = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+
+test('1,000 users get 1,000 different texts with one request', async () => {
+  const browsers = await subscribeAll(userIds);
+  const { status, body } = await service.send(project, {
+    ...content,
+    recipients: recipientsOf(userIds),
+  });
+  expect({ status, body }).toMatchObject({
+    status: 201,
+    body: { attempted: 1000, delivered: 1000 },
+  });
+  expectOwnText(browsers, userIds);
+  expect(new Set(browsers.map(({ messages }) => messages[0]!.text)).size).toBe(1000);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
+});
+
+test('all devices of a user get its text, and nobody else does', async () => {
+  const ids = ['ada', 'bob', 'ada', 'eve'];
+  const [phone, bob, laptop, eve] = await subscribeAll(ids);
+  const recipients = recipientsOf(['bob', 'ada', 'nobody']);
+  await service.send(project, { ...content, recipients });
+  expectOwnText([bob!, phone!], ['bob', 'ada']);
+  expect(laptop!.messages).toHaveLength(1);
+  expect(JSON.parse(laptop!.messages[0]!.text)).toEqual(JSON.parse(phone!.messages[0]!.text));
+  expect(eve!.messages).toEqual([]);
+});
+
+test('functions deliver to users whose values do not fit into one of them', async () => {
+  const some = userIds.slice(0, 600);
+  const browsers = await subscribeAll(some.slice(0, 30));
+  const { body } = await service.send(
+    project,
+    { ...content, recipients: recipientsOf(some) },
+    { prefer: 'respond-async' },
+  );
+  const { id } = acceptedSendSchema.parse(body);
+  const notification = await until('the notification is delivered', async () => {
+    const { body: read } = await service.call<Record<string, unknown>>(routes.getNotification, {
+      parameters: { projectId: project.projectId, notificationId: id },
+      headers: { authorization: `Bearer ${project.secretKey}` },
+    });
+    return read.status === 'sending' ? undefined : read;
+  });
+  expect(notification).toMatchObject({ ...content, audience: { users: 600 }, delivered: 30 });
+  expectOwnText(browsers, some);
+});
+
+test('a repeated request sends nothing, and one with another value is refused', async () => {
+  const [browser] = await subscribeAll(['ada']);
+  const send = (name: string, unused: string) =>
+    service.send(
+      project,
+      { title: '{{name}}', recipients: [{ userId: 'ada', values: { name, unused } }] },
+      { 'idempotency-key': 'order-1042' },
+    );
+  const first = await send('Ada', '');
+  expect(await send('Ada', 'a value that no placeholder uses has no meaning')).toMatchObject({
+    status: 201,
+    body: first.body,
+  });
+  expect(await send('Grace', '')).toMatchObject({
+    status: 422,
+    body: { error: { code: 'idempotency_key_reused' } },
+  });
+  expect(browser!.messages).toHaveLength(1);
+});
+
+test('a message that is too large for one recipient is refused for all, and names the entry', async () => {
+  const [browser] = await subscribeAll(['ada']);
+  const recipients = ['ada', 'bob', 'eve'].map((userId) => ({
+    userId,
+    values: { v: '💣'.repeat(userId === 'bob' ? 400 : 1) },
+  }));
+  const { status, body } = await service.call(routes.send, {
+    parameters: { projectId: project.projectId },
+    headers: { authorization: `Bearer ${project.secretKey}` },
+    body: { title: 'T', body: '{{v}}{{v}}{{v}}', recipients },
+  });
+  expect({ status, body }).toMatchObject({
+    status: 413,
+    body: { error: { code: 'payload_too_large' } },
+  });
+  expect(body.error.message).toMatch(
+    /^The notification for recipients\[1\] is \d+ bytes too large for one push message/,
+  );
+  expect(browser!.messages).toEqual([]);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
+});
+
+test.each<[string, object, string]>([
+  ['a missing value', { values: { order: '1' } }, 'recipients[1].values.name'],
+  ['a title that becomes empty', { values: { name: '', order: '' } }, 'recipients[1]'],
+  ['a value that is too long', { values: { name: 'x'.repeat(600) } }, 'recipients[1].values.name'],
+])('%s is refused before anything is sent or counted', async (_, entry, path) => {
+  const [browser] = await subscribeAll(['ada']);
+  const { status, body } = await service.call(routes.send, {
+    parameters: { projectId: project.projectId },
+    headers: { authorization: `Bearer ${project.secretKey}` },
+    body: {
+      title: '{{name}}',
+      recipients: [
+        { userId: 'ada', values: { name: 'Ada' } },
+        { userId: 'bob', ...entry },
+      ],
+    },
+  });
+  expect(status).toBe(400);
+  expect(body.error.issues).toMatchObject([{ path }]);
+  expect(browser!.messages).toEqual([]);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
+});
+
+test('an unused value may be nested as deeply as a body can be', async () => {
+  const depth = 200_000;
+  const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const body = `{"title":"T {{v}}","recipients":[{"userId":"ada","values":{"v":"x","other":${nested}}}]}`;
+  const { status } = await service.call(routes.send, {
+    parameters: { projectId: project.projectId },
+    headers: { authorization: `Bearer ${project.secretKey}`, 'idempotency-key': 'a-deep-request' },
+    body,
+  });
+  expect(status).toBe(201);
+});
+
+test('the template is stored, and values are neither stored nor logged', async () => {
+  const value = 'a-secret-value-in-this-test';
+  const userId = 'a-secret-user-id-in-this-test';
+  await subscribeAll([userId]);
+  const recipients = [{ userId, values: { v: value } }];
+  const headers = { 'idempotency-key': 'with-values' };
+  for (const prefer of ['', 'respond-async']) {
+    await service.send(project, { title: '{{ v }}', recipients }, { ...headers, prefer });
+  }
+  const { SUBSCRIPTIONS_TABLE, ...tables } = service.stack.dynamodb.tables;
+  for (const table of Object.values(tables)) {
+    const text = JSON.stringify(await readTable(service.dynamo, table));
+    expect(text).not.toContain(value);
+    expect(text).not.toContain(userId);
+  }
+  const [stored] = (await readTable(service.dynamo, tables.NOTIFICATIONS_TABLE)).filter(
+    (item) => item.projectId === project.projectId && item.content !== undefined,
+  );
+  expect(stored).toMatchObject({ content: { title: '{{ v }}' }, users: 1 });
+  expect(log.join('')).not.toContain(value);
+});
