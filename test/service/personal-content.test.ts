@@ -1,8 +1,8 @@
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { createBrowserKeys } from '../../local/push-service/browser-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
