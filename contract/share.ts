@@ -56,6 +56,8 @@ export type Share = z.infer<typeof shareSchema>;
 export const shareResultSchema = z.extend(countsSchema, {
   /** Whether all recipients of the share were read. */
   isComplete: z.boolean(),
+  /** Whether the notification was stopped before the share ended. */
+  isStopped: z.optional(z.boolean()),
 });
 export type ShareResult = z.infer<typeof shareResultSchema>;
 

@@ -33,6 +33,20 @@ export const shareTimeline = {
   claimMs: 60_000,
   /** Time before the end of the claim from which on no push starts. A push takes 10 s at most. */
   lastPushBeforeEndMs: 15_000,
+  /**
+   * Time from the start of a write that has claimed the share to the last push that it allows. A stopped
+   * share refuses the next write, so no push starts later than `lastPushAfterStopMs` after the response:
+   *
+   *     write starts, succeeds     stop is stored, response
+   *     ├─────┤                      ├────┤
+   *     ├───────── pushes start ─────────────────┤
+   *                pushAfterWriteMs              pause, until a write succeeds
+   *
+   * Two writes in a row may fail before pushes pause.
+   */
+  pushAfterWriteMs: 4500,
+  /** Time from the response that a notification is stopped to its last push, at most: see above. */
+  lastPushAfterStopMs: 5000,
   /** Difference between the clocks of two functions, at most. */
   clockDifferenceMs: 1000,
   /**

@@ -27,7 +27,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     const broadcast = startPushing({
       messages: [Buffer.from(payload)],
       options: { ttl },
-      times: { lastPushAt: endAt, lastRetryAt: endAt, endAt },
+      times: { lastPushAt: endAt, pausesAt: endAt, lastRetryAt: endAt, endAt },
       isAwaited: true,
       pushesPerSecond: Number.POSITIVE_INFINITY,
       removalGroup: () => 0,

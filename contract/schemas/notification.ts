@@ -58,15 +58,29 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
   failures,
   /** At least this many subscribers were not attempted. Present only if any. */
   unreached: z.optional(z.int().check(z.positive())),
+  /** Present only if the notification was stopped. */
+  status: z.optional(z.literal('stopped')),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
 
 /**
  * `sending`: functions work on it. `sent`: they have ended. `interrupted`: one of them ended early, and
- * nobody continues its work.
+ * nobody continues its work. `stopping`: it was stopped, and functions may still push. `stopped`: they
+ * have ended.
  */
-export const notificationStatusSchema = z.enum(['sending', 'sent', 'interrupted']);
+export const notificationStatusSchema = z.enum([
+  'sending',
+  'sent',
+  'interrupted',
+  'stopping',
+  'stopped',
+]);
 export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
+
+/** Whether functions may still work on a notification: its counts are those so far. */
+export function isInProgress(status: NotificationStatus): boolean {
+  return status === 'sending' || status === 'stopping';
+}
 
 /** Response of send to `Prefer: respond-async`. */
 export const acceptedSendSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });

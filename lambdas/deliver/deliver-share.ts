@@ -137,6 +137,7 @@ class ShareDelivery {
     } catch (caught) {
       error = caught;
     }
+    if (this.#progress.isStopped) this.#pusher?.stop();
     await this.#pusher?.end();
     this.#pushed.abort();
     return other === undefined ? this.#end(error) : this.#left(other);
@@ -146,7 +147,7 @@ class ShareDelivery {
   async #pushChunks(): Promise<Tally | undefined> {
     if (this.#prepared !== undefined) this.#push(this.#prepared);
     this.#prepared = undefined;
-    while (!this.#progress.isComplete && !this.#isProjectGone && (await this.#wantsMore())) {
+    while (!this.#isDone && (await this.#wantsMore())) {
       const other = await this.#pushNextChunk();
       if (other === undefined) continue;
       if (this.#progress.isLost) this.#pusher?.stop();
@@ -154,6 +155,12 @@ class ShareDelivery {
       if (left !== undefined) return left;
     }
     return undefined;
+  }
+
+  /** Whether all recipients were read, or no further ones may be pushed to. */
+  get #isDone(): boolean {
+    const { isComplete, isStopped } = this.#progress;
+    return isComplete || isStopped || this.#isProjectGone;
   }
 
   async #wantsMore(): Promise<boolean> {
@@ -172,7 +179,7 @@ class ShareDelivery {
     ]);
     if (this.#isProjectGone) return undefined;
     const other = await this.#progress.claim(chunk, signal);
-    if (other === undefined) this.#push(chunk);
+    if (other === undefined && !this.#progress.isStopped) this.#push(chunk);
     return other;
   }
 
@@ -251,7 +258,8 @@ class ShareDelivery {
       // The next write replaces one that failed.
       const saving = this.#progress.save(signal).catch(() => {});
       await Promise.all([saving, this.#findProject().catch(() => {})]);
-      if (this.#progress.isLost || this.#isProjectGone) pusher.stop();
+      const { isLost, isStopped } = this.#progress;
+      if (isLost || isStopped || this.#isProjectGone) pusher.stop();
     }
   }
 
@@ -302,8 +310,8 @@ class ShareDelivery {
   }
 
   async #end(error: unknown): Promise<ShareOutcome> {
-    const { isComplete, mayHaveClaimed, counts } = this.#progress;
-    const isOver = isComplete || !this.#isAsync || this.#isProjectGone;
+    const { isComplete, mayHaveClaimed } = this.#progress;
+    const isOver = this.#isDone || !this.#isAsync;
     if (mayHaveClaimed) {
       const ended = isComplete ? 'complete' : 'incomplete';
       const failure = await this.#saveEnd(isOver ? ended : undefined);
@@ -313,7 +321,9 @@ class ShareDelivery {
       const timeIsOver = new Error('The time is over; the next attempt continues the share.');
       return { kind: 'open', error: error ?? timeIsOver };
     }
-    const outcome: EndedShare = { kind: 'ended', result: { ...counts, isComplete }, error };
+    const { counts, isStopped } = this.#progress;
+    const result = { ...counts, isComplete, ...(isStopped && { isStopped }) };
+    const outcome: EndedShare = { kind: 'ended', result, error };
     this.#deps.observe.delivered(this.#share, outcome);
     return outcome;
   }

@@ -9,6 +9,8 @@ import { countChecker } from '../results/count-checker.ts';
 /** The notification that a log line or a metric is about. */
 type Subject = Pick<Share, 'projectId' | 'notificationId'>;
 
+type ShareTotal = Counts & Pick<ShareResult, 'isStopped'>;
+
 /** What operators see of sends and their shares. */
 export interface Observer {
   /** A share has ended. The error is why it ended early, if a call failed. */
@@ -22,7 +24,7 @@ export interface Observer {
   /** An error of the code that pushes. */
   fault(error: unknown): void;
   /** The send has its response. The total is that of the shares that it waited for. */
-  sent(notification: Subject, total: Counts): void;
+  sent(notification: Subject, total: ShareTotal): void;
   /** A send could not be undone. */
   cancelFailed(notification: Subject, error: unknown): void;
 }
@@ -107,9 +109,12 @@ function logged({ projectId, notificationId }: Subject) {
   return { project_id: projectId, notification_id: notificationId };
 }
 
-/** The metrics of pushes with an unknown outcome, and of subscribers that were not attempted. */
-function notDelivered({ failures, unreached }: Counts) {
-  return { interrupted: failures.interrupted ?? 0, unreached };
+/**
+ * The metrics of pushes with an unknown outcome, and of subscribers that were not attempted: unless their
+ * owner has stopped the notification, because an alarm watches them.
+ */
+function notDelivered({ failures, unreached, isStopped = false }: ShareTotal) {
+  return { interrupted: failures.interrupted ?? 0, unreached: isStopped ? 0 : unreached };
 }
 
 function forOwner(failures: Failures): number {

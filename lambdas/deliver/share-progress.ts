@@ -35,6 +35,8 @@ export class ShareProgress {
   position: number;
   /** Whether the share is another invocation's now, although it was this one's. */
   isLost = false;
+  /** Whether the share was stopped, as a refused write has shown. */
+  isStopped = false;
   readonly #deps: ProgressDependencies;
   readonly #share: Share;
   readonly #invocation: Invocation;
@@ -78,8 +80,9 @@ export class ShareProgress {
   }
 
   /**
-   * Records that the recipients of a chunk are about to be pushed to. Only then they may be.
-   * @returns otherwise the tally as another invocation has left it.
+   * Records that the recipients of a chunk are about to be pushed to. Only then they may be. If the share
+   * is stopped, they count as unreached.
+   * @returns the tally if another invocation has the share.
    */
   claim(chunk: ReadChunk, signal: AbortSignal): Promise<Tally | undefined> {
     return this.#write(claimOf(chunk), signal);
@@ -91,8 +94,8 @@ export class ShareProgress {
    */
   claimFirst(chunk: ReadChunk): TallyItem {
     const change = claimOf(chunk);
-    const { writer, progress } = this.#next(change);
-    this.#written(change, writer, progress);
+    const { writer, progress, startedAt } = this.#next(change);
+    this.#written(change, writer, progress, startedAt);
     return claimedTally(this.#key, writer, progress);
   }
 
@@ -124,22 +127,45 @@ export class ShareProgress {
   }
 
   async #writeNow(change: Change, signal: AbortSignal): Promise<Tally | undefined> {
-    const { writer, progress } = this.#next(change);
+    if (this.isStopped && change.position !== undefined) return this.#skip(change);
+    const { writer, progress, startedAt } = this.#next(change);
     const other = await this.#deps.tallies.save(this.#key, writer, progress, signal);
-    if (other === undefined) this.#written(change, writer, progress);
-    else if (this.hasClaim) this.isLost = true;
+    if (other === undefined) {
+      this.#written(change, writer, progress, startedAt);
+    } else if (!this.isStopped && this.#isStop(other)) {
+      this.isStopped = true;
+      return this.#writeNow(change, signal);
+    } else if (this.hasClaim) this.isLost = true;
     return other;
+  }
+
+  /** Whether a write was refused only because the share is stopped. */
+  #isStop({ stoppedAt, claim }: Tally): boolean {
+    if (stoppedAt === undefined) return false;
+    if (claim === undefined || claim.by === this.#invocation.id) return true;
+    return claim.by === this.#claim?.by && claim.step === this.#claim.step;
+  }
+
+  /** Instead of claiming a chunk: nobody pushes to its recipients. */
+  #skip({ position = this.position, recipients = 0, unread = 0 }: Change): undefined {
+    this.position = position;
+    this.#before = addCounts(this.#before, { ...noCounts, unreached: recipients + unread });
   }
 
   /** The next write. */
   #next({ position = this.position, recipients = 0, ended, isLast = false }: Change): Write {
     const { clock, soFar } = this.#deps;
     const { attempted, unreached } = soFar();
+    const startedAt = clock().getTime();
     this.#step += 1;
     return {
-      writer: { by: this.#invocation.id, step: this.#step, previous: this.#claim },
+      startedAt,
+      writer: {
+        ...{ by: this.#invocation.id, step: this.#step, previous: this.#claim },
+        knowsStop: this.isStopped,
+      },
       progress: {
-        until: this.times.claimUntil(clock().getTime(), isLast),
+        until: this.times.claimUntil(startedAt, isLast),
         pending: this.#recipients + recipients - attempted - unreached,
         ...{ position, counts: this.counts, ended, isRead: position >= this.#share.to },
       },
@@ -150,9 +176,11 @@ export class ShareProgress {
     { recipients = 0, unread = 0 }: Change,
     { by, step }: Writer,
     { until, position }: StoredProgress,
+    startedAt: number,
   ): void {
     this.#claim = { by, step };
     this.times.claimed(until);
+    if (!this.isStopped) this.times.notStopped(startedAt);
     this.position = position;
     this.#recipients += recipients;
     this.#before = addCounts(this.#before, { ...noCounts, unreached: unread });
@@ -164,6 +192,8 @@ function claimOf({ recipients, to, unread }: ReadChunk): Change {
 }
 
 interface Write {
+  /** Epoch ms. */
+  readonly startedAt: number;
   readonly writer: Writer;
   readonly progress: StoredProgress;
 }

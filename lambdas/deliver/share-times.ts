@@ -25,27 +25,59 @@ export interface ShareTimes extends PushTimes {
   claimUntil(now: number, isLast: boolean): number;
   /** A write has claimed the share until then. */
   claimed(until: number): void;
+  /** The share was not stopped yet at this time. */
+  notStopped(at: number): void;
 }
 
 /** @param endsAt when the invocation returns. */
 export function shareTimes({ deadline }: Pick<Share, 'deadline'>, endsAt: number): ShareTimes {
-  return deadline === undefined ? new ExtendedTimes(endsAt) : awaitedTimes(deadline);
+  return deadline === undefined ? new ExtendedTimes(endsAt) : new AwaitedTimes(deadline);
 }
 
-function awaitedTimes({ lastPushAt, endAt }: NonNullable<Share['deadline']>): ShareTimes {
-  return {
-    ...{ lastPushAt, lastRetryAt: lastPushAt, endAt, lastChunkAt: lastPushAt },
-    chunkEndAt: () => endAt,
-    claimUntil: () => endAt + shareTimeline.lastWritesMs,
-    claimed: () => {},
-  };
+/** What both have in common. */
+class StoppableTimes {
+  pausesAt = 0;
+
+  notStopped(at: number): void {
+    this.pausesAt = at + shareTimeline.pushAfterWriteMs;
+  }
 }
 
-class ExtendedTimes implements ShareTimes {
+class AwaitedTimes extends StoppableTimes implements ShareTimes {
+  readonly lastPushAt: number;
+  readonly endAt: number;
+
+  constructor({ lastPushAt, endAt }: NonNullable<Share['deadline']>) {
+    super();
+    this.lastPushAt = lastPushAt;
+    this.endAt = endAt;
+  }
+
+  get lastRetryAt(): number {
+    return this.lastPushAt;
+  }
+
+  get lastChunkAt(): number {
+    return this.lastPushAt;
+  }
+
+  chunkEndAt(): number {
+    return this.endAt;
+  }
+
+  claimUntil(): number {
+    return this.endAt + shareTimeline.lastWritesMs;
+  }
+
+  claimed(): void {}
+}
+
+class ExtendedTimes extends StoppableTimes implements ShareTimes {
   readonly #endsAt: number;
   #claimedUntil = 0;
 
   constructor(endsAt: number) {
+    super();
     this.#endsAt = endsAt;
   }
 

@@ -1,4 +1,4 @@
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationResult } from '../../contract/schemas/notification.ts';
 import { firstTallies } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { expiryOf } from '../store/send-writes.ts';
@@ -25,7 +25,7 @@ export function notificationResult(
   const status = statusOf({ division, sentAt }, firsts, now);
   // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
   const results = firsts.map((tally) =>
-    status === 'sending' && tally !== undefined
+    isInProgress(status) && tally !== undefined
       ? { ...tally.counts, isComplete: true }
       : storedResult(tally),
   );
@@ -38,7 +38,7 @@ export function notificationResult(
     status,
     sentAt: sentAt.toISOString(),
     ...{ attempted, delivered, removed, failed },
-    ...(status !== 'sending' && unreached > 0 ? { unreached } : {}),
+    ...(!isInProgress(status) && unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),
     shown: sum(tallies.map((tally) => tally?.shown)),
     clicked: sum(tallies.map((tally) => tally?.clicked)),

@@ -1,6 +1,7 @@
 import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import type { ShareResult } from '../../contract/share.ts';
 import type { Tally } from '../store/tallies.ts';
+import { isStopped } from './status.ts';
 
 /**
  * The counts of a share whose invocation ended during a chunk. Nobody knows which of the chunk's pushes
@@ -16,7 +17,7 @@ export function interruptedCounts({ counts, pending }: Tally): Counts {
 export function storedResult(tally: Tally | undefined): ShareResult {
   if (tally === undefined) return { ...noCounts, isComplete: false };
   const isComplete = tally.ended === 'complete' || (tally.ended === undefined && !!tally.isRead);
-  return { ...interruptedCounts(tally), isComplete };
+  return { ...interruptedCounts(tally), isComplete, isStopped: isStopped(tally) || undefined };
 }
 
 /**

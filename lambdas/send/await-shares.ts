@@ -18,10 +18,12 @@ export async function awaitShares(
   const { id, division } = begun;
   const outcome = await runShares(deps, project, first, others, invocation);
   const total = totalOf(outcome.results, division.subscribers);
-  if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown) {
-    await cancel(deps, sending, begun);
+  const isStopped = outcome.results.some((share) => share.isStopped);
+  if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown && !isStopped) {
+    const stopped = await cancel(deps, sending, begun);
+    if (stopped !== undefined) return stopped;
     throw outcome.error ?? outOfTime();
   }
-  deps.observe.sent({ projectId: begun.projectId, notificationId: id }, total);
-  return sentOutcome(id, total);
+  deps.observe.sent({ projectId: begun.projectId, notificationId: id }, { ...total, isStopped });
+  return sentOutcome(id, outcome.results, division.subscribers);
 }

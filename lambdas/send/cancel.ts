@@ -1,18 +1,29 @@
+import { noCounts } from '../../contract/counts.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { NewNotification } from '../store/send-writes.ts';
-import type { SendDependencies, Sending } from './sending.ts';
+import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } from './sending.ts';
 
-/** Undoes what may have begun, so that a repeated request starts from the beginning. */
+/**
+ * Undoes what may have begun, so that a repeated request starts from the beginning.
+ * @returns the outcome if the notification was stopped meanwhile: then it is kept.
+ */
 export async function cancel(
   { sends, observe }: SendDependencies,
   { invocation, signal }: Sending,
   begun: NewNotification,
-): Promise<void> {
+): Promise<SendOutcome | undefined> {
   try {
-    await sends.cancel(begun, invocation.id, signal);
+    if ((await sends.cancel(begun, invocation.id, signal)) === 'stopped') return stopped(begun);
   } catch (error) {
     observe.cancelFailed({ projectId: begun.projectId, notificationId: begun.id }, error);
   }
+  return undefined;
+}
+
+function stopped({ id, division }: NewNotification): SendOutcome {
+  if (division.respondedAsync) return { kind: 'accepted', id, status: 'stopped' };
+  const nothing = { ...noCounts, isComplete: false, isStopped: true };
+  return sentOutcome(id, [nothing], division.subscribers);
 }
 
 /** The response to a send that was cancelled because no time was left. */

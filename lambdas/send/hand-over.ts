@@ -17,12 +17,14 @@ export async function handOver(
   const { id } = begun;
   const started = await startShares(deps, project, shares, deadlineOf(sending), invocation);
   if (!started.isStarted) {
-    await cancel(deps, sending, begun);
+    const stopped = await cancel(deps, sending, begun);
+    if (stopped !== undefined) return stopped;
     throw outOfTime();
   }
   await markQueued(deps, sending, shares[0]!);
   if (started.results.length > 0) {
-    deps.observe.sent(shares[0]!, totalOf(started.results, undefined));
+    const isStopped = started.results.some((share) => share.isStopped);
+    deps.observe.sent(shares[0]!, { ...totalOf(started.results, undefined), isStopped });
   }
   return { kind: 'accepted', id, status: 'sending' };
 }

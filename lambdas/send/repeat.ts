@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { isInProgress } from '../../contract/schemas/notification.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
 import { storedResult, totalOf } from '../results/results.ts';
-import { overAt, statusOf } from '../results/status.ts';
+import { isStopped, overAt, statusOf } from '../results/status.ts';
 import { firstTallies } from '../store/items.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
@@ -42,19 +43,20 @@ export async function repeat(
   if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
   const status = statusOf(first, found, sentAt);
   if (first.division.respondedAsync) return { kind: 'accepted', id: first.id, status };
-  if (status === 'sending') {
+  if (isInProgress(status)) {
     const over = Math.max(...found.map((tally) => overAt(first, tally)));
     // Until this time, inclusive.
     throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
   }
-  return sentOutcome(first.id, totalOf(found.map(storedResult), first.division.subscribers));
+  return sentOutcome(first.id, found.map(storedResult), first.division.subscribers);
 }
 
 /**
  * Whether the request that delivers a notification may still cancel it: nothing was attempted, so it
- * returns the unit.
+ * returns the unit. What was stopped is not cancelled.
  */
 function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boolean {
+  if (found.some(isStopped)) return false;
   const { attempted } = totalOf(found.map(storedResult), undefined);
   const claimed = found.filter((tally) => tally?.claim !== undefined);
   if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;

@@ -51,7 +51,15 @@ export async function send(
     ? undefined
     : await prepareShare(deps, project, shares[0]!, delivering(invocation));
   const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
-  switch (await begin(deps, sending, { ...notification, claimed: first?.tallies }, cap)) {
+  let begun: Awaited<ReturnType<SendStore['begin']>>;
+  try {
+    begun = await deps.sends.begin({ ...notification, claimed: first?.tallies }, cap, signal);
+  } catch (error) {
+    const stopped = await cancel(deps, sending, notification);
+    if (stopped !== undefined) return stopped;
+    throw error;
+  }
+  switch (begun) {
     case 'project_gone':
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
@@ -89,20 +97,6 @@ function newNotification(deps: SendDependencies, sending: Sending): NewNotificat
         ? undefined
         : { keyHash: sha256(idempotencyKey), requestHash: requestHash({ ...content, ...users }) },
   };
-}
-
-async function begin(
-  deps: SendDependencies,
-  sending: Sending,
-  notification: NewNotification,
-  cap: number | null,
-): ReturnType<SendStore['begin']> {
-  try {
-    return await deps.sends.begin(notification, cap, sending.signal);
-  } catch (error) {
-    await cancel(deps, sending, notification);
-    throw error;
-  }
 }
 
 function sha256(text: string): string {

@@ -1,4 +1,3 @@
-import type { Counts } from '../../contract/counts.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type {
@@ -6,7 +5,9 @@ import type {
   ParsedSendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
+import type { ShareResult } from '../../contract/share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
+import { totalOf } from '../results/results.ts';
 import type { SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
 import type { RunDependencies } from './run-shares.ts';
@@ -51,14 +52,23 @@ export type SendOutcome =
   | { readonly kind: 'sent'; readonly result: SendResult }
   | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
 
-export function sentOutcome(id: string, total: Counts): SendOutcome {
-  const { attempted, delivered, removed, failed, failures, unreached } = total;
+/** @param subscribers as {@link totalOf} takes them. */
+export function sentOutcome(
+  id: string,
+  shares: readonly ShareResult[],
+  subscribers: number | undefined,
+): SendOutcome {
+  const { attempted, delivered, removed, failed, failures, unreached } = totalOf(
+    shares,
+    subscribers,
+  );
   return {
     kind: 'sent',
     result: {
       ...{ id, attempted, delivered, removed, failed },
       failures: failed > 0 ? failures : undefined,
       unreached: unreached || undefined,
+      status: shares.some(({ isStopped }) => isStopped) ? 'stopped' : undefined,
     },
   };
 }

@@ -173,6 +173,8 @@ export interface TallyItem {
    * cancelled send are `cancelled`.
    */
   readonly ended?: 'complete' | 'incomplete' | 'cancelled' | undefined;
+  /** Epoch ms at which the notification was stopped, unless the share had ended. No chunk is claimed later. */
+  readonly stoppedAt?: number;
   /** Events counted. */
   readonly shown?: number;
   readonly clicked?: number;

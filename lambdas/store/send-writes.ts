@@ -122,7 +122,7 @@ export function putNotification(
 
 /**
  * Claims every share, so that nobody can deliver one later. Fails if another invocation has claimed one,
- * unless that has ended without a push.
+ * unless that has ended without a push, and if the notification was stopped: its owner was told so.
  */
 export function closeShares(
   { tallies }: SendTables,
@@ -135,7 +135,8 @@ export function closeShares(
     UpdateExpression:
       'SET claimedBy = :by, ended = :ended, expiresAt = :expiresAt REMOVE projectId',
     ConditionExpression:
-      'attribute_not_exists(claimedBy) OR claimedBy = :by OR (attribute_exists(ended) AND attempted = :zero)',
+      'attribute_not_exists(stoppedAt) AND (attribute_not_exists(claimedBy) OR claimedBy = :by OR (attribute_exists(ended) AND attempted = :zero))',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     ExpressionAttributeValues: {
       ':by': by,
       ':ended': 'cancelled' satisfies TallyItem['ended'],

@@ -41,8 +41,13 @@ export interface SendStore {
    * happen later. Does nothing the second time, for a project that was deleted meanwhile, or if another
    * invocation has claimed a share and may have pushed.
    * @param by the invocation whose claim does not count.
+   * @returns whether the notification was stopped meanwhile: then it is kept.
    */
-  cancel(notification: NewNotification, by: string, signal?: AbortSignal): Promise<void>;
+  cancel(
+    notification: NewNotification,
+    by: string,
+    signal?: AbortSignal,
+  ): Promise<'stopped' | undefined>;
 
   /** Finds the request that used an `Idempotency-Key`. */
   earlier(
@@ -100,8 +105,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     },
 
     async cancel(notification, by, signal) {
-      while (!(await undo(notification, by, signal))) {
-        if (await preventBegin(notification, signal)) return;
+      for (;;) {
+        const outcome = await undo(notification, by, signal);
+        if (outcome === 'stopped') return outcome;
+        if (outcome === 'undone' || (await preventBegin(notification, signal))) return undefined;
       }
     },
 
@@ -138,12 +145,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     }
   }
 
-  /** @returns false if the notification does not exist. */
+  /** `undone`: or this may not be done any more. */
   async function undo(
     notification: NewNotification,
     by: string,
     abortSignal: AbortSignal | undefined,
-  ): Promise<boolean> {
+  ): Promise<'undone' | 'missing' | 'stopped'> {
     const { projectId, id, idempotency } = notification;
     const TableName = tables.notifications;
     const Key = { projectId, notificationId: id };
@@ -161,12 +168,13 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
         }),
         { abortSignal },
       );
-      return true;
+      return 'undone';
     } catch (error) {
       const [deletion, ...others] = cancellationReasons(error);
-      if (conditionFailed(deletion)) return false;
+      if (conditionFailed(deletion)) return 'missing';
+      if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
       // Another invocation has claimed a share, or the project is being removed.
-      if (others.some(conditionFailed)) return true;
+      if (others.some(conditionFailed)) return 'undone';
       throw error;
     }
   }

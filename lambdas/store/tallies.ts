@@ -22,6 +22,7 @@ export interface Tally {
   readonly isRead?: boolean | undefined;
   readonly counts: Counts;
   readonly ended?: TallyItem['ended'];
+  readonly stoppedAt?: TallyItem['stoppedAt'];
   readonly shown: number;
   readonly clicked: number;
 }
@@ -56,6 +57,8 @@ export interface Writer {
    * share.
    */
   readonly previous?: Pick<Claim, 'by' | 'step'> | undefined;
+  /** Whether the invocation knows that the share is stopped. Such a share refuses all other writes. */
+  readonly knowsStop?: boolean;
 }
 
 /** The stored state of a share, besides its events. */
@@ -75,7 +78,7 @@ export interface TallyStore {
   /**
    * Stores a share's progress, and claims the share until a time. Only an invocation whose claim has
    * been stored may push.
-   * @returns undefined if it is stored, otherwise the tally as another invocation has left it.
+   * @returns undefined if it is stored, otherwise the tally: as another invocation has left it, or stopped.
    */
   save(
     key: ShareKey,
@@ -83,6 +86,9 @@ export interface TallyStore {
     progress: StoredProgress,
     signal?: AbortSignal,
   ): Promise<Tally | undefined>;
+
+  /** Stops a share, unless it has ended. From then on no chunk of it is claimed. @param at epoch ms. */
+  stop(key: ShareKey, at: number, signal?: AbortSignal): Promise<void>;
 
   /** Creates a tally that only counts events, so that several items receive a share's events. */
   open(key: ShareKey, tally: number, signal?: AbortSignal): Promise<void>;
@@ -144,6 +150,12 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
       return tally!;
     },
 
+    async stop(key, stoppedAt, signal) {
+      const { projectId, expiresAt } = key;
+      const isOpen = 'attribute_not_exists(ended) AND attribute_not_exists(stoppedAt)';
+      await setIf(key, { projectId, expiresAt, stoppedAt }, isOpen, {}, signal);
+    },
+
     async open(key, tally, signal) {
       const { projectId, expiresAt } = key;
       await set({ ...key, firstTally: tally }, { projectId, expiresAt }, undefined, {}, signal);
@@ -173,14 +185,14 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
     },
   };
 
-  /** @returns false if another invocation has the share. */
+  /** @returns false if another invocation has the share, or if it is stopped and the writer does not know. */
   async function write(
     key: ShareKey,
     writer: Writer,
     values: Partial<TallyItem>,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { by, step, previous } = writer;
+    const { by, step, previous, knowsStop = false } = writer;
     // The SDK may repeat a write, and a write may arrive after its caller has given it up.
     const isOwn = 'claimedBy = :claimedBy AND step <= :step';
     // With its step: an invocation that has written since then is alive.
@@ -189,15 +201,21 @@ export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): Tally
         ? 'attribute_not_exists(claimedBy)'
         : 'claimedBy = :previous AND step = :previousStep';
     const hasClaim = previous?.by === by;
-    const condition = hasClaim ? isOwn : `(${isFree}) OR (${isOwn})`;
+    const mayWrite = hasClaim ? isOwn : `((${isFree}) OR (${isOwn}))`;
+    const condition = knowsStop ? mayWrite : `${mayWrite} AND attribute_not_exists(stoppedAt)`;
     const { projectId, expiresAt } = key;
     const attributes = { projectId, expiresAt, claimedBy: by, step, ...values };
     const conditionValues =
       hasClaim || previous === undefined
         ? {}
         : { previous: previous.by, previousStep: previous.step };
+    return setIf(key, attributes, condition, conditionValues, signal);
+  }
+
+  /** @returns whether the condition held. */
+  async function setIf(...parameters: Parameters<typeof set>): Promise<boolean> {
     try {
-      await set(key, attributes, condition, conditionValues, signal);
+      await set(...parameters);
       return true;
     } catch (error) {
       if (isConditionFailure(error)) return false;
@@ -267,6 +285,7 @@ function fromItem(item: TallyItem | undefined): Tally | undefined {
     ...(item.isRead !== undefined && { isRead: item.isRead }),
     counts: { attempted, delivered, removed, failed, failures, unreached },
     ended: item.ended,
+    ...(item.stoppedAt !== undefined && { stoppedAt: item.stoppedAt }),
     shown: item.shown ?? 0,
     clicked: item.clicked ?? 0,
   };

@@ -23,3 +23,9 @@ test('a planned chunk is pushed in the time that is left for the last one', () =
   expect(shareSizes.chunkSeconds * 1000).toBeLessThan(share.lastChunkBeforeEndMs);
   expect(shareSizes.expectedRecipients).toBeLessThan(shareSizes.recipients);
 });
+
+test('no push starts later than promised after a stop, although a write has failed', () => {
+  expect(share.pushAfterWriteMs).toBeLessThan(share.lastPushAfterStopMs);
+  // A call that gets no response is repeated after 2 s.
+  expect(share.pushAfterWriteMs).toBeGreaterThan(share.saveEveryMs + 2000);
+});

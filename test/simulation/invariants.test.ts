@@ -197,6 +197,9 @@ function longer(options: PusherOptions, lastPushMs: number, endMs: number): Push
       get lastPushAt() {
         return times.lastPushAt + lastPushMs;
       },
+      get pausesAt() {
+        return times.pausesAt;
+      },
       get lastRetryAt() {
         return times.lastRetryAt + lastPushMs;
       },

@@ -1,4 +1,4 @@
-import type { NotificationStatus } from '../../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationStatus } from '../../../contract/schemas/notification.ts';
 
 /**
  * Milliseconds until the counts are read again; undefined to stop. The default rate limit allows 60 reads per
@@ -12,7 +12,7 @@ export function pollPauseMs(
   retryAfterSeconds?: number,
 ): number | undefined {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000;
-  if (status === 'sending' || elapsedMs < 60_000) return 2000;
+  if (elapsedMs < 60_000 || (status !== undefined && isInProgress(status))) return 2000;
   // People still open and click the notification.
   return elapsedMs < 15 * 60_000 ? 10_000 : undefined;
 }

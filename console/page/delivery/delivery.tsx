@@ -1,5 +1,5 @@
 import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationResult } from '../../../contract/schemas/notification.ts';
 import { countOf, countText } from '../format.ts';
 import { hasNoSubscriber, statusText } from './delivery-text.ts';
 import { Funnel } from './funnel.tsx';
@@ -19,7 +19,7 @@ export function Delivery({ notification, audienceSize }: DeliveryProps) {
       <p role="status" class={isEmpty ? 'nobody' : 'status-text'}>
         {statusText(notification)}
       </p>
-      {status === 'sending' && <Progress {...notification} audienceSize={audienceSize} />}
+      {isInProgress(status) && <Progress {...notification} audienceSize={audienceSize} />}
       {!isEmpty && <Funnel notification={notification} />}
       {removed > 0 && (
         <p class="remark" data-count="removed">
@@ -43,8 +43,10 @@ export function Delivery({ notification, audienceSize }: DeliveryProps) {
       )}
       {unreached !== undefined && (
         <p class="remark" data-count="unreached">
-          <strong>At least {countOf(unreached, 'subscriber')} not attempted:</strong> the time ran
-          out, or the database failed. For a large audience, choose “Respond before the delivery”.
+          <strong>At least {countOf(unreached, 'subscriber')} not attempted:</strong>{' '}
+          {status === 'stopped'
+            ? 'the notification was stopped.'
+            : 'the time ran out, or the database failed. For a large audience, choose “Respond before the delivery”.'}
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationResult } from '../../../contract/schemas/notification.ts';
 import { receivedCount } from '../calls/simulated-browsers.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { countText } from '../format.ts';
@@ -11,12 +11,12 @@ import { Delivery } from './delivery.tsx';
  */
 export function LiveDelivery({ notification }: { readonly notification: NotificationResult }) {
   const { client, settings } = useSession();
-  const needsSize = notification.status === 'sending' && notification.audience === 'everyone';
+  const needsSize = isInProgress(notification.status) && notification.audience === 'everyone';
   const { value: project } = useLoad(
     async () => (needsSize ? client.project() : undefined),
     [client, needsSize],
   );
-  const isComparable = settings.local && notification.status !== 'sending';
+  const isComparable = settings.local && !isInProgress(notification.status);
   const { value: received = 0 } = useLoad(
     async () => (isComparable ? receivedCount(notification.id) : 0),
     [notification.id, isComparable],

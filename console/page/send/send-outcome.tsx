@@ -1,5 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { AcceptedSend, SendResult } from '../../../contract/schemas/notification.ts';
+import type {
+  AcceptedSend,
+  NotificationStatus,
+  SendResult,
+} from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
 import { Problem } from '../components/problem.tsx';
 import { deliveryText } from '../delivery/delivery-text.ts';
@@ -10,7 +14,13 @@ import { useSession } from '../session.ts';
 /** The response of a send. */
 export type Sent = (SendResult | AcceptedSend) & { readonly toUsers: boolean };
 
-const titles = { sending: 'Sending', sent: 'Sent', interrupted: 'Interrupted' } as const;
+const titles = {
+  sending: 'Sending',
+  sent: 'Sent',
+  interrupted: 'Interrupted',
+  stopping: 'Stopping',
+  stopped: 'Stopped',
+} as const satisfies Record<NotificationStatus, string>;
 
 /** What became of the send that has just been made. Gets the focus, and is updated from then on. */
 export function SendOutcome({ sent }: { readonly sent: Sent }) {
@@ -32,7 +42,7 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
   return (
     <section class="card outcome" aria-labelledby="outcome-title">
       <h2 id="outcome-title" ref={heading} tabIndex={-1} aria-describedby="outcome-text">
-        {titles[notification?.status ?? ('attempted' in sent ? 'sent' : 'sending')]}
+        {titles[notification?.status ?? sent.status ?? 'sent']}
       </h2>
       {notification === undefined ? (
         <p id="outcome-text">

@@ -47,8 +47,8 @@ function reasonFields() {
 
 export const unreachedField: Fact = {
   description:
-    'At least this many subscribers were not attempted, because the time ran out, the database failed or a ' +
-    'function crashed. Absent if all were attempted.',
+    'At least this many subscribers were not attempted, because the time ran out, the database failed, a ' +
+    'function crashed or the notification was [stopped](#stop-a-notification). Absent if all were attempted.',
 };
 
 export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
@@ -56,5 +56,6 @@ export const idField: Fact = { description: 'The notification’s id: a UUID of 
 export const statusField: Fact = {
   description:
     '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and ' +
-    'nobody continues its work.',
+    'nobody continues its work. `stopping`: it was [stopped](#stop-a-notification), and functions may ' +
+    'still push. `stopped`: it was stopped, and they have ended.',
 };

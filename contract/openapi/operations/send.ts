@@ -76,6 +76,10 @@ export const send: Operation = {
         ...countFields,
         failures: failuresField,
         unreached: unreachedField,
+        status: {
+          description:
+            '`"stopped"` if the notification was [stopped](#stop-a-notification). Absent otherwise.',
+        },
       }),
     },
     202: {

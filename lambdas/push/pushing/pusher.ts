@@ -14,6 +14,8 @@ export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>
 export interface PushTimes {
   /** No push starts after this. */
   readonly lastPushAt: number;
+  /** Nor after this: the pushes that are left wait until it is extended. */
+  readonly pausesAt: number;
   /** No retry starts after this, however far the others are extended. */
   readonly lastRetryAt: number;
   /** Everything ends by this, finished or not: pushes in flight and removals. */

@@ -38,11 +38,13 @@ class RunningPusher implements Pusher {
   #inFlight = 0;
   /** Pushes that are queued, in flight, or waiting for a retry. */
   #unsettled = 0;
-  /** Pushes that have timed out and wait for a retry. */
-  readonly #timedOut = new Map<Push, PushService>();
+  /** Pushes that wait for a retry. */
+  readonly #retries = new Map<Push, PushService>();
+  /** How many of them have timed out. */
+  #timedOut = 0;
   #isEnding = false;
   #isStopped = false;
-  #isWaitingForPace = false;
+  #isWaiting = false;
   #allSettled = () => {};
   #onWantsMore: (() => void) | undefined;
 
@@ -99,6 +101,8 @@ class RunningPusher implements Pusher {
 
   stop(): void {
     this.#isStopped = true;
+    for (const [push, pushService] of this.#retries) pushService.queue.add(push);
+    this.#forgetRetries();
     this.#startPushes();
   }
 
@@ -108,6 +112,7 @@ class RunningPusher implements Pusher {
 
   /** Whether connections are idle that only further recipients could use, and memory is left for these. */
   #hasRoom(): boolean {
+    if (this.#isPaused) return false;
     if (this.#inFlight >= this.#settings.inFlight.overall) return false;
     if (this.#unsettled > shareSizes.pending) return false;
     return this.#pushServices.all.every((pushService) => !pushService.isProgressing(this.#now()));
@@ -125,7 +130,7 @@ class RunningPusher implements Pusher {
           lastFailure === undefined ? unreached : failed(lastFailure),
         );
       } else {
-        const waitMs = this.#pace.start(this.#now());
+        const waitMs = this.#isPaused ? pausePollMs : this.#pace.start(this.#now());
         if (waitMs > 0) {
           this.#startPushesIn(waitMs);
           return;
@@ -147,10 +152,10 @@ class RunningPusher implements Pusher {
   }
 
   #startPushesIn(ms: number): void {
-    if (this.#isWaitingForPace) return;
-    this.#isWaitingForPace = true;
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#after(Math.min(ms, this.#msLeft()), () => {
-      this.#isWaitingForPace = false;
+      this.#isWaiting = false;
       this.#startPushes();
     });
   }
@@ -181,9 +186,11 @@ class RunningPusher implements Pusher {
       this.#settle(pushService, push, failed(outcome.reason));
       return;
     }
-    if (outcome.isTimeout) this.#timedOut.set(push, pushService);
+    this.#retries.set(push, pushService);
+    if (outcome.isTimeout) this.#timedOut += 1;
     void this.#settings.sleep(delayMs).then(() => {
-      if (outcome.isTimeout && !this.#timedOut.delete(push)) return;
+      if (!this.#retries.delete(push)) return;
+      if (outcome.isTimeout) this.#timedOut -= 1;
       pushService.queue.add(push);
       this.#startPushes();
     });
@@ -193,10 +200,15 @@ class RunningPusher implements Pusher {
   /** A caller does not wait three time-outs for a push service that is silent: the rest has ended. */
   #giveUpTimedOut(): void {
     const { isAwaited } = this.#options;
-    if (!isAwaited || !this.#isEnding || this.#timedOut.size < this.#unsettled) return;
-    const given = [...this.#timedOut];
-    this.#timedOut.clear();
+    if (!isAwaited || !this.#isEnding || this.#timedOut < this.#unsettled) return;
+    const given = [...this.#retries];
+    this.#forgetRetries();
     for (const [push, pushService] of given) this.#settle(pushService, push, failed('no_response'));
+  }
+
+  #forgetRetries(): void {
+    this.#retries.clear();
+    this.#timedOut = 0;
   }
 
   #settle(pushService: PushService, push: Push, outcome: Settled): void {
@@ -212,7 +224,7 @@ class RunningPusher implements Pusher {
     }
     this.#unsettled -= 1;
     if (this.#unsettled === 0) this.#allSettled();
-    else if (this.#timedOut.size === this.#unsettled) this.#giveUpTimedOut();
+    else if (this.#timedOut === this.#unsettled) this.#giveUpTimedOut();
   }
 
   /** Aborts what is in progress at `endAt`, which may be later by then. */
@@ -235,6 +247,10 @@ class RunningPusher implements Pusher {
     return this.#isStopped ? 0 : this.#options.times.lastRetryAt - this.#now();
   }
 
+  get #isPaused(): boolean {
+    return this.#options.times.pausesAt <= this.#now();
+  }
+
   #now(): number {
     return this.#settings.clock().getTime();
   }
@@ -245,6 +261,9 @@ class RunningPusher implements Pusher {
  * push between them would empty: a tenth of a push's CPU time.
  */
 const encryptedInARow = 32;
+
+/** Milliseconds between two looks at whether a paused pusher may continue. */
+const pausePollMs = 100;
 
 type Settled = FinalOutcome | { readonly kind: 'unreached' };
 

@@ -524,6 +524,133 @@ describe('an invocation that has lost its share', () => {
   });
 });
 
+describe('a share that is stopped', () => {
+  /** Stops it after these ms. @returns the epoch ms of `pausesAt` at that time and at the end. */
+  async function stoppedAfter(
+    ms: number,
+    chunkMs: number,
+    change: Parameters<typeof share>[0] = { ...quarters, ...unlimited },
+    readMs = 0,
+  ) {
+    const setup = recordedShareDependencies(recipients(8));
+    const { audiences } = setup.deps;
+    const everyone: typeof audiences.everyone = async (...args) => {
+      await setup.time.sleep(readMs);
+      return audiences.everyone(...args);
+    };
+    const stopping = stoppable(setup, chunkMs);
+    const { stops } = stopping;
+    const deps = { ...stopping.deps, audiences: { ...audiences, everyone } };
+    const pauses: number[] = [];
+    const startPushing: typeof deps.startPushing = (options) => {
+      const note = () => pauses.push(options.times.pausesAt - startMs);
+      setup.time.at(ms, note);
+      setup.time.at(ms + 3000, note);
+      return deps.startPushing(options);
+    };
+    setup.time.at(ms, () => void setup.deps.tallies.stop(share(), startMs + ms));
+    const outcome = await run(
+      { ...setup, deps: { ...deps, startPushing } },
+      change,
+      longInvocation,
+    );
+    return { setup, stops, outcome, pauses };
+  }
+
+  test.each([
+    ['with the claim', 1500, 900, 0, 1800, 4],
+    ['with a save while the chunk is read', 900, 1900, 200, 2200, 2],
+  ])('claims no further chunk: its recipients are unreached. Noticed %s', async (...times) => {
+    const [, ms, chunkMs, readMs, stopAt, count] = times;
+    const change = { ...quarters, ...unlimited };
+    const { setup, stops, outcome } = await stoppedAfter(ms, chunkMs, change, readMs);
+    expect(setup.pushed()).toHaveLength(count);
+    expect(stops[0]).toBe(stopAt);
+    const counts = { ...noCounts, attempted: count, delivered: count, unreached: 2 };
+    expect(outcome.result).toEqual({ ...counts, isComplete: false, isStopped: true });
+    expect(await tallyOf(setup)).toMatchObject({
+      ...{ stoppedAt: startMs + ms, ended: 'incomplete', pending: 0, counts },
+    });
+  });
+
+  test('is noticed with the next save, and its counts are still saved', async () => {
+    const { setup, stops } = await stoppedAfter(500, 10_000);
+    expect(stops[0]).toBe(2000);
+    expect(setup.chunks).toHaveLength(1);
+    const saves = setup.calls.filter((call) => call.startsWith('save'));
+    expect(saves.slice(0, 2)).toEqual(Array(2).fill('save 0 attempted, 2 pending, not ended'));
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'incomplete', counts: { attempted: 2 } });
+  });
+
+  test.each([
+    ['a caller waits', {}],
+    ['nobody waits', unlimited],
+  ])('allows pushes for 4.5 s after the last write before the stop, if %s', async (_, change) => {
+    const { pauses } = await stoppedAfter(2500, 10_000, change);
+    expect(pauses).toEqual([2000 + 4500, 2000 + 4500]);
+  });
+
+  test('when everyone is read already is complete, and says so', async () => {
+    const { setup, outcome } = await stoppedAfter(500, 1000, unlimited);
+    expect(outcome.result).toMatchObject({ attempted: 8, isComplete: true, isStopped: true });
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', counts: { attempted: 8 } });
+  });
+
+  test('before anyone has claimed it ends without a push, and its event is consumed', async () => {
+    const setup = recordedShareDependencies(recipients(8));
+    await setup.deps.tallies.stop(share(), startMs);
+    const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
+    expect(setup.chunks).toEqual([]);
+    expect(outcome.result).toMatchObject({ attempted: 0, unreached: 2, isStopped: true });
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'incomplete', pending: 0 });
+  });
+
+  test('and whose function has died is ended by the next one, after the claim', async () => {
+    const setup = recordedShareDependencies(recipients(8));
+    const dead = { ...dyingDependencies(setup), startPushing: fakePusher(() => dying()) };
+    const change = { ...quarters, ...unlimited };
+    void deliverShare(dead, project, share(change), { ...longInvocation, id: 'dead' });
+    await setup.time.until(setup.time.sleep(5000));
+    await setup.deps.tallies.stop(share(), startMs + 5000);
+    const outcome = await run(setup, change, longInvocation);
+    expect(setup.time.now).toBeGreaterThan(60_000);
+    expect(setup.pushed()).toEqual([]);
+    expect(outcome.result).toMatchObject({
+      ...{ attempted: 2, failures: { interrupted: 2 }, unreached: 2 },
+      isStopped: true,
+    });
+  });
+
+  test('while the response to a claim was lost pushes nothing of that chunk', async () => {
+    const setup = recordedShareDependencies(recipients(3));
+    const { tallies } = setup.deps;
+    const save: typeof tallies.save = async (key, writer, progress, signal) => {
+      // The first attempt of the call has succeeded.
+      if (writer.step === 1) {
+        await tallies.save(key, writer, progress, signal);
+        await tallies.stop(key, startMs);
+      }
+      return tallies.save(key, writer, progress, signal);
+    };
+    const deps = { ...setup.deps, tallies: { ...tallies, save } };
+    const outcome = await run({ ...setup, deps }, unlimited, longInvocation);
+    expect(setup.pushed()).toEqual([]);
+    expect(outcome.result).toMatchObject({ attempted: 0, unreached: 3, isStopped: true });
+    expect(await tallyOf(setup)).toMatchObject({ pending: 0, counts: { unreached: 3 } });
+  });
+
+  test('is left to the invocation that has it', async () => {
+    const setup = recordedShareDependencies(recipients(3));
+    const startPushing = fakePusher(() => dying());
+    void deliverShare({ ...setup.deps, startPushing }, project, share(unlimited), longInvocation);
+    await setup.time.until(setup.time.sleep(1000));
+    await setup.deps.tallies.stop(share(), startMs);
+    const short = { id: 'mine', endsAt: startMs + 200_000 };
+    await expect(run(setup, unlimited, short)).rejects.toThrow('Lambda repeats this one');
+    expect(await tallyOf(setup)).toMatchObject({ claim: { by: 'long' }, ended: undefined });
+  });
+});
+
 describe('a project that is deleted meanwhile', () => {
   const successor = { ...project, createdAt: '2026-11-20T12:00:01.000Z' };
 

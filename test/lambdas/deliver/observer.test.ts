@@ -38,3 +38,22 @@ test('a metric counts the failures that only the owner of the project can repair
   expect(reasons).toEqual(['dropped', 'key_mismatch', 'too_large']);
   expect(published.filter((value) => value === 0)).toHaveLength(9);
 });
+
+test('a metric does not count who is unreached because the owner has stopped the notification', () => {
+  const published: [string, number][] = [];
+  const metrics = {
+    addMetadata() {},
+    addMetric: (name: string, _: unknown, value: number) => published.push([name, value]),
+    publishStoredMetrics() {},
+  } as unknown as Metrics;
+  const { delivered, sent } = observer(quiet, () => new Date(0), metrics);
+  const total = { ...noCounts, unreached: 7 };
+  sent(share, total);
+  sent(share, { ...total, isStopped: true });
+  delivered(share, { result: { ...total, isComplete: false, isStopped: true } });
+  const unreached = published.filter(([name]) => name === pushMetrics.unreached);
+  expect(unreached).toEqual([
+    [pushMetrics.unreached, 7],
+    [pushMetrics.unreached, 0],
+  ]);
+});

@@ -71,6 +71,14 @@ test('a notification that is being sent has the counts so far, and no unreached 
   expect(result).not.toHaveProperty('failures');
 });
 
+test('a notification that is being stopped has the counts so far, and later the unreached', async () => {
+  const tallies = [tally({ counts: delivered(3), pending: 2, stoppedAt: sentAt.getTime() })];
+  const { unreached, ...stopping } = await get(tallies);
+  expect(stopping).toMatchObject({ status: 'stopping', attempted: 3, delivered: 3, failed: 0 });
+  expect(unreached).toBeUndefined();
+  expect(await get(tallies, 30)).toMatchObject({ status: 'stopped', attempted: 5, unreached: 5 });
+});
+
 test('in an interrupted one, pending pushes have failed and all others are unreached', async () => {
   const result = await get([tally({ counts: delivered(3), pending: 2 })], 30);
   expect(result).toMatchObject({

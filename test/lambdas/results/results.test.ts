@@ -41,6 +41,14 @@ test('a share whose function has died is complete if all its recipients were rea
   expect(storedResult({ ...tally, isRead: true, ended: 'cancelled' }).isComplete).toBe(false);
 });
 
+test('the result of a share that was stopped says so, also if it had read everyone', () => {
+  expect(storedResult({ ...tally, ended: 'complete', stoppedAt: 900 })).toMatchObject({
+    isComplete: true,
+    isStopped: true,
+  });
+  expect(storedResult(tally).isStopped).toBeUndefined();
+});
+
 test('a share without a tally has no counts and is incomplete', () => {
   expect(storedResult(undefined)).toEqual(incomplete);
 });

@@ -52,3 +52,32 @@ test('a notification is not interrupted while one of its shares may be worked on
   expect(statusOf(notification(), [tally(), undefined], after(28_000))).toBe('sending');
   expect(statusOf(notification(), [tally(), undefined], after(29_001))).toBe('interrupted');
 });
+
+const stopped = (of: Tally): Tally => ({ ...of, stoppedAt: sentAt.getTime() + 1000 });
+const unclaimed = { ...stopped(tally()), claim: undefined };
+
+test.each([
+  ['whose shares have ended', [stopped(tally('complete')), stopped(tally('incomplete'))]],
+  ['of which one share had ended before', [tally('complete'), stopped(tally('complete'))]],
+  ['with a share that nobody has claimed', [stopped(tally('complete')), unclaimed]],
+])('a stopped notification %s is stopped at once', (_, tallies) => {
+  for (const respondedAsync of [false, true]) {
+    expect(statusOf(notification(respondedAsync), tallies, after(1000))).toBe('stopped');
+  }
+});
+
+test.each([false, true])(
+  'a stopped notification is stopping until its claims have run out',
+  (respondedAsync) => {
+    const status = (ms: number) =>
+      statusOf(notification(respondedAsync), [stopped(tally()), unclaimed], after(ms));
+    expect(status(27_000)).toBe('stopping');
+    expect(status(27_001)).toBe('stopped');
+  },
+);
+
+test('a notification is stopping while a share that was not stopped may be worked on', () => {
+  const tallies = [stopped(tally('complete')), undefined];
+  expect(statusOf(notification(), tallies, after(29_000))).toBe('stopping');
+  expect(statusOf(notification(), tallies, after(29_001))).toBe('stopped');
+});

@@ -194,6 +194,49 @@ describe('a repeated request', () => {
     expect(writes(setup)).toEqual([]);
   });
 
+  describe('after a stop of the first', () => {
+    test('gets its counts as stopped, also if nothing was attempted', async () => {
+      const setup = await afterFirst();
+      await claim(setup, 'first', 7000);
+      await setup.deps.tallies.stop(key('first'), now.getTime());
+      await endStopped(setup);
+      setup.calls.length = 0;
+      const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, unreached: 1 };
+      expect(await repeat(setup)).toEqual({
+        kind: 'sent',
+        result: { id: 'first', ...counts, status: 'stopped' },
+      });
+      expect(writes(setup)).toEqual([]);
+    });
+
+    test('is in progress until functions have ended', async () => {
+      const setup = await afterFirst();
+      await claim(setup, 'first', 8500);
+      await setup.deps.tallies.stop(key('first'), now.getTime());
+      expect(await repeat(setup)).toMatchObject({
+        code: 'request_in_progress',
+        retryAfterSeconds: 9,
+      });
+    });
+
+    test('hands nothing over, even if the first had not done it', async () => {
+      const setup = await afterFirst(true, 29_001);
+      await setup.deps.tallies.stop(key('first'), now.getTime());
+      setup.calls.length = 0;
+      const expected = { kind: 'accepted', id: 'first', status: 'stopped' };
+      expect(await repeat(setup)).toEqual(expected);
+      expect(writes(setup)).toEqual([]);
+    });
+
+    async function endStopped({ deps }: Setup): Promise<void> {
+      const [tally] = await deps.tallies.find('first', [0]);
+      const { by, until } = tally!.claim!;
+      const writer = { by, step: 2, previous: { by, step: 1 }, knowsStop: true };
+      const progress = { until, position: 1, pending: 0, counts: noCounts };
+      await deps.tallies.save(key('first'), writer, { ...progress, ended: 'incomplete' });
+    }
+  });
+
   test('may be sent again after 1 s if the first has just returned its unit', async () => {
     const setup = await afterFirst();
     const sends = { ...setup.deps.sends, earlier: async () => undefined };

@@ -46,7 +46,10 @@ export function recordedDependencies(overrides: Partial<SendDependencies> = {}) 
         recorded.begin(claimed);
         return 'begun';
       },
-      cancel: async (_, by) => void calls.push(`cancel by ${by}`),
+      async cancel(_, by) {
+        calls.push(`cancel by ${by}`);
+        return undefined;
+      },
       earlier: async () => undefined,
     },
     invoker: {

@@ -256,6 +256,91 @@ test('a send that another function may have delivered is not cancelled', async (
   expect(setup.calls).not.toContain('cancel by this-request');
 });
 
+describe('a send that is stopped', () => {
+  const nothing = { attempted: 0, delivered: 0, removed: 0, failed: 0 };
+
+  /** A stop of the notification's first share, just before the send claims another chunk. */
+  function stoppedBeforeClaim(overrides: Parameters<typeof recordedDependencies>[0] = {}) {
+    const setup = recordedDependencies(overrides);
+    const { tallies } = setup.deps;
+    const save: typeof tallies.save = async (key, writer, progress, signal) => {
+      await tallies.stop(key, now.getTime());
+      return tallies.save(key, writer, progress, signal);
+    };
+    return { ...setup, deps: { ...setup.deps, tallies: { ...tallies, save } } };
+  }
+
+  test('has its counts and says so', async () => {
+    const setup = stoppedBeforeClaim();
+    expect(await sendWith(setup)).toMatchObject({ result: { attempted: 3, status: 'stopped' } });
+  });
+
+  test('is not cancelled if nothing was attempted, and nobody is alarmed', async () => {
+    const startPushing = ending({ ...noCounts, unreached: 3 });
+    const setup = stoppedBeforeClaim({ startPushing });
+    expect(await sendWith(setup)).toEqual({
+      kind: 'sent',
+      result: { id: 'the-id', ...nothing, unreached: 3, status: 'stopped' },
+    });
+    expect(setup.calls).not.toContain('cancel by this-request');
+  });
+
+  test('in a share that a function delivers says so', async () => {
+    const setup = recordedDependencies();
+    const invoker: ShareInvoker = {
+      invoke: async () => ({
+        kind: 'result',
+        result: { ...noCounts, isComplete: false, isStopped: true },
+      }),
+    };
+    const audience = { subscribers: 60_000 };
+    const deps = { ...setup.deps, invoker };
+    expect(await sendWith({ ...setup, deps }, { audience })).toMatchObject({
+      result: { attempted: 3, unreached: 59_997, status: 'stopped' },
+    });
+  });
+
+  /** The notification is stopped between the last write of the send and its cancellation. */
+  const stoppedBeforeCancel = (
+    setup: ReturnType<typeof recordedDependencies>,
+    change: Partial<typeof setup.deps.sends> = {},
+  ) => {
+    const cancel = async () => 'stopped' as const;
+    return { ...setup, deps: { ...setup.deps, sends: { ...setup.deps.sends, cancel, ...change } } };
+  };
+
+  test('just before it would be cancelled is kept', async () => {
+    const startPushing = ending({ ...noCounts, unreached: 3 });
+    const setup = stoppedBeforeCancel(recordedDependencies({ startPushing }));
+    expect(await sendWith(setup)).toEqual({
+      kind: 'sent',
+      result: { id: 'the-id', ...nothing, unreached: 3, status: 'stopped' },
+    });
+  });
+
+  test.each([
+    [false, { kind: 'sent', result: { id: 'the-id', unreached: 3, status: 'stopped' } }],
+    [true, { kind: 'accepted', id: 'the-id', status: 'stopped' }],
+  ])('before begin has a response is kept; asynchronous: %s', async (respondAsync, expected) => {
+    const begin = () => Promise.reject(new Error('no response'));
+    const setup = stoppedBeforeCancel(recordedDependencies(), { begin });
+    expect(await sendWith(setup, { respondAsync })).toMatchObject(expected);
+    expect(setup.chunks).toEqual([]);
+  });
+
+  test('before any function takes it is kept', async () => {
+    const invoker: ShareInvoker = { invoke: async () => ({ kind: 'throttled' }) };
+    const setup = stoppedBeforeCancel(recordedDependencies({ invoker }));
+    const everyone = () => Promise.reject(new Error('throttled'));
+    const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
+    expect(await sendWith({ ...setup, deps }, { respondAsync: true })).toEqual({
+      kind: 'accepted',
+      id: 'the-id',
+      status: 'stopped',
+    });
+  });
+});
+
 test('a send to nobody succeeds', async () => {
   const setup = recordedDependencies({ startPushing: ending(noCounts) });
   const audience = { subscribers: 0 };

@@ -261,6 +261,42 @@ describe('cancel', () => {
     expect(await database.usage(projectId, '2126-11')).toBe(attempted);
   });
 
+  test('does nothing after a stop, and says so', async () => {
+    const projectId = await database.createProject();
+    const { division, ...rest } = newNotification(projectId);
+    const begun = { ...rest, division: { ...division, shares: 3 }, idempotency };
+    await sends().begin(begun, 10);
+    await claimFirstShare(database, begun, 'r');
+    const last = { projectId, notificationId: begun.id, firstTally: 2, expiresAt: 5_000_000_000 };
+    await talliesOf(database).stop(last, 900);
+    const record = await readNotificationItem(database, projectId, begun.id);
+    expect(await sends().cancel(begun, 'r')).toBe('stopped');
+    expect(await readNotificationItem(database, projectId, begun.id)).toEqual(record);
+    expect(await database.usage(projectId, '2126-11')).toBe(1);
+    expect(await talliesOf(database).find(begun.id, [0, 2])).toMatchObject([
+      { ended: undefined },
+      { stoppedAt: 900 },
+    ]);
+  });
+
+  test('either undoes a send or leaves it stopped', async () => {
+    const projectId = await database.createProject();
+    for (let round = 0; round < 10; round += 1) {
+      const begun = newNotification(projectId);
+      await sends().begin(begun, null);
+      const share = { projectId, notificationId: begun.id, firstTally: 0, expiresAt: 5e9 };
+      const [cancelled] = await Promise.all([
+        sends().cancel(begun, 'r'),
+        talliesOf(database).stop(share, 900),
+      ]);
+      const isKept = (await readNotificationItem(database, projectId, begun.id)) !== undefined;
+      const [tally] = await talliesOf(database).find(begun.id, [0]);
+      expect(isKept).toBe(cancelled === 'stopped');
+      expect(tally).toMatchObject(isKept ? { stoppedAt: 900 } : { ended: 'cancelled' });
+      expect(tally!.ended === undefined || tally!.stoppedAt === undefined).toBe(true);
+    }
+  });
+
   test('leaves no tally that counts events', async () => {
     const projectId = await database.createProject();
     const begun = newNotification(projectId);

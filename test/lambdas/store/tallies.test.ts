@@ -132,6 +132,67 @@ describe('a share', () => {
   });
 });
 
+describe('a share that is stopped', () => {
+  const stoppedAt = 900;
+  const knowing = (writer: Writer): Writer => ({ ...writer, knowsStop: true });
+
+  test('refuses a claim, although nobody has had it', async () => {
+    const key = newShare();
+    await tallies.stop(key, stoppedAt);
+    const refused = { stoppedAt, claim: undefined, position: 0 };
+    expect(await tallies.save(key, newcomer('a'), progress())).toMatchObject(refused);
+    expect(await first(key)).toMatchObject(refused);
+  });
+
+  test('refuses each write of an invocation that does not know it', async () => {
+    const key = newShare();
+    await tallies.save(key, newcomer('a'), progress());
+    await tallies.stop(key, stoppedAt);
+    const refused = { stoppedAt, claim: { by: 'a', step: 1 }, position: 10 };
+    expect(await tallies.save(key, owner('a'), progress({ position: 20 }))).toMatchObject(refused);
+    const takeover = { by: 'b', step: 1, previous: { by: 'a', step: 1 } };
+    expect(await tallies.save(key, takeover, progress({ position: 20 }))).toMatchObject(refused);
+  });
+
+  test('keeps the counts of an invocation that knows it, and only of the one that has it', async () => {
+    const key = newShare();
+    await tallies.save(key, newcomer('a'), progress());
+    await tallies.stop(key, stoppedAt);
+    const end = progress({ pending: 0, counts, ended: 'incomplete' });
+    expect(await tallies.save(key, knowing(newcomer('b')), end)).toMatchObject({ pending: 5 });
+    expect(await tallies.save(key, knowing(owner('a')), end)).toBeUndefined();
+    expect(await first(key)).toMatchObject({ stoppedAt, counts, ended: 'incomplete' });
+  });
+
+  test('is taken over by one that knows it', async () => {
+    const key = newShare();
+    await tallies.save(key, newcomer('a'), progress());
+    await tallies.stop(key, stoppedAt);
+    const takeover = { by: 'b', step: 1, previous: { by: 'a', step: 1 } };
+    expect(await tallies.save(key, knowing(takeover), progress())).toBeUndefined();
+  });
+
+  test('keeps the time of the first stop', async () => {
+    const key = newShare();
+    await tallies.stop(key, stoppedAt);
+    await tallies.stop(key, 5000);
+    expect(await first(key)).toMatchObject({ stoppedAt });
+  });
+
+  test('counts events, also if nobody has had it', async () => {
+    const key = newShare();
+    await tallies.stop(key, stoppedAt);
+    expect(await tallies.count('shop', key.notificationId, 0, 'shown')).toBe(true);
+  });
+
+  test('has not ended before', async () => {
+    const key = newShare();
+    await tallies.save(key, newcomer('a'), progress({ ended: 'complete' }));
+    await tallies.stop(key, stoppedAt);
+    expect((await first(key))!.stoppedAt).toBeUndefined();
+  });
+});
+
 test('tallies of several notifications are found in the given order', async () => {
   const [one, other] = [newShare(), newShare()];
   for (const key of [one, other]) await tallies.save(key, newcomer('a'), progress());

@@ -10,12 +10,15 @@ import { Scheduler } from '../../../simulation/time/scheduler.ts';
 const vapid = { current: { number: 0, ...newVapidPair() } };
 
 /**
- * Pushes in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute, or
- * its subscription is gone.
+ * Pushes in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute,
+ * fails, or its subscription is gone.
  */
 function start(
-  responseMs: (origin: string) => number | 'throttled' | 'gone' | undefined,
-  times: PushTimes = { lastPushAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
+  responseMs: (origin: string) => number | 'throttled' | 'failing' | 'gone' | undefined,
+  times: PushTimes = {
+    ...{ lastPushAt: 22_000, pausesAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
+  },
+  pushesPerSecond = Number.POSITIVE_INFINITY,
 ) {
   const time = new Scheduler();
   const pushes: { readonly origin: string; readonly at: number }[] = [];
@@ -28,7 +31,8 @@ function start(
         if (ms === undefined) time.after(timeoutMs, () => reject(silent));
         else if (ms === 'throttled') {
           resolve({ status: 429, headers: { 'retry-after': '60' }, body: '' });
-        } else if (ms === 'gone') resolve({ status: 410, headers: {}, body: '' });
+        } else if (ms === 'failing') resolve({ status: 503, headers: {}, body: '' });
+        else if (ms === 'gone') resolve({ status: 410, headers: {}, body: '' });
         else {
           time.after(ms, () => resolve({ status: 201, headers: {}, body: '' }));
         }
@@ -46,7 +50,7 @@ function start(
     options: { ttl: 60 },
     times,
     isAwaited: true,
-    pushesPerSecond: Number.POSITIVE_INFINITY,
+    pushesPerSecond,
     removalGroup: () => 0,
     remove: async () => {},
     correctPair: async () => {},
@@ -56,13 +60,14 @@ function start(
 
 /** Times that are extended every two seconds, as those of an asynchronous share. */
 function extendedTimes() {
-  return { lastPushAt: 45_000, lastRetryAt: 800_000, endAt: 50_000 };
+  return { lastPushAt: 45_000, pausesAt: 45_000, lastRetryAt: 800_000, endAt: 50_000 };
 }
 
 function extend(times: ReturnType<typeof extendedTimes>, time: Scheduler): void {
   for (let second = 2; second < 200; second += 2) {
     time.at(second * 1000, () => {
       times.lastPushAt = time.now + 45_000;
+      times.pausesAt = times.lastPushAt;
       times.endAt = time.now + 50_000;
     });
   }
@@ -135,6 +140,76 @@ test('starts no push after it was stopped', async () => {
   expect(attempted).toBe(pushes.length);
   expect(attempted + unreached).toBe(500);
   expect(await running.wantsMore()).toBe(false);
+});
+
+test('does not wait for the pauses before retries after it was stopped', async () => {
+  const { running, time } = start(() => 'throttled', {
+    ...{ lastPushAt: 300_000, pausesAt: 300_000, lastRetryAt: 300_000, endAt: 310_000 },
+  });
+  running.add(recipientsAt(fcm, 20), vapid);
+  time.at(1500, () => running.stop());
+  expect(await time.until(running.end())).toMatchObject({ failures: { throttled: 20 } });
+  expect(time.now).toBe(1500);
+});
+
+describe('a pusher whose times pause it', () => {
+  const pausingAt = (pausesAt: number) => ({
+    ...{ lastPushAt: 22_000, pausesAt, lastRetryAt: 22_000, endAt: 25_000 },
+  });
+
+  test('starts no push until they are extended, and then reaches everyone', async () => {
+    const times = pausingAt(1500);
+    const { running, time, pushes } = start(() => 1000, times);
+    running.add(recipientsAt(fcm, 500), vapid);
+    time.at(8000, () => {
+      times.pausesAt = 20_000;
+    });
+    expect(await time.until(running.end())).toMatchObject({ delivered: 500 });
+    const starts = pushes.map(({ at }) => at);
+    expect(starts.filter((at) => at >= 1500 && at < 8000)).toEqual([]);
+    expect(starts.some((at) => at < 1500) && starts.some((at) => at >= 8000)).toBe(true);
+  });
+
+  test('repeats no push meanwhile', async () => {
+    const { running, time, pushes } = start(() => (time.now < 1000 ? 'failing' : 50), {
+      ...pausingAt(200),
+    });
+    running.add(recipientsAt(fcm, 3), vapid);
+    expect(await time.until(running.end())).toMatchObject({ failures: { unavailable: 3 } });
+    expect(pushes).toHaveLength(3);
+  });
+
+  test('leaves out who is still queued after the last push', async () => {
+    const { running, time } = start(() => 1000, pausingAt(1500));
+    running.add(recipientsAt(fcm, 500), vapid);
+    const { attempted, unreached } = await time.until(running.end());
+    expect(attempted + unreached).toBe(500);
+    expect(time.now).toBeLessThan(22_200);
+  });
+
+  test('wants no more recipients meanwhile', async () => {
+    const times = pausingAt(100);
+    const { running, time } = start(() => 50, times);
+    running.add(recipientsAt(fcm, 10), vapid);
+    time.at(7000, () => {
+      times.pausesAt = 20_000;
+    });
+    await time.until(time.sleep(150));
+    expect(await time.until(running.wantsMore())).toBe(true);
+    expect(time.now).toBeGreaterThanOrEqual(7000);
+  });
+
+  test('keeps its pace when it continues', async () => {
+    const times = pausingAt(1000);
+    const { running, time, pushes } = start(() => 50, times, 100);
+    running.add(recipientsAt(fcm, 300), vapid);
+    time.at(5000, () => {
+      times.pausesAt = 20_000;
+    });
+    expect(await time.until(running.end())).toMatchObject({ delivered: 300 });
+    const after = pushes.filter(({ at }) => at >= 5000);
+    expect(after.filter(({ at }) => at < 6000).length).toBeLessThan(110);
+  });
 });
 
 describe('a push that timed out', () => {
