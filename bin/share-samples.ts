@@ -55,6 +55,8 @@ function sample(audience: Parameters<typeof divide>[0], respondsAsync: boolean):
     requestId: 'JKJaXmPLvHcESHA=',
     content,
     eventsUrl: 'https://push.example.com/events',
+    channels: ['news', 'sales'],
+    seenSince: Date.parse('2026-10-21T18:00:00Z'),
     expiresAt: startedAt / 1000 + 2_592_000,
     deadline: respondsAsync
       ? undefined

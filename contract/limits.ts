@@ -6,6 +6,8 @@ export const limits = {
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,
+  /** Most days of `seenWithinDays`. */
+  seenWithinDays: 365,
   /** UTF-16 code units. */
   projectNameLength: 100,
   titleLength: 256,

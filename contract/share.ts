@@ -31,6 +31,9 @@ export const shareSchema = z.object({
   userIds: z.optional(z.array(z.string())),
   /** The values of each of them, if the content has placeholders. */
   values: z.optional(z.array(z.record(z.string(), z.string()))),
+  /** Only subscriptions with any of these channels, and seen since then: epoch ms. */
+  channels: z.optional(z.readonly(z.array(z.string()).check(z.minLength(1)))),
+  seenSince: z.optional(z.int()),
   /**
    * Positions in the audience, from `from` to before `to`: indexes of `userIds`, or else the first 32
    * bits of endpoint hashes.

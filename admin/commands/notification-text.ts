@@ -83,6 +83,13 @@ function withRate(count: number, of: number): string {
   return `${formatCount(count)} (${((100 * count) / of).toFixed(1)}%)`;
 }
 
+/** `2 users, with news or sales, seen within 30 days`. */
 function audienceText({ audience }: NotificationResult): string {
-  return audience === 'everyone' ? 'everyone' : `${formatCount(audience.users)} users`;
+  if (audience === 'everyone') return audience;
+  const { users, channels, seenWithinDays } = audience;
+  return [
+    users === undefined ? 'everyone' : `${formatCount(users)} users`,
+    ...(channels === undefined ? [] : [`with ${channels.join(' or ')}`]),
+    ...(seenWithinDays === undefined ? [] : [`seen within ${seenWithinDays} days`]),
+  ].join(', ');
 }

@@ -48,6 +48,12 @@ export const webUrlTemplate = text(1, limits.urlLength).check(
 
 export const userId = text(1, limits.userIdLength);
 
+/** @param of unit, such as ` of seconds`. */
+export function wholeNumber(min: number, max: number, of = '') {
+  const message = `must be a whole number${of} from ${min} to ${max}`;
+  return z.int(message).check(z.gte(min, message), z.lte(max, message));
+}
+
 const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
 const channel = z.string({ error: channelRule }).check(z.regex(channelPattern, channelRule));
 
@@ -61,7 +67,7 @@ export function channels(min: 0 | 1) {
         `must name at most ${limits.channels} channels`,
       ),
     ),
-    z.transform((names) => [...new Set(names)]),
+    z.transform((names): readonly string[] => [...new Set(names)]),
   );
 }
 

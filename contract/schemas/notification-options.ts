@@ -1,15 +1,10 @@
 import * as z from 'zod/mini';
 import { limits } from '../limits.ts';
-import { text, webUrl, webUrlTemplate } from './fields.ts';
+import { text, webUrl, webUrlTemplate, wholeNumber } from './fields.ts';
 
 /** The optional fields of a notification that say how it is transported and shown. */
 
 const flag = z.boolean({ error: 'must be true or false' });
-
-function wholeNumber(max: number, unit = '') {
-  const message = `must be a whole number${unit} from 0 to ${max}`;
-  return z.int(message).check(z.nonnegative(message), z.lte(max, message));
-}
 
 const actionFields = {
   /** Tells the buttons of a notification apart. */
@@ -57,7 +52,7 @@ const data = z
 
 export const sendOptions = {
   /** Headers of the push (RFC 8030 §5.2 to §5.4). */
-  ttl: z.optional(wholeNumber(limits.messageTtl, ' of seconds')),
+  ttl: z.optional(wholeNumber(0, limits.messageTtl, ' of seconds')),
   urgency: z.optional(
     z.enum(['very-low', 'low', 'normal', 'high'], {
       error: 'must be "very-low", "low", "normal" or "high"',
@@ -81,7 +76,7 @@ export const sendOptions = {
   /** For the sender's own worker and pages. */
   data: z.optional(data),
   /** Number on the icon of the site's app. */
-  appBadge: z.optional(wholeNumber(limits.appBadge)),
+  appBadge: z.optional(wholeNumber(0, limits.appBadge)),
   /** Whether the service worker handles the message where the browser could show it without. */
   worker: z.optional(flag),
 };

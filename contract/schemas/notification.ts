@@ -2,7 +2,17 @@ import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { limits } from '../limits.ts';
 import { deliveryCountsSchema } from './delivery-counts.ts';
-import { count, object, text, userId, webUrl, webUrlTemplate, wrong } from './fields.ts';
+import {
+  channels,
+  count,
+  object,
+  text,
+  userId,
+  webUrl,
+  webUrlTemplate,
+  wholeNumber,
+  wrong,
+} from './fields.ts';
 import { sendCombinations, sendOptions } from './notification-options.ts';
 import { checkRecipients, recipientsSchema } from './recipients.ts';
 
@@ -21,6 +31,14 @@ const templateSchema = z.object({ title, body, url, image, actions });
 /** Content of a notification, and its options. */
 export const notificationContentSchema = object(content);
 
+/** Conditions on the subscriptions of an audience. All that are given hold. */
+const conditions = {
+  /** They have any of these channels. */
+  channels: z.optional(channels(1)),
+  /** Their last subscribe request is at most this many days ago, and one more. */
+  seenWithinDays: z.optional(wholeNumber(1, limits.seenWithinDays, ' of days')),
+};
+
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
 export const sendSchema = z
   .strictObject(
@@ -37,6 +55,7 @@ export const sendSchema = z
         ),
       ),
       recipients: z.optional(recipientsSchema),
+      ...conditions,
     },
     { error: wrong('must be an object') },
   )
@@ -90,8 +109,11 @@ export type AcceptedSend = z.infer<typeof acceptedSendSchema>;
 export const notificationSchema = z.extend(deliveryCountsSchema, {
   ...content,
   id: z.uuid(),
-  /** Everyone, or how many user ids. */
-  audience: z.union([z.literal('everyone'), z.object({ users: z.int().check(z.positive()) })]),
+  /** Everyone, or how many user ids and which conditions. */
+  audience: z.union([
+    z.literal('everyone'),
+    z.object({ users: z.optional(z.int().check(z.positive())), ...conditions }),
+  ]),
   status: notificationStatusSchema,
   sentAt: z.iso.datetime(),
   /** As in the response of send. */

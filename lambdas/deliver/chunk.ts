@@ -22,8 +22,8 @@ export async function readChunk(
   position: number,
   signal: AbortSignal,
 ): Promise<ReadChunk> {
-  const { projectId, userIds, consistent } = share;
-  const options = { limit: shareSizes.recipients, consistent, signal };
+  const { projectId, userIds, consistent, channels, seenSince } = share;
+  const options = { limit: shareSizes.recipients, consistent, channels, seenSince, signal };
   for (let { step } = share; ; step = Math.ceil(step / 2)) {
     const to = Math.min(position + step, share.to);
     const { recipients, isCut } = userIds

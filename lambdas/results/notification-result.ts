@@ -1,9 +1,9 @@
 import { isInProgress, type NotificationResult } from '../../contract/schemas/notification.ts';
-import { firstTallies } from '../store/items.ts';
+import { type Division, firstTallies } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { expiryOf } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
-import { storedResult, totalOf } from './results.ts';
+import { expectedSubscribers, storedResult, totalOf } from './results.ts';
 import { statusOf } from './status.ts';
 
 /** Whether a notification is still kept. DynamoDB deletes it, and each of its tallies, at some later time. */
@@ -20,7 +20,6 @@ export function notificationResult(
   tallies: readonly (Tally | undefined)[],
   now: Date,
 ): NotificationResult {
-  const { users, subscribers } = division;
   const firsts = firstTallies(division).map((number) => tallies[number]);
   const status = statusOf({ division, sentAt }, firsts, now);
   // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
@@ -29,12 +28,12 @@ export function notificationResult(
       ? { ...tally.counts, isComplete: true }
       : storedResult(tally),
   );
-  const total = totalOf(results, subscribers);
+  const total = totalOf(results, expectedSubscribers(division));
   const { attempted, delivered, removed, failed, failures, unreached } = total;
   return {
     id,
     ...content,
-    audience: users === undefined ? 'everyone' : { users },
+    audience: audienceOf(division),
     status,
     sentAt: sentAt.toISOString(),
     ...{ attempted, delivered, removed, failed },
@@ -43,6 +42,11 @@ export function notificationResult(
     shown: sum(tallies.map((tally) => tally?.shown)),
     clicked: sum(tallies.map((tally) => tally?.clicked)),
   };
+}
+
+function audienceOf({ users, channels, seenWithinDays }: Division): NotificationResult['audience'] {
+  const isEveryone = [users, channels, seenWithinDays].every((part) => part === undefined);
+  return isEveryone ? 'everyone' : { users, channels, seenWithinDays };
 }
 
 function sum(numbers: readonly (number | undefined)[]): number {

@@ -1,5 +1,6 @@
 import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import type { ShareResult } from '../../contract/share.ts';
+import type { Division } from '../store/items.ts';
 import type { Tally } from '../store/tallies.ts';
 import { isStopped } from './status.ts';
 
@@ -21,9 +22,20 @@ export function storedResult(tally: Tally | undefined): ShareResult {
 }
 
 /**
+ * How many subscribers a notification is for, if that was known when it was sent: nobody has counted the
+ * subscriptions that have conditions or user ids.
+ */
+export function expectedSubscribers({
+  subscribers,
+  channels,
+  seenWithinDays,
+}: Division): number | undefined {
+  return channels === undefined && seenWithinDays === undefined ? subscribers : undefined;
+}
+
+/**
  * Adds up the results of a notification's shares.
- * @param subscribers how many subscribers the project had; undefined if it was sent to user ids. Where
- *   a share was not read to its end, this tells how many were not reached.
+ * @param subscribers see {@link expectedSubscribers}. Where a share was not read to its end, this tells how many were not reached.
  */
 export function totalOf(results: readonly ShareResult[], subscribers: number | undefined): Counts {
   const total = results.reduce<Counts>(addCounts, noCounts);

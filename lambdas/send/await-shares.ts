@@ -1,6 +1,6 @@
 import type { Share } from '../../contract/share.ts';
 import type { PreparedShare } from '../deliver/deliver-share.ts';
-import { totalOf } from '../results/results.ts';
+import { expectedSubscribers, totalOf } from '../results/results.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { cancel, outOfTime } from './cancel.ts';
 import { runShares } from './run-shares.ts';
@@ -17,7 +17,7 @@ export async function awaitShares(
   const { project, invocation } = sending;
   const { id, division } = begun;
   const outcome = await runShares(deps, project, first, others, invocation);
-  const total = totalOf(outcome.results, division.subscribers);
+  const total = totalOf(outcome.results, expectedSubscribers(division));
   const isStopped = outcome.results.some((share) => share.isStopped);
   if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown && !isStopped) {
     const stopped = await cancel(deps, sending, begun);
@@ -25,5 +25,5 @@ export async function awaitShares(
     throw outcome.error ?? outOfTime();
   }
   deps.observe.sent({ projectId: begun.projectId, notificationId: id }, { ...total, isStopped });
-  return sentOutcome(id, outcome.results, division.subscribers);
+  return sentOutcome(id, outcome.results, division);
 }

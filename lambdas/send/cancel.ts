@@ -23,7 +23,7 @@ export async function cancel(
 function stopped({ id, division }: NewNotification): SendOutcome {
   if (division.respondedAsync) return { kind: 'accepted', id, status: 'stopped' };
   const nothing = { ...noCounts, isComplete: false, isStopped: true };
-  return sentOutcome(id, [nothing], division.subscribers);
+  return sentOutcome(id, [nothing], division);
 }
 
 /** The response to a send that was cancelled because no time was left. */

@@ -81,6 +81,8 @@ export interface Broadcast {
   readonly requestId: string;
   readonly content: NotificationContent;
   readonly eventsUrl: string;
+  readonly channels?: Share['channels'];
+  readonly seenSince?: Share['seenSince'];
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly deadline: Share['deadline'];

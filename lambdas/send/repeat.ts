@@ -48,7 +48,7 @@ export async function repeat(
     // Until this time, inclusive.
     throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
   }
-  return sentOutcome(first.id, found.map(storedResult), first.division.subscribers);
+  return sentOutcome(first.id, found.map(storedResult), first.division);
 }
 
 /**

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import type { Users } from './divide.ts';
 
 /**
  * SHA-256 of a request's meaning, hex. Members are sorted at every depth: their order depends on the
  * schema, and a repetition may arrive after a deployment that changed it.
  */
-export function requestHash(request: NotificationContent & Partial<Users>): string {
+export function requestHash(
+  request: Omit<ParsedSendRequest, 'userIds' | 'recipients'> & Partial<Users>,
+): string {
   return createHash('sha256').update(JSON.stringify(request, withSortedMembers)).digest('hex');
 }
 

@@ -80,7 +80,8 @@ export async function send(
 function newNotification(deps: SendDependencies, sending: Sending): NewNotification {
   const { project, request, audience, idempotencyKey, respondAsync, sentAt } = sending;
   const { projectId, createdAt: projectCreatedAt } = project;
-  const { userIds: _, recipients: __, ...content } = request;
+  const { userIds: _, recipients: __, channels, seenWithinDays, ...content } = request;
+  const conditions = { channels, seenWithinDays };
   // Values that no placeholder uses may be anything, and have no meaning.
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
@@ -89,13 +90,17 @@ function newNotification(deps: SendDependencies, sending: Sending): NewNotificat
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
+      ...conditions,
       ...divide(audience, pace, respondAsync),
       respondedAsync: respondAsync,
     },
     idempotency:
       idempotencyKey === undefined
         ? undefined
-        : { keyHash: sha256(idempotencyKey), requestHash: requestHash({ ...content, ...users }) },
+        : {
+            keyHash: sha256(idempotencyKey),
+            requestHash: requestHash({ ...content, ...conditions, ...users }),
+          },
   };
 }
 

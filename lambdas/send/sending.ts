@@ -7,7 +7,8 @@ import type {
 } from '../../contract/schemas/notification.ts';
 import type { ShareResult } from '../../contract/share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
-import { totalOf } from '../results/results.ts';
+import { expectedSubscribers, totalOf } from '../results/results.ts';
+import type { Division } from '../store/items.ts';
 import type { SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
 import type { RunDependencies } from './run-shares.ts';
@@ -52,15 +53,14 @@ export type SendOutcome =
   | { readonly kind: 'sent'; readonly result: SendResult }
   | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
 
-/** @param subscribers as {@link totalOf} takes them. */
 export function sentOutcome(
   id: string,
   shares: readonly ShareResult[],
-  subscribers: number | undefined,
+  division: Division,
 ): SendOutcome {
   const { attempted, delivered, removed, failed, failures, unreached } = totalOf(
     shares,
-    subscribers,
+    expectedSubscribers(division),
   );
   return {
     kind: 'sent',

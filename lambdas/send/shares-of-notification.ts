@@ -1,5 +1,6 @@
 import type { Share } from '../../contract/share.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
+import { seenSince } from '../store/audience.ts';
 import { expiryOf, type NewNotification } from '../store/send-writes.ts';
 import { type Audience, paceOf, sharesOf } from './divide.ts';
 import { eventsUrl, type SendDependencies, type Sending } from './sending.ts';
@@ -13,11 +14,14 @@ export function sharesOfNotification(
   const { project, requestId } = sending;
   const audience: Audience =
     'userIds' in sending.audience ? sending.audience : { subscribers: division.subscribers! };
+  const { channels, seenWithinDays } = division;
   return sharesOf(
     {
       ...{ projectId: project.projectId, projectCreatedAt: project.createdAt },
       ...{ notificationId: id, content, requestId },
       eventsUrl: eventsUrl(sending, id),
+      channels,
+      seenSince: seenWithinDays && seenSince(sentAt, seenWithinDays),
       expiresAt: expiryOf(sentAt),
       deadline: division.respondedAsync ? undefined : deadlineOf(sending),
     },

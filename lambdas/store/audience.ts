@@ -32,12 +32,27 @@ export interface Range {
   readonly to: number;
 }
 
-export interface ReadOptions {
+export interface ReadOptions extends Conditions {
   /** Reading stops when there are more recipients than this. */
   readonly limit: number;
   /** Whether every write that has ended before is seen. It costs twice as much. */
   readonly consistent: boolean;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Which subscriptions are read. All conditions that are given hold. */
+export interface Conditions {
+  /** They have any of these. */
+  readonly channels?: readonly string[] | undefined;
+  /** Their last subscribe request is not earlier: epoch ms. */
+  readonly seenSince?: number | undefined;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The time of `seenWithinDays`: a browser may confirm its subscription only once a day. */
+export function seenSince(now: Date, seenWithinDays: number): number {
+  return now.getTime() - (seenWithinDays + 1) * dayMs;
 }
 
 export interface Read {
@@ -76,12 +91,13 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     },
   };
 
-  async function readAll(queries: readonly Query[], { limit, signal }: ReadOptions): Promise<Read> {
+  async function readAll(queries: readonly Query[], options: ReadOptions): Promise<Read> {
+    const { limit } = options;
     const recipients: Recipient[] = [];
     const waiting = queries.values();
     const readNext = async () => {
       for (const { user, ...query } of waiting) {
-        for await (const { Items = [] } of pages(query, signal)) {
+        for await (const { Items = [] } of pages(query, options)) {
           const found = Items as Recipient[];
           recipients.push(...(user === undefined ? found : found.map((one) => ({ ...one, user }))));
           if (recipients.length > limit) return;
@@ -94,11 +110,17 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
     return { recipients: isCut ? recipients.slice(0, limit) : recipients, isCut };
   }
 
-  function pages(query: Omit<Query, 'user'>, abortSignal: AbortSignal | undefined) {
+  function pages(query: Omit<Query, 'user'>, { signal: abortSignal, ...conditions }: ReadOptions) {
+    const { ExpressionAttributeValues, ...filter } = filterOf(conditions);
     return paginateQuery(
       { client: dynamo },
       {
         ...query,
+        ...filter,
+        ExpressionAttributeValues: {
+          ...query.ExpressionAttributeValues,
+          ...ExpressionAttributeValues,
+        },
         TableName: table,
         ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber',
         ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
@@ -106,6 +128,24 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
       { abortSignal },
     );
   }
+}
+
+/** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
+function filterOf({ channels = [], seenSince }: Conditions) {
+  const anyChannel = channels.map((_, index) => `contains(channels, :channel${index})`);
+  const filters = [
+    ...(channels.length > 0 ? [`(${anyChannel.join(' OR ')})`] : []),
+    ...(seenSince === undefined ? [] : ['updatedAt >= :seenSince']),
+  ];
+  if (filters.length === 0) return {};
+  const values = channels.map((channel, index) => [`:channel${index}`, channel] as const);
+  return {
+    FilterExpression: filters.join(' AND '),
+    ExpressionAttributeValues: {
+      ...Object.fromEntries(values),
+      ...(seenSince !== undefined && { ':seenSince': seenSince }),
+    },
+  };
 }
 
 interface Query extends Omit<QueryCommandInput, 'TableName'> {

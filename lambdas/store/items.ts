@@ -89,10 +89,13 @@ export interface ClosedCounterItem {
 
 /** A notification's audience, and how it is divided. */
 export interface Division {
-  /** Number of user ids; absent if it was sent to everyone. */
+  /** Number of user ids, if it was sent to some. */
   readonly users?: number | undefined;
-  /** Subscribers that the project had when it was sent to everyone. */
+  /** Subscribers that the project had, unless it was sent to user ids. */
   readonly subscribers?: number | undefined;
+  /** Conditions on its subscriptions, as sent. */
+  readonly channels?: readonly string[] | undefined;
+  readonly seenWithinDays?: number | undefined;
   /** Functions that it was divided among, and tallies that each of them has. */
   readonly shares: number;
   readonly talliesPerShare: number;

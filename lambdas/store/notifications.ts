@@ -79,11 +79,15 @@ export function notificationStore(
 }
 
 function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem) {
-  const { users, subscribers, shares, talliesPerShare, respondedAsync } = item;
+  const { users, subscribers, channels, seenWithinDays } = item;
+  const { shares, talliesPerShare, respondedAsync } = item;
   return {
     id: notificationId,
     content: fromStoredContent(content),
-    division: { users, subscribers, shares, talliesPerShare, respondedAsync },
+    division: {
+      ...{ users, subscribers, channels, seenWithinDays },
+      ...{ shares, talliesPerShare, respondedAsync },
+    },
     sentAt: new Date(sentAt),
   };
 }

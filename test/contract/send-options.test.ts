@@ -39,6 +39,8 @@ test.each<[string, object]>([
   ['empty data', { data: {} }],
   ['the least appBadge', { appBadge: 0 }],
   ['the greatest appBadge', { appBadge: 99_999 }],
+  ['the fewest days', { seenWithinDays: 1 }],
+  ['the most days', { seenWithinDays: 365 }],
   ['worker that is false with a URL', { worker: false, url }],
   ['worker that is true without a URL', { worker: true }],
 ])('%s is accepted, and kept as it is', (_, fields) => {
@@ -48,6 +50,7 @@ test.each<[string, object]>([
 
 const ttl = 'ttl: must be a whole number of seconds from 0 to 2419200';
 const appBadge = 'appBadge: must be a whole number from 0 to 99999';
+const seenWithinDays = 'seenWithinDays: must be a whole number of days from 1 to 365';
 const topic = 'topic: must be text of 1 to 64 characters';
 const tag = 'tag: must be text of 1 to 64 characters';
 const lang = 'lang: must be a language tag such as "en" or "pt-BR"';
@@ -57,6 +60,10 @@ const flags = ['renotify', 'requireInteraction', 'silent', 'worker'];
 test.each<[object, string]>([
   ...[-1, 2_419_201, 1.5, '60', null].map((value): [object, string] => [{ ttl: value }, ttl]),
   ...[-1, 100_000, 0.5, '1'].map((value): [object, string] => [{ appBadge: value }, appBadge]),
+  ...[0, 366, 1.5, '7', null].map((value): [object, string] => [
+    { seenWithinDays: value },
+    seenWithinDays,
+  ]),
   ...['urgent', '', 1].map((urgency): [object, string] => [
     { urgency },
     'urgency: must be "very-low", "low", "normal" or "high"',
@@ -136,6 +143,8 @@ test.each([
   ['app_badge', 'appBadge'],
   ['timeStamp', 'timestamp'],
   ['action', 'actions'],
+  ['channel', 'channels'],
+  ['seenWithin', 'seenWithinDays'],
 ])('instead of the unknown field %s, %s is suggested', (typed, meant) => {
   expect(refusals({ [typed]: 1 })).toEqual([
     `${typed}: is not a field of this request; did you mean "${meant}"?`,

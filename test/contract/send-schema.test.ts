@@ -47,6 +47,29 @@ test('userIds has at most 1,000 entries', () => {
   ]);
 });
 
+test('an empty or null list of channels is refused instead of becoming a broadcast', () => {
+  expect(issuesOf({ title: 'a', channels: [] })).toEqual([
+    'channels: must name at least one channel; leave the field out for all subscriptions',
+  ]);
+  expect(issuesOf({ title: 'a', channels: null })).toEqual([
+    'channels: must be an array of channels',
+  ]);
+});
+
+test('channels has at most 20 distinct names, which are checked as in subscribe', () => {
+  const channels = Array.from({ length: 20 }, (_, index) => `c-${index}`);
+  expect(sendSchema.parse({ title: 'a', channels: [...channels, 'c-0'] })).toEqual({
+    title: 'a',
+    channels,
+  });
+  expect(issuesOf({ title: 'a', channels: [...channels, 'one-more'] })).toEqual([
+    'channels: must name at most 20 channels',
+  ]);
+  expect(issuesOf({ title: 'a', channels: ['a', 'B'] })).toEqual([
+    'channels.1: must be 1 to 32 lowercase letters, digits or hyphens',
+  ]);
+});
+
 test('an issue names the index of an invalid user id', () => {
   expect(issuesOf({ title: 'a', userIds: ['u', ''] })).toEqual([
     'userIds.1: must be text of 1 to 256 characters',

@@ -17,6 +17,7 @@ const notification: SendRequest = {
   silent: false,
   actions: [{ action: "it's", title: hostileText.slice(0, 64) }],
   userIds: [hostileText],
+  seenWithinDays: 1,
   data: { [hostileText]: hostileText, '0': [], none: {}, n: null },
 };
 

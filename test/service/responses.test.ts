@@ -200,7 +200,7 @@ test('the issues name each unknown field of a send, with the most similar field'
       {
         path: 'colour',
         message:
-          'is not a field of this request; the fields are title, body, url, icon, image, badge, ttl, urgency, topic, tag, renotify, requireInteraction, silent, actions, lang, dir, timestamp, data, appBadge, worker, userIds',
+          'is not a field of this request; the fields are title, body, url, icon, image, badge, ttl, urgency, topic, tag, renotify, requireInteraction, silent, actions, lang, dir, timestamp, data, appBadge, worker, userIds, recipients, channels, seenWithinDays',
       },
     ],
   });

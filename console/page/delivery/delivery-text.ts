@@ -6,6 +6,8 @@ import {
 } from '../../../contract/schemas/notification.ts';
 import { countOf, countText } from '../format.ts';
 
+export type Audience = NotificationResult['audience'];
+
 type Counts = Pick<SendResult, 'attempted' | 'delivered' | 'unreached'>;
 
 /** Whether the audience was empty. A send that is in progress may still find subscribers. */
@@ -17,14 +19,19 @@ export function hasNoSubscriber(
 }
 
 /** What became of a send, in a sentence. */
-export function deliveryText(counts: Counts, toUsers: boolean): string {
-  if (hasNoSubscriber(counts)) {
-    return toUsers
-      ? 'No subscriber matched: none of the user ids has a subscription.'
-      : 'No subscriber matched: nobody is subscribed to this project.';
-  }
+export function deliveryText(counts: Counts, audience: Audience): string {
+  if (hasNoSubscriber(counts)) return `No subscriber matched: ${reasonFor(audience)}.`;
   const { attempted, delivered } = counts;
   return `Delivered to ${countText(delivered)} of ${countOf(attempted, 'subscriber')}.`;
+}
+
+function reasonFor(audience: Audience): string {
+  if (audience === 'everyone') return 'nobody is subscribed to this project';
+  const { channels, seenWithinDays } = audience;
+  const hasConditions = channels !== undefined || seenWithinDays !== undefined;
+  return hasConditions
+    ? 'no subscription meets the conditions'
+    : 'none of the user ids has a subscription';
 }
 
 /** The status of the delivery, in a sentence. */
@@ -36,14 +43,21 @@ export function statusText(notification: NotificationResult): string {
     return 'Stopping: no push starts any more in a few seconds. The counts may still change.';
   }
   if (notification.status === 'stopped') {
-    return `Stopped. ${deliveryText(notification, notification.audience !== 'everyone')}`;
+    return `Stopped. ${deliveryText(notification, notification.audience)}`;
   }
   if (notification.status === 'interrupted') {
     return 'Interrupted: a function crashed, and nobody continues its work. Some subscribers did not get the notification.';
   }
-  return deliveryText(notification, notification.audience !== 'everyone');
+  return deliveryText(notification, notification.audience);
 }
 
-export function audienceText({ audience }: Pick<NotificationResult, 'audience'>): string {
-  return audience === 'everyone' ? 'everyone' : countOf(audience.users, 'user id');
+/** `2 user ids, with news or sales, seen within 30 days`. */
+export function audienceText({ audience }: { readonly audience: Audience }): string {
+  if (audience === 'everyone') return audience;
+  const { users, channels, seenWithinDays } = audience;
+  return [
+    users === undefined ? 'everyone' : countOf(users, 'user id'),
+    ...(channels === undefined ? [] : [`with ${channels.join(' or ')}`]),
+    ...(seenWithinDays === undefined ? [] : [`seen within ${countOf(seenWithinDays, 'day')}`]),
+  ].join(', ');
 }

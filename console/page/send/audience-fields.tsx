@@ -1,6 +1,6 @@
 import { countOf } from '../format.ts';
 import { useForm } from './form-context.ts';
-import { SendField } from './send-fields.tsx';
+import { SendField, TextField } from './send-fields.tsx';
 
 /** To whom the notification goes. @param subscribers of the project; undefined until it is known. */
 export function AudienceFields({ subscribers }: { readonly subscribers: number | undefined }) {
@@ -39,6 +39,8 @@ export function AudienceFields({ subscribers }: { readonly subscribers: number |
           )}
         </SendField>
       )}
+      <TextField name="channels" label="Channels, one per line" rows={2} />
+      <TextField name="seenWithinDays" label="Seen within (days)" inputMode="numeric" />
     </fieldset>
   );
 }

@@ -1,8 +1,18 @@
-import type { NotificationContent } from '../../../contract/schemas/notification.ts';
+import type {
+  NotificationContent,
+  NotificationResult,
+} from '../../../contract/schemas/notification.ts';
 import { emptyAction, emptySendForm, flagNames, type SendForm, textNames } from './send-form.ts';
 
-/** The form of a notification that was sent. Its user ids are not stored: the form is for everyone. */
-export function formOf(content: NotificationContent): SendForm {
+/**
+ * The form of a notification that was sent. Its user ids are not stored: the form is for everyone who
+ * matches its conditions.
+ */
+export function formOf({
+  audience,
+  ...content
+}: NotificationContent & Pick<NotificationResult, 'audience'>): SendForm {
+  const { channels = [], seenWithinDays = '' } = audience === 'everyone' ? {} : audience;
   const { ttl, appBadge, timestamp, data, actions = [], worker = true } = content;
   return {
     ...emptySendForm,
@@ -14,6 +24,8 @@ export function formOf(content: NotificationContent): SendForm {
     data: data === undefined ? '' : JSON.stringify(data, null, 2),
     actions: actions.map((action) => ({ ...emptyAction, ...action }) as typeof emptyAction),
     worker,
+    channels: channels.join('\n'),
+    seenWithinDays: String(seenWithinDays),
   };
 }
 

@@ -32,6 +32,9 @@ export interface SendForm {
   readonly to: 'everyone' | 'users';
   /** One user id per line. */
   readonly userIds: string;
+  /** One per line. */
+  readonly channels: string;
+  readonly seenWithinDays: string;
   /** Undefined: for large audiences. */
   readonly respondAsync: boolean | undefined;
 }
@@ -68,6 +71,8 @@ export const emptySendForm: SendForm = {
   actions: [],
   to: 'everyone',
   userIds: '',
+  channels: '',
+  seenWithinDays: '',
   respondAsync: undefined,
 };
 
@@ -117,6 +122,8 @@ export function readSendForm(form: SendForm): {
     ['appBadge', wholeNumber(form.appBadge)],
     ['worker', form.worker ? '' : false],
     ['userIds', form.to === 'users' ? linesOf(form.userIds) : ''],
+    ['channels', form.channels.trim() && linesOf(form.channels)],
+    ['seenWithinDays', wholeNumber(form.seenWithinDays)],
   ];
   const body = Object.fromEntries(
     members.filter(([name, value]) => name === 'title' || value !== ''),

@@ -6,13 +6,13 @@ import type {
 } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
 import { Problem } from '../components/problem.tsx';
-import { deliveryText } from '../delivery/delivery-text.ts';
+import { type Audience, deliveryText } from '../delivery/delivery-text.ts';
 import { LiveDelivery } from '../delivery/live-delivery.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 
 /** The response of a send. */
-export type Sent = (SendResult | AcceptedSend) & { readonly toUsers: boolean };
+export type Sent = (SendResult | AcceptedSend) & { readonly audience: Audience };
 
 const titles = {
   sending: 'Sending',
@@ -47,7 +47,7 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
       {notification === undefined ? (
         <p id="outcome-text">
           {'attempted' in sent
-            ? deliveryText(sent, sent.toUsers)
+            ? deliveryText(sent, sent.audience)
             : 'The service is delivering the notification.'}
         </p>
       ) : (

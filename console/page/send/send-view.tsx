@@ -8,6 +8,7 @@ import { useLoad } from '../calls/use-load.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
+import type { Audience } from '../delivery/delivery-text.ts';
 import { countOf } from '../format.ts';
 import { useSession } from '../session.ts';
 import { FormContext } from './form-context.ts';
@@ -36,7 +37,7 @@ export function SendView() {
     try {
       const result = await client.send(notification, { idempotencyKey, respondAsync });
       keyOf.forget();
-      setSent({ ...result, toUsers: notification.userIds !== undefined });
+      setSent({ ...result, audience: audienceOf(notification) });
     } catch (error) {
       if (error instanceof CarillonError && error.issues) setRefused(error.issues);
       throw error;
@@ -58,11 +59,13 @@ export function SendView() {
     else send.run();
   }
 
+  const hasConditions = draft.channels.trim() !== '' || draft.seenWithinDays.trim() !== '';
+  const everyone = hasConditions ? 'every subscriber that matches' : 'every subscriber';
   const audience =
     draft.to === 'users'
       ? countOf(notification.userIds?.length ?? 0, 'user id')
-      : subscribers === undefined
-        ? 'everyone'
+      : subscribers === undefined || hasConditions
+        ? everyone
         : countOf(subscribers, 'subscriber');
   return (
     <View title="Send" projectId={client.projectId}>
@@ -99,13 +102,18 @@ export function SendView() {
       <ConfirmDialog
         isOpen={isAsking}
         question={`Send to ${audience}?`}
-        explanation={`“${draft.title}” goes to every subscriber of ${client.projectId} at ${settings.baseUrl}. It cannot be taken back.`}
+        explanation={`“${draft.title}” goes to ${everyone} of ${client.projectId} at ${settings.baseUrl}. It cannot be taken back.`}
         confirmLabel="Send"
         onConfirm={() => send.run()}
         onClose={() => ask(false)}
       />
     </View>
   );
+}
+
+function audienceOf({ userIds, channels, seenWithinDays }: SendRequest): Audience {
+  const isEveryone = [userIds, channels, seenWithinDays].every((part) => part === undefined);
+  return isEveryone ? 'everyone' : { users: userIds?.length, channels, seenWithinDays };
 }
 
 /** One key for a notification until it is sent: a repeated attempt never sends it twice. */

@@ -15,7 +15,11 @@ import {
 export const notification = component('Notification', notificationSchema, {
   id: idField,
   ...asIn('the request of [send](#send)', contentFields()),
-  audience: { description: '`"everyone"`, or the number of user ids: `{ "users": 12 }`.' },
+  audience: {
+    description:
+      '`"everyone"`, or the number of user ids and the conditions of the send: ' +
+      '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. It has those that were given.',
+  },
   status: statusField,
   sentAt: { description: 'RFC 3339 date-time.' },
   ...asIn('the response of [send](#send)', {

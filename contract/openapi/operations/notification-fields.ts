@@ -1,4 +1,5 @@
 import { type FailureReason, failureReasons } from '../../failure-reasons.ts';
+import { limits } from '../../limits.ts';
 import type { deliveryCountsSchema } from '../../schemas/delivery-counts.ts';
 import type { notificationContentSchema } from '../../schemas/notification.ts';
 import type { Fact, Fields } from '../described.ts';
@@ -20,6 +21,19 @@ export function contentFields(ofUrl: Pick<Fact, 'format'> = {}) {
     ...sendOptionFields(url, template),
   } satisfies Fields<typeof notificationContentSchema>;
 }
+
+export const conditionFields = {
+  channels: {
+    description:
+      `Only subscriptions that have [chosen](#subscribe) any of these channels, at most ${limits.channels}. A ` +
+      'name given twice counts once.',
+  },
+  seenWithinDays: {
+    description:
+      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many times 24 hours. ' +
+      'One day is added, because the SDK confirms a subscription at most once a day.',
+  },
+} satisfies Record<'channels' | 'seenWithinDays', Fact>;
 
 export const countFields: Fields<typeof deliveryCountsSchema> = {
   attempted: { description: 'Always `delivered + removed + failed`.' },
@@ -48,7 +62,8 @@ function reasonFields() {
 export const unreachedField: Fact = {
   description:
     'At least this many subscribers were not attempted, because the time ran out, the database failed, a ' +
-    'function crashed or the notification was [stopped](#stop-a-notification). Absent if all were attempted.',
+    'function crashed or the notification was [stopped](#stop-a-notification). Absent if all were attempted. ' +
+    'With `channels` or `seenWithinDays`, only those that were read are counted, and at least 1.',
 };
 
 export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };

@@ -5,6 +5,7 @@ import { acceptedSendSchema, sendResultSchema, sendSchema } from '../../schemas/
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import {
+  conditionFields,
   contentFields,
   countFields,
   failuresField,
@@ -62,6 +63,7 @@ export const send: Operation = {
           },
         },
       },
+      ...conditionFields,
     }),
     limitBytes: limits.bodyBytes.send,
   },

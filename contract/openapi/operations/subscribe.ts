@@ -41,9 +41,9 @@ export const subscribe: Operation = {
       },
       channels: {
         description:
-          `What the visitor has chosen to receive: at most ${limits.channels} names, by which ` +
-          '[send](#send) selects subscriptions. A name given twice counts once. An update without it ' +
-          'clears the stored ones.',
+          'What the visitor has chosen to receive, so that [send](#send) can select subscriptions: at most ' +
+          `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. A name ` +
+          'given twice counts once. An update without channels clears the stored ones.',
       },
       applicationServerKey: {
         description:

@@ -30,6 +30,8 @@ const full: SendForm = {
   actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch', icon: '' }],
   to: 'users',
   userIds: 'ada\n grace \n\n',
+  channels: 'news\n sales\n',
+  seenWithinDays: '30',
   respondAsync: undefined,
 };
 
@@ -58,6 +60,8 @@ test('a full form is every field of send', () => {
     worker: false,
     actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch' }],
     userIds: ['ada', 'grace'],
+    channels: ['news', 'sales'],
+    seenWithinDays: 30,
   });
   // A new option of the contract needs a field here. Recipients have no form.
   const { recipients, ...shape } = sendSchema.shape;
@@ -83,6 +87,8 @@ test.each<[Partial<SendForm>, string]>([
   [{ worker: false }, 'worker'],
   [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions.0.action'],
   [{ to: 'users', userIds: ' \n' }, 'userIds'],
+  [{ channels: 'news, sales' }, 'channels.0'],
+  [{ seenWithinDays: '0' }, 'seenWithinDays'],
   [{ to: 'users', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds.1'],
 ])('%p has an issue at %s', (changes, path) => {
   const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
@@ -101,10 +107,13 @@ test('a form with user ids never becomes a broadcast', () => {
   expect(notification.userIds).toEqual([]);
 });
 
-test('the form of a sent notification sends the same again, to everyone', () => {
-  const { userIds, ...content } = readSendForm(full).notification;
-  const again = readSendForm(formOf(content));
-  expect(again).toEqual({ notification: content, issues: [] });
+test('the form of a sent notification sends the same again, to everyone who matches', () => {
+  const { userIds, ...toEveryone } = readSendForm(full).notification;
+  const { channels, seenWithinDays, ...content } = toEveryone;
+  const again = readSendForm(formOf({ ...content, audience: { channels, seenWithinDays } }));
+  expect(again).toEqual({ notification: toEveryone, issues: [] });
+  const unconditional = readSendForm(formOf({ ...content, audience: 'everyone' }));
+  expect(unconditional).toEqual({ notification: content, issues: [] });
 });
 
 test('every field of send has a hint, with its bounds', () => {

@@ -2,6 +2,7 @@ import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
 import { nextTab } from '../../../console/page/components/tabs.tsx';
 import {
+  type Audience,
   audienceText,
   deliveryText,
   hasNoSubscriber,
@@ -11,21 +12,26 @@ import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 
-test.each([
-  [{ attempted: 3, delivered: 2 }, false, 'Delivered to 2 of 3 subscribers.'],
-  [{ attempted: 1200, delivered: 1100 }, true, 'Delivered to 1,100 of 1,200 subscribers.'],
+test.each<[Parameters<typeof deliveryText>[0], Audience, string]>([
+  [{ attempted: 3, delivered: 2 }, 'everyone', 'Delivered to 2 of 3 subscribers.'],
+  [{ attempted: 1200, delivered: 1100 }, { users: 3 }, 'Delivered to 1,100 of 1,200 subscribers.'],
   [
     { attempted: 0, delivered: 0 },
-    false,
+    'everyone',
     'No subscriber matched: nobody is subscribed to this project.',
   ],
   [
     { attempted: 0, delivered: 0 },
-    true,
+    { users: 3 },
     'No subscriber matched: none of the user ids has a subscription.',
   ],
-])('%j, to user ids: %s, is "%s"', (counts, toUsers, text) => {
-  expect(deliveryText(counts, toUsers)).toBe(text);
+  [
+    { attempted: 0, delivered: 0 },
+    { users: 3, seenWithinDays: 7 },
+    'No subscriber matched: no subscription meets the conditions.',
+  ],
+])('%j, to %j, is "%s"', (counts, audience, text) => {
+  expect(deliveryText(counts, audience)).toBe(text);
 });
 
 test('a send in progress, and one that reached nobody in time, may have subscribers', () => {
@@ -39,6 +45,15 @@ test('an audience is everyone, or a number of user ids', () => {
   expect(audienceText({ audience: 'everyone' })).toBe('everyone');
   expect(audienceText({ audience: { users: 1 } })).toBe('1 user id');
   expect(audienceText({ audience: { users: 12 } })).toBe('12 user ids');
+});
+
+test('an audience with conditions names those that were given', () => {
+  const [channels, seenWithinDays] = [['news', 'sales'], 30];
+  expect(audienceText({ audience: { channels } })).toBe('everyone, with news or sales');
+  expect(audienceText({ audience: { seenWithinDays: 1 } })).toBe('everyone, seen within 1 day');
+  expect(audienceText({ audience: { users: 2, channels, seenWithinDays } })).toBe(
+    '2 user ids, with news or sales, seen within 30 days',
+  );
 });
 
 test.each([

@@ -103,6 +103,28 @@ test('the audience of a targeted notification is the number of its user ids', as
   expect(result.audience).toEqual({ users: 3 });
 });
 
+test('the audience of a notification with conditions has those that were given', async () => {
+  const divided = { shares: 1, talliesPerShare: 1, respondedAsync: false };
+  const audienceOf = async (division: object) => {
+    const notification = { ...stored, division: { ...divided, ...division } };
+    return (await get([tally({ ended: 'complete' })], 10, notification)).audience;
+  };
+  const [channels, seenWithinDays] = [['news', 'sales'], 30];
+  expect(await audienceOf({ subscribers: 9, channels })).toEqual({ channels });
+  expect(await audienceOf({ subscribers: 9, seenWithinDays })).toEqual({ seenWithinDays });
+  const all = { users: 3, channels, seenWithinDays };
+  expect(await audienceOf(all)).toEqual(all);
+});
+
+test('with conditions, at least one subscriber is unreached if a part of the audience was not read', async () => {
+  const division = { ...stored.division, subscribers: 1000, channels: ['news'] };
+  const ended = [tally({ ended: 'complete', counts: delivered(2) }), undefined];
+  const incomplete = [...ended, tally({ ended: 'incomplete', counts: delivered(2) })];
+  expect(await get(incomplete, 10, { ...stored, division })).toMatchObject({ unreached: 1 });
+  const complete = [...ended, tally({ ended: 'complete', counts: delivered(2) })];
+  expect(await get(complete, 10, { ...stored, division })).not.toHaveProperty('unreached');
+});
+
 test('a notification is found for 90 days', async () => {
   const days = 90 * 24 * 60 * 60;
   const tallies = [tally({ ended: 'complete' }), undefined, tally({ ended: 'complete' })];

@@ -1,5 +1,11 @@
 import { noCounts } from '../../../contract/counts.ts';
-import { interruptedCounts, storedResult, totalOf } from '../../../lambdas/results/results.ts';
+import {
+  expectedSubscribers,
+  interruptedCounts,
+  storedResult,
+  totalOf,
+} from '../../../lambdas/results/results.ts';
+import type { Division } from '../../../lambdas/store/items.ts';
 import type { Tally } from '../../../lambdas/store/tallies.ts';
 
 const complete = { ...noCounts, isComplete: true };
@@ -52,6 +58,19 @@ test('the result of a share that was stopped says so, also if it had read everyo
 test('a share without a tally has no counts and is incomplete', () => {
   expect(storedResult(undefined)).toEqual(incomplete);
 });
+
+test.each<[string, Partial<Division>, number | undefined]>([
+  ['everyone', { subscribers: 10 }, 10],
+  ['some user ids', { users: 3 }, undefined],
+  ['everyone with a channel', { subscribers: 10, channels: ['news'] }, undefined],
+  ['everyone seen lately', { subscribers: 10, seenWithinDays: 7 }, undefined],
+])(
+  'of a notification to %s, the expected subscribers are known if nobody is left out',
+  (_, division, expected) => {
+    const divided = { shares: 1, talliesPerShare: 1, respondedAsync: false };
+    expect(expectedSubscribers({ ...divided, ...division })).toBe(expected);
+  },
+);
 
 test('a total adds the counts and the failures of all shares', () => {
   const one = { ...complete, attempted: 3, delivered: 2, failed: 1, failures: { refused: 1 } };

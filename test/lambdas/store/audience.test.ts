@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { audienceStore, type Conditions, seenSince } from '../../../lambdas/store/audience.ts';
 import {
   endpointHash,
   partCount,
@@ -8,7 +8,7 @@ import {
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
-import { subscription } from '../../fixtures/subscription.ts';
+import { endpoint, subscription } from '../../fixtures/subscription.ts';
 
 let database: Database;
 
@@ -138,6 +138,85 @@ test('each recipient has the index of its user, also in a part of the user ids',
   const found = recipients.map(({ origin, path, user }) => `${user} ${origin}${path}`);
   const [, one, two, three] = subscribed.map(({ endpoint }) => endpoint.href);
   expect(found.sort()).toEqual([`1 ${one}`, `2 ${two}`, `2 ${three}`].sort());
+});
+
+describe('conditions', () => {
+  const now = new Date('2026-11-20T12:00:00Z');
+  const day = 24 * 60 * 60 * 1000;
+  let projectId: string;
+
+  async function save(name: string, channels: string[] | undefined, seenAt: number, userId = 'u') {
+    const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
+    const store = subscriptionStore(
+      database.dynamo,
+      { subscriptions, usage },
+      () => new Date(seenAt),
+    );
+    const one = subscription({ userId, channels });
+    await store.save(projectId, { ...one, endpoint: endpoint(`https://example.com/${name}`) }, 100);
+  }
+
+  /** Names of those that a broadcast and a targeted send read. */
+  async function matching(conditions: Conditions): Promise<string> {
+    const wanted = { ...options, ...conditions };
+    const [everyone, users] = await Promise.all([
+      audiences().everyone(projectId, all, wanted),
+      audiences().users(projectId, ['u'], { from: 0, to: 1 }, wanted),
+    ]);
+    const names = endpointsOf(everyone.recipients).map((href) => href.slice(-1));
+    expect(endpointsOf(users.recipients).map((href) => href.slice(-1))).toEqual(names);
+    return names.join('');
+  }
+
+  beforeAll(async () => {
+    projectId = await database.createProject();
+    const since = seenSince(now, 7);
+    await save('a', ['news'], now.getTime());
+    await save('b', ['sales', 'news-eu'], since);
+    await save('c', ['news', 'sales'], since - 1);
+    await save('d', undefined, now.getTime());
+  });
+
+  test('days are counted back from the send, and one more', () => {
+    expect(seenSince(now, 1)).toBe(now.getTime() - 2 * day);
+    expect(seenSince(now, 365)).toBe(now.getTime() - 366 * day);
+  });
+
+  test.each<[string, Conditions, string]>([
+    ['none: all of them', {}, 'abcd'],
+    ['one channel: its whole name', { channels: ['news'] }, 'ac'],
+    ['several channels: any of them', { channels: ['news', 'sales'] }, 'abc'],
+    ['the most channels', { channels: Array(19).fill('none').concat('sales') }, 'bc'],
+    ['a channel that nobody has', { channels: ['new'] }, ''],
+    ['a time: not earlier', { seenSince: seenSince(now, 7) }, 'abd'],
+    [
+      'a channel and a time: both',
+      { channels: ['news', 'sales'], seenSince: seenSince(now, 7) },
+      'ab',
+    ],
+    ['a time that has not come', { seenSince: now.getTime() + 1 }, ''],
+  ])('%s', async (_, conditions, names) => {
+    expect(await matching(conditions)).toBe(names);
+  });
+
+  test('a recipient that is read with conditions has only the fields that a push needs', async () => {
+    const { recipients } = await audiences().everyone(projectId, all, {
+      ...options,
+      channels: ['news'],
+    });
+    expect(Object.keys(recipients[0]!).sort()).toEqual(
+      ['endpointHash', 'origin', 'path', 'p256dh', 'auth'].sort(),
+    );
+  });
+
+  test('the limit counts subscriptions that match', async () => {
+    const { recipients, isCut } = await audiences().everyone(projectId, all, {
+      ...options,
+      limit: 2,
+      channels: ['news'],
+    });
+    expect([recipients.length, isCut]).toEqual([2, false]);
+  });
 });
 
 test('a subscription that passes to another user during the reading is returned once', async () => {
