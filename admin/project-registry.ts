@@ -7,7 +7,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { DeployedSettings } from '../contract/environment.ts';
-import { limitOf, type Plan, type VapidKeys } from '../contract/project.ts';
+import { limitOf, type Plan, type UserIdMode, type VapidKeys } from '../contract/project.ts';
 import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
 import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
@@ -23,7 +23,7 @@ import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './proj
 import { type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
-import { hashSecretKey, newSecretKey, type RandomSource } from './secret-key.ts';
+import { hashSecretKey, newIdentityKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
 
@@ -33,12 +33,24 @@ export interface NewKey {
   readonly secretKey: string;
 }
 
+export interface CreatedProject extends NewKey {
+  readonly identityKey: string;
+}
+
+/** A project with a new identity key. */
+export interface NewIdentityKey {
+  readonly project: RegisteredProject;
+  readonly identityKey: string;
+}
+
 export interface NewProject {
   /** Matches `projectIdPattern`. */
   readonly projectId: string;
   /** @default the id */
   readonly name?: string;
   readonly plan?: Plan;
+  /** @default "open" */
+  readonly userIds?: UserIdMode;
   /** @default a new pair */
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
@@ -51,9 +63,16 @@ export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
   ProjectionExpression:
-    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil',
+    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil, ' +
+    'userIds, previousIdentityKeyUntil',
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
+
+/** The keys that have a grace period: where the previous one is stored, and until when it is valid. */
+const previousKeys = {
+  secretKeyHash: { previous: 'previousKeyHash', until: 'previousKeyUntil' },
+  identityKey: { previous: 'previousIdentityKey', until: 'previousIdentityKeyUntil' },
+} as const satisfies Partial<Record<keyof ProjectItem, Record<string, keyof ProjectItem>>>;
 
 /** Creates, changes and removes projects. */
 export function projectRegistry(
@@ -88,26 +107,56 @@ export function projectRegistry(
           ...change,
         }),
       );
-      return withoutHashes(Attributes as ProjectItem);
+      return withoutKeys(Attributes as ProjectItem);
     } catch (error) {
       throw isConditionFailure(error) ? new ProjectNotFound(projectId) : error;
     }
   }
 
+  /** Replaces a key and keeps it as the previous one for the grace period. */
+  function keyChange(
+    name: keyof typeof previousKeys,
+    key: string,
+    gracePeriodMs: number,
+  ): Partial<UpdateCommandInput> {
+    const { previous, until } = previousKeys[name];
+    if (gracePeriodMs === 0) {
+      return {
+        UpdateExpression: `SET ${name} = :key REMOVE ${previous}, ${until}`,
+        ExpressionAttributeValues: { ':key': key },
+      };
+    }
+    const end = new Date(clock().getTime() + gracePeriodMs).toISOString();
+    return {
+      UpdateExpression: `SET ${previous} = ${name}, ${until} = :until, ${name} = :key`,
+      ExpressionAttributeValues: { ':key': key, ':until': end },
+    };
+  }
+
   return {
     /**
-     * Creates a project, its VAPID key and its subscriber counter in one transaction.
+     * Creates a project, its keys and its subscriber counter in one transaction.
      * @throws {ProjectExists}
      * @throws {ProjectRemovalIncomplete} if an earlier project's subscriptions may be left, which
      *   the new counter would not count.
      */
-    async create({ projectId, name, plan, vapid, random }: NewProject): Promise<NewKey> {
+    async create({
+      projectId,
+      name,
+      plan,
+      userIds = 'open',
+      vapid,
+      random,
+    }: NewProject): Promise<CreatedProject> {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newSecretKey(random);
+      const identityKey = newIdentityKey(random);
       const project: ProjectItem = {
         projectId,
         name: name ?? projectId,
         secretKeyHash: hashSecretKey(secretKey),
+        identityKey,
+        userIds,
         vapidPublicKey: publicKey,
         vapidPair: 0,
         plan: plan ?? {},
@@ -134,7 +183,7 @@ export function projectRegistry(
           ? new ProjectRemovalIncomplete(projectId)
           : error;
       }
-      return { project: withoutHashes(project), secretKey };
+      return { project: withoutKeys(project), secretKey, identityKey };
     },
 
     find,
@@ -188,23 +237,45 @@ export function projectRegistry(
      */
     async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
-      const hash = { ':hash': hashSecretKey(secretKey) };
-      const previousKeyUntil = new Date(clock().getTime() + gracePeriodMs).toISOString();
-      const project = await update(
-        projectId,
-        gracePeriodMs === 0
-          ? {
-              UpdateExpression:
-                'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil',
-              ExpressionAttributeValues: hash,
-            }
-          : {
-              UpdateExpression:
-                'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
-              ExpressionAttributeValues: { ...hash, ':until': previousKeyUntil },
-            },
-      );
+      const change = keyChange('secretKeyHash', hashSecretKey(secretKey), gracePeriodMs);
+      const project = await update(projectId, change);
       return { project, secretKey };
+    },
+
+    /** Sets whether user ids need a signature. @throws {ProjectNotFound} */
+    setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
+      return update(projectId, attributeChanges({ userIds }));
+    },
+
+    /** The key that signs user ids. @throws {ProjectNotFound} */
+    async identityKey(projectId: string): Promise<string> {
+      const { Item } = await dynamo.send(
+        new GetCommand({
+          TableName: tables.projects,
+          Key: { projectId },
+          ConsistentRead: true,
+          ProjectionExpression: 'identityKey',
+        }),
+      );
+      if (Item === undefined) throw new ProjectNotFound(projectId);
+      return Item.identityKey;
+    },
+
+    /**
+     * Replaces the identity key. The previous key stays valid for the grace period, and for as long as the
+     * functions cache the project. An older key becomes invalid.
+     * @param gracePeriodMs 0 for no grace period.
+     * @throws {ProjectNotFound}
+     */
+    async rotateIdentityKey(
+      projectId: string,
+      random: RandomSource,
+      gracePeriodMs: number,
+    ): Promise<NewIdentityKey> {
+      const identityKey = newIdentityKey(random);
+      const change = keyChange('identityKey', identityKey, gracePeriodMs);
+      const project = await update(projectId, change);
+      return { project, identityKey };
     },
 
     /** See {@link removeProject}. @throws {ProjectNotFound} */
@@ -223,7 +294,7 @@ export function projectRegistry(
   };
 }
 
-function withoutHashes(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, ...project } = item;
+function withoutKeys(item: ProjectItem): RegisteredProject {
+  const { secretKeyHash, previousKeyHash, identityKey, previousIdentityKey, ...project } = item;
   return project;
 }

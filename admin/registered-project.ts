@@ -1,7 +1,10 @@
 import type { ProjectItem } from '../lambdas/store/items.ts';
 
-/** A project without the hashes of its secret keys. */
-export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash'>;
+/** A project without the hashes of its secret keys, and without its identity keys. */
+export type RegisteredProject = Omit<
+  ProjectItem,
+  'secretKeyHash' | 'previousKeyHash' | 'identityKey' | 'previousIdentityKey'
+>;
 
 /** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<

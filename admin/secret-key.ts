@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { secretKeyPrefix } from '../contract/formats.ts';
+import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 
 /** A source of random bytes, such as `randomBytes` of `node:crypto`. */
 export type RandomSource = (sizeBytes: number) => Buffer;
@@ -7,6 +7,11 @@ export type RandomSource = (sizeBytes: number) => Buffer;
 /** Creates a secret key with 256 random bits: `carillon_sk_` and 43 characters of base64url. */
 export function newSecretKey(random: RandomSource): string {
   return `${secretKeyPrefix}${random(32).toString('base64url')}`;
+}
+
+/** Creates the key that signs user ids: `carillon_id_` and 43 characters of base64url. */
+export function newIdentityKey(random: RandomSource): string {
+  return `${identityKeyPrefix}${random(32).toString('base64url')}`;
 }
 
 /**

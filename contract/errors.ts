@@ -17,6 +17,15 @@ export const errorTable = {
     status: 403,
     meaning: 'The project already has as many subscribers as its plan allows.',
   },
+  user_id_signature_required: {
+    status: 403,
+    meaning: 'The project accepts a `userId` only with a `userIdSignature`.',
+  },
+  user_id_signature_invalid: {
+    status: 403,
+    meaning:
+      'The `userIdSignature` is not that of this `userId` with the identity key of the project.',
+  },
   project_not_found: { status: 404, meaning: 'There is no project with this id.' },
   notification_not_found: {
     status: 404,

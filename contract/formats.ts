@@ -9,3 +9,7 @@ export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /** `carillon_sk_` and 256 random bits in base64url. */
 export const secretKeyPrefix = 'carillon_sk_';
 export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
+
+/** `carillon_id_` and 256 random bits in base64url. */
+export const identityKeyPrefix = 'carillon_id_';
+export const identityKeyPattern = /^carillon_id_[A-Za-z0-9_-]{43}$/;

@@ -45,6 +45,18 @@ export interface DescribedProject extends Project {
   readonly name: string;
 }
 
+/** Whether a subscription can have any user id, or only one with a signature. */
+export const userIdModes = ['open', 'signed'] as const;
+export type UserIdMode = (typeof userIdModes)[number];
+
+/** A project with the keys that sign user ids, for the function that checks the signatures. */
+export interface IdentityProject extends Project {
+  readonly userIds: UserIdMode;
+  readonly identityKey: string;
+  /** The key before the last rotation, if that had a grace period. */
+  readonly previousIdentityKey?: { readonly key: string; readonly until: Date } | undefined;
+}
+
 /** A project with its private keys, for the functions that sign pushes. */
 export interface SigningProject extends Project {
   readonly vapid: VapidPairs<VapidPair>;

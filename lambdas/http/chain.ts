@@ -44,7 +44,7 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
  * every request for a project is counted, also if the project does not exist; and nothing of the
  * body is parsed before that.
  */
-export function browserChain(settings: ChainSettings<'browser'>) {
+export function browserChain<Found extends Project>(settings: ChainSettings<'browser', Found>) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
@@ -55,7 +55,7 @@ export function browserChain(settings: ChainSettings<'browser'>) {
     .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(findProject(projects.find))
     .use(rateLimit(route.name, perMinute, rateLimits))
-    .use(requireProject());
+    .use(requireProject<Found>());
 }
 
 /**

@@ -13,9 +13,9 @@ export type FindProject<Found extends Project = Project> = (
  * Finds the project that the path names. {@link requireProject} refuses the request if there is
  * none, after it has been counted.
  */
-export function findProject(
-  find: FindProject,
-): Middleware<{ ids: PathIds; project?: Project } & TimeLimit> {
+export function findProject<Found extends Project>(
+  find: FindProject<Found>,
+): Middleware<{ ids: PathIds; project?: Found } & TimeLimit> {
   return {
     before: async ({ event }) => {
       const { projectId } = event.ids;
@@ -27,7 +27,7 @@ export function findProject(
 }
 
 /** Refuses a request without a project: 404. */
-export function requireProject(): Middleware<{ project: Project }> {
+export function requireProject<Found extends Project>(): Middleware<{ project: Found }> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;

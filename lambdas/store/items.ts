@@ -1,5 +1,5 @@
 import type { Failures } from '../../contract/failure-reasons.ts';
-import type { Plan } from '../../contract/project.ts';
+import type { Plan, UserIdMode } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**
@@ -15,6 +15,12 @@ export interface ProjectItem {
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
+  /** The key that signs user ids, in clear: its check is an HMAC. */
+  readonly identityKey: string;
+  /** The identity key before the last rotation, and the end of its grace period: ISO 8601. */
+  readonly previousIdentityKey?: string;
+  readonly previousIdentityKeyUntil?: string;
+  readonly userIds: UserIdMode;
   /** The application server key: the public key of the current VAPID pair (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */

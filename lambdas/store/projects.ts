@@ -1,5 +1,10 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type { DescribedProject, Project, SigningProject } from '../../contract/project.ts';
+import type {
+  DescribedProject,
+  IdentityProject,
+  Project,
+  SigningProject,
+} from '../../contract/project.ts';
 import type { ProjectItem, VapidKeyItem } from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
@@ -12,7 +17,7 @@ const capacity = 1000;
 export interface ProjectStore<Found extends Project = Project> {
   /** Reads a project, from memory if it was read in the last 30 s. */
   find(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
-  /** Reads a project again: the one in memory may not have its newest key pair. */
+  /** Reads a project again: the one in memory may not have its newest keys. */
   refresh(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
   /** Whether {@link find} needs no call now. */
   remembers(projectId: string): boolean;
@@ -39,6 +44,26 @@ export function describedProjectStore(
     const item = await readProject(dynamo, table, projectId, signal);
     if (item === undefined) return undefined;
     return { ...fromItem(item), name: item.name };
+  });
+}
+
+/** Finds a project with the keys that sign user ids. */
+export function identityProjectStore(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  clock: () => Date,
+): ProjectStore<IdentityProject> {
+  return remembering(clock, async (projectId, signal) => {
+    const item = await readProject(dynamo, table, projectId, signal);
+    if (item === undefined) return undefined;
+    const {
+      userIds,
+      identityKey,
+      previousIdentityKey: key,
+      previousIdentityKeyUntil: until,
+    } = item;
+    const previousIdentityKey = key && until ? { key, until: new Date(until) } : undefined;
+    return { ...fromItem(item), userIds, identityKey, previousIdentityKey };
   });
 }
 

@@ -5,7 +5,7 @@ import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { projectStore } from '../store/projects.ts';
+import { identityProjectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { subscribe } from './subscribe.ts';
 
@@ -22,13 +22,13 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const projects = identityProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
 const schema = subscribeSchema(environment.EXTRA_PUSH_ORIGINS);
 
 export const handler = browserChain({ ...settings, projects }).handler(async (event) => {
   const { project, signal } = event;
   const input = jsonBody(event, schema, limits.bodyBytes.subscribe);
   const cap = environment.SUBSCRIBER_CAP;
-  await subscribe({ subscriptions, projects }, project, input, cap, signal);
+  await subscribe({ subscriptions, projects, clock }, project, input, cap, signal);
   return respond(201, { ok: true });
 });

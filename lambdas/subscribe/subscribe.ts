@@ -1,25 +1,30 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { limitOf, type Project } from '../../contract/project.ts';
+import { type IdentityProject, limitOf, type Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
+import { isSignatureOf } from './user-id-signature.ts';
 
 export interface SubscribeDependencies {
   readonly subscriptions: Pick<SubscriptionStore, 'save'>;
-  readonly projects: Pick<ProjectStore, 'refresh'>;
+  readonly projects: Pick<ProjectStore<IdentityProject>, 'refresh'>;
+  readonly clock: () => Date;
 }
 
 /**
  * Adds a browser's subscription to a project, or updates it.
+ * @param remembered the project, which may have been read a while ago.
  * @param deployedCap most subscribers where the project's plan sets no cap.
  */
 export async function subscribe(
-  { subscriptions, projects }: SubscribeDependencies,
-  project: Project,
-  { applicationServerKey, ...subscription }: Subscription,
+  { subscriptions, projects, clock }: SubscribeDependencies,
+  remembered: IdentityProject,
+  { applicationServerKey, userIdSignature, ...subscription }: Subscription,
   deployedCap: number,
   signal?: AbortSignal,
 ): Promise<void> {
+  const { userId } = subscription;
+  const project = await expectProven(remembered, userId, userIdSignature);
   const cap = limitOf(project.plan.subscriberCap, deployedCap);
   const vapidPairNumber = await pairOf(projects, project, applicationServerKey, signal);
   const assumedPairNumber = project.vapid.current.number;
@@ -39,8 +44,42 @@ export async function subscribe(
         `The project already has ${cap} subscribers, the most that its plan allows.`,
       );
     case 'project_gone':
-      throw new ServiceError('project_not_found', 'The project has just been deleted.');
+      throw projectGone();
   }
+
+  /**
+   * Checks the signature if there is one, and requires it if the project does.
+   * @returns the project as it was read last.
+   */
+  async function expectProven(
+    project: IdentityProject,
+    userId: string | undefined,
+    signature: string | undefined,
+  ): Promise<IdentityProject> {
+    if (userId === undefined) return project;
+    if (signature === undefined) {
+      if (project.userIds === 'open') return project;
+      throw new ServiceError(
+        'user_id_signature_required',
+        'This project accepts a "userId" only with a "userIdSignature", which your server makes.',
+      );
+    }
+    if (isSignatureOf(project, userId, signature, clock())) return project;
+    // The project in memory may be older than its last rotation. This read costs less than the write that has
+    // counted the request.
+    const stored = await projects.refresh(project.projectId, signal);
+    if (stored === undefined) throw projectGone();
+    if (isSignatureOf(stored, userId, signature, clock())) return stored;
+    throw new ServiceError(
+      'user_id_signature_invalid',
+      'The "userIdSignature" is not that of this "userId": sign exactly the text that you send, ' +
+        'with the key that "carillon identity-key" prints.',
+    );
+  }
+}
+
+function projectGone(): ServiceError {
+  return new ServiceError('project_not_found', 'The project has just been deleted.');
 }
 
 /** @returns the number of the pair that the request names, undefined if it names none. */

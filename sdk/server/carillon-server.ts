@@ -26,6 +26,7 @@ export type { ProjectResult } from '../../contract/schemas/project.ts';
 export type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 export type { CallOptions, ListOptions, SendOptions } from './project-client.ts';
+export { signUserId } from './sign-user-id.ts';
 
 export interface CarillonServerOptions extends ProjectAccess {
   /** Limit for a call with all its attempts and pauses. Default: 120,000. */

@@ -4,7 +4,7 @@ import { type ProjectRegistry, projectRegistry } from '../../admin/project-regis
 import { projectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
-import { secretKeyPattern } from '../../contract/formats.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -64,8 +64,8 @@ async function send() {
 }
 
 describe('create', () => {
-  it('stores the project, the hash of its secret key and its VAPID pair', async () => {
-    const { project, secretKey } = await registry.create({
+  it('stores the project, the hash of its secret key, its identity key and its VAPID pair', async () => {
+    const { project, secretKey, identityKey } = await registry.create({
       projectId,
       name: 'Bells',
       plan: { subscriberCap: 5, monthlySendCap: null },
@@ -73,10 +73,13 @@ describe('create', () => {
     });
     const item = await projectItem();
     expect(secretKey).toMatch(secretKeyPattern);
+    expect(identityKey).toMatch(identityKeyPattern);
     expect(item).toEqual({
       projectId,
       name: 'Bells',
       secretKeyHash: hashSecretKey(secretKey),
+      identityKey,
+      userIds: 'open',
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
       vapidPair: 0,
@@ -87,10 +90,10 @@ describe('create', () => {
     expect(() => readVapidPair(item?.vapidPublicKey, key?.privateKey)).not.toThrow();
   });
 
-  it('returns neither the hash nor the private VAPID key', async () => {
+  it('returns neither the hash, nor the identity key, nor the private VAPID key', async () => {
     const { project } = await create();
     const fields = {
-      ...{ projectId, name: projectId, plan: {}, vapidPair: 0 },
+      ...{ projectId, name: projectId, userIds: 'open', plan: {}, vapidPair: 0 },
       createdAt: now.toISOString(),
     };
     expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
@@ -224,6 +227,37 @@ describe('rotateKey', () => {
     await expect(registry.rotateKey(projectId, randomBytes)).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
+    expect(await projectItem()).toBeUndefined();
+  });
+});
+
+describe('rotateIdentityKey', () => {
+  const rotate = (gracePeriodMs: number) =>
+    registry.rotateIdentityKey(projectId, randomBytes, gracePeriodMs);
+
+  it('keeps only the last key for the grace period', async () => {
+    const { identityKey } = await create();
+    const before = await projectItem();
+    const first = await rotate(60_000);
+    const previousIdentityKeyUntil = new Date(clock().getTime() + 60_000).toISOString();
+    expect(await projectItem()).toEqual({
+      ...before,
+      identityKey: first.identityKey,
+      previousIdentityKey: identityKey,
+      previousIdentityKeyUntil,
+    });
+    expect(first.project).not.toHaveProperty('identityKey');
+    expect(first.project).not.toHaveProperty('previousIdentityKey');
+    expect(first.project).toMatchObject({ previousIdentityKeyUntil });
+    const second = await rotate(1);
+    expect(await projectItem()).toMatchObject({ previousIdentityKey: first.identityKey });
+    const third = await rotate(0);
+    expect(second.identityKey).not.toBe(third.identityKey);
+    expect(await projectItem()).toEqual({ ...before, identityKey: third.identityKey });
+  });
+
+  it('creates no project for an unknown id', async () => {
+    await expect(rotate(0)).rejects.toMatchObject({ name: 'ProjectNotFound' });
     expect(await projectItem()).toBeUndefined();
   });
 });

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { hashSecretKey, newSecretKey } from '../../admin/secret-key.ts';
-import { secretKeyPattern } from '../../contract/formats.ts';
+import { hashSecretKey, newIdentityKey, newSecretKey } from '../../admin/secret-key.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 
 describe('newSecretKey', () => {
   it('has 256 random bits after the prefix', () => {
     expect(newSecretKey(randomBytes)).toMatch(secretKeyPattern);
     expect(newSecretKey((size) => Buffer.alloc(size))).toBe(`carillon_sk_${'A'.repeat(43)}`);
+  });
+});
+
+describe('newIdentityKey', () => {
+  it('has 256 random bits after the prefix', () => {
+    expect(newIdentityKey(randomBytes)).toMatch(identityKeyPattern);
+    expect(newIdentityKey((size) => Buffer.alloc(size))).toBe(`carillon_id_${'A'.repeat(43)}`);
   });
 });
 

@@ -220,6 +220,18 @@ describe('channels', () => {
   });
 });
 
+test.each([7, null, ['a'], {}, true])('the userIdSignature %j is refused', (userIdSignature) => {
+  expect(issuesOf({ ...subscription(), userId: 'ada', userIdSignature })).toEqual([
+    'userIdSignature: must be text',
+  ]);
+});
+
+test('a userIdSignature without a userId is refused', () => {
+  expect(issuesOf({ ...subscription(), userIdSignature: 'x' })).toEqual([
+    'userIdSignature: needs "userId", which it signs',
+  ]);
+});
+
 test('unsubscribe accepts endpoints of any push service and normalises them', () => {
   const parsed = unsubscribeSchema.parse({ endpoint: 'https://Push.Example.org/x' });
   expect(parsed.endpoint).toEqual({

@@ -39,6 +39,12 @@ export const subscribe: Operation = {
       userId: {
         description: 'Your name for the visitor. An update without it clears the stored one.',
       },
+      userIdSignature: {
+        description:
+          'Proof that your server knows the visitor by this `userId`: see [user ids](user-ids.md). 43 ' +
+          'characters of base64url: the HMAC-SHA-256 of the `userId`, with the project’s identity key. It is ' +
+          'checked wherever it is present; a project can require it.',
+      },
       channels: {
         description:
           'What the visitor has chosen to receive, so that [send](#send) can select subscriptions: at most ' +
@@ -55,7 +61,12 @@ export const subscribe: Operation = {
     }),
     limitBytes: limits.bodyBytes.subscribe,
   },
-  errors: ['subscriber_cap_reached', 'application_server_key_unknown'],
+  errors: [
+    'subscriber_cap_reached',
+    'user_id_signature_required',
+    'user_id_signature_invalid',
+    'application_server_key_unknown',
+  ],
   responses: { 201: { description: 'The subscription is stored.', content: ok } },
   examples: {
     subscribe: {

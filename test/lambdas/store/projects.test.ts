@@ -1,6 +1,11 @@
 import { type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectItem } from '../../../lambdas/store/items.ts';
-import { projectStore, signingProjectStore } from '../../../lambdas/store/projects.ts';
+import {
+  describedProjectStore,
+  identityProjectStore,
+  projectStore,
+  signingProjectStore,
+} from '../../../lambdas/store/projects.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
@@ -22,6 +27,8 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     projectId,
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
+    identityKey: 'identity',
+    userIds: 'signed',
     vapidPublicKey: 'public',
     vapidPair: 0,
     plan: {},
@@ -57,6 +64,37 @@ test('the signing store reads a project and its VAPID keys in one call', async (
   });
   expect(database.calls()).toBe(before + 2);
   expect(await signing.find('unsigned')).toBeUndefined();
+});
+
+test('only the identity store returns what proves user ids', async () => {
+  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  await put('proven');
+  const Item = { projectId: 'proven', privateKey: 'private' };
+  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
+  const identity = identityProjectStore(database.dynamo, projects, () => now);
+  const proof = { identityKey: 'identity', userIds: 'signed' };
+  expect(await identity.find('proven')).toEqual({ ...(await store().find('proven')), ...proof });
+  expect(await identity.find('absent')).toBeUndefined();
+  const clock = () => now;
+  const others = [
+    store(),
+    describedProjectStore(database.dynamo, projects, clock),
+    signingProjectStore(database.dynamo, { projects, vapidKeys }, clock),
+  ];
+  for (const other of others) {
+    expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity|signed/);
+  }
+});
+
+test('the previous identity key has the end of its grace period', async () => {
+  const previousIdentityKeyUntil = '2026-11-21T12:00:00.000Z';
+  await put('turned', { previousIdentityKey: 'earlier', previousIdentityKeyUntil });
+  const { PROJECTS_TABLE } = database.tables;
+  const found = await identityProjectStore(database.dynamo, PROJECTS_TABLE, () => now).find(
+    'turned',
+  );
+  const until = new Date(previousIdentityKeyUntil);
+  expect(found?.previousIdentityKey).toEqual({ key: 'earlier', until });
 });
 
 test('a rotated project has its previous pair, which is one number lower', async () => {

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import type { ErrorBody } from '../../contract/errors.ts';
+import { routes } from '../../contract/routes.ts';
+import { projectCacheMs } from '../../lambdas/store/projects.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { readTables } from '../fixtures/read-table.ts';
+import {
+  type ApiResponse,
+  type ProjectCredentials,
+  type Service,
+  startService,
+} from '../fixtures/service.ts';
+
+let service: Service;
+/** Accepts user ids only with a signature. */
+let signed: ProjectCredentials;
+let open: ProjectCredentials;
+
+beforeAll(async () => {
+  // One instance, so that each function remembers what an earlier request has read.
+  service = await startService({ concurrency: 1 });
+  signed = await service.createProject({}, 'signed');
+  open = await service.createProject();
+});
+afterAll(() => service.stop());
+
+interface User {
+  readonly userId?: unknown;
+  readonly userIdSignature?: unknown;
+}
+
+/** Subscribes a new browser, or the one with this endpoint. */
+function subscribe(
+  { projectId, applicationServerKey }: ProjectCredentials,
+  user: User,
+  browser = service.stack.pushService.subscribe({ applicationServerKey }),
+): Promise<ApiResponse<ErrorBody>> {
+  const body = { ...browser.toJSON(), ...user };
+  return service.call(routes.subscribe, { parameters: { projectId }, body });
+}
+
+async function subscriptionsOf(
+  { projectId, secretKey }: ProjectCredentials,
+  userId: string,
+): Promise<number> {
+  const { body } = await service.call<{ subscriptions: number }>(routes.getUser, {
+    parameters: { projectId },
+    headers: { authorization: `Bearer ${secretKey}` },
+    query: `?userId=${encodeURIComponent(userId)}`,
+  });
+  return body.subscriptions;
+}
+
+const codeOf = ({ status, body }: ApiResponse<ErrorBody>) => `${status} ${body.error?.code}`;
+const invalid = '403 user_id_signature_invalid';
+
+test.each(['ada', 'zoë/42', 'e\u0301', ' ', '💣'.repeat(256), '\ufffd', '{"a":1}\0', '__proto__'])(
+  'the user id %j is accepted with its signature, and receives what is sent to it',
+  async (userId) => {
+    const { applicationServerKey, identityKey } = signed;
+    const browser = service.stack.pushService.subscribe({ applicationServerKey });
+    const userIdSignature = signUserId(identityKey, userId);
+    expect((await subscribe(signed, { userId, userIdSignature }, browser)).status).toBe(201);
+    await service.send(signed, { title: 'T', userIds: [userId] });
+    expect(browser.messages).toHaveLength(1);
+  },
+);
+
+test('a signed project takes subscriptions without a user id', async () => {
+  expect((await subscribe(signed, {})).status).toBe(201);
+});
+
+/** The signature of a user id in another spelling of base64, which is the same number. */
+function respelled(identityKey: string): { userId: string; userIdSignature: string } {
+  for (let number = 0; ; number += 1) {
+    const userId = `user-${number}`;
+    const signature = signUserId(identityKey, userId);
+    const userIdSignature = signature.replaceAll('-', '+').replaceAll('_', '/');
+    if (userIdSignature !== signature) return { userId, userIdSignature };
+  }
+}
+
+/** Sets the two bits of the last character that encode nothing. */
+function withUnusedBits(signature: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return signature.slice(0, -1) + alphabet[alphabet.indexOf(signature.at(-1)!) | 3];
+}
+
+describe('a wrong signature is refused, also where none is required, and nothing is stored:', () => {
+  const foreignKey = `carillon_id_${'a'.repeat(43)}`;
+
+  test.each<[string, (key: string) => User]>([
+    ['of another user id', (key) => ({ userIdSignature: signUserId(key, 'ada') })],
+    ['of another project', () => ({ userIdSignature: signUserId(foreignKey, 'bob') })],
+    [
+      'of the composed form',
+      (key) => ({ userId: 'e\u0301', userIdSignature: signUserId(key, '\u00e9') }),
+    ],
+    [
+      'of the decomposed form',
+      (key) => ({ userId: '\u00e9', userIdSignature: signUserId(key, 'e\u0301') }),
+    ],
+    ['of a capital letter', (key) => ({ userIdSignature: signUserId(key, 'Bob') })],
+    ['with padding', (key) => ({ userIdSignature: `${signUserId(key, 'bob')}=` })],
+    ['with a space', (key) => ({ userIdSignature: `${signUserId(key, 'bob')} ` })],
+    [
+      'without its last character',
+      (key) => ({ userIdSignature: signUserId(key, 'bob').slice(0, -1) }),
+    ],
+    [
+      'in hex',
+      (key) => ({
+        userIdSignature: Buffer.from(signUserId(key, 'bob'), 'base64url').toString('hex'),
+      }),
+    ],
+    ['in standard base64', respelled],
+    ['with unused bits', (key) => ({ userIdSignature: withUnusedBits(signUserId(key, 'bob')) })],
+    ['empty', () => ({ userIdSignature: '' })],
+    ['the key itself', (key) => ({ userIdSignature: key })],
+    ['43 letters outside ASCII', () => ({ userIdSignature: 'é'.repeat(43) })],
+    ['half a surrogate pair', () => ({ userIdSignature: '\ud800' })],
+    ['12,000 characters', () => ({ userIdSignature: 'a'.repeat(12_000) })],
+  ])('%s', async (_, user) => {
+    for (const project of [signed, open]) {
+      const before = await readTables(service.dynamo, service.stack.dynamodb.tables);
+      const response = await subscribe(project, { userId: 'bob', ...user(project.identityKey) });
+      expect(codeOf(response)).toBe(invalid);
+      expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
+    }
+  });
+});
+
+test.each([
+  ['a signature without a user id', { userIdSignature: 'x' }],
+  ['a signature that is not a text', { userId: 'ada', userIdSignature: 7 }],
+  ['a signature that is null', { userId: 'ada', userIdSignature: null }],
+  ['half a surrogate pair as the user id', { userId: '\ud800', userIdSignature: 'x' }],
+])('%s is refused as invalid, before the signature is checked', async (_, user) => {
+  expect(codeOf(await subscribe(signed, user))).toBe('400 invalid_request');
+});
+
+test('a signed project refuses a user id without a signature, and keeps what is stored', async () => {
+  const { applicationServerKey, identityKey } = signed;
+  const browser = service.stack.pushService.subscribe({ applicationServerKey });
+  const userId = 'carol';
+  await subscribe(signed, { userId, userIdSignature: signUserId(identityKey, userId) }, browser);
+  for (const [claimed, from] of [
+    ['dora', browser],
+    [userId, browser],
+    [userId, undefined],
+  ] as const) {
+    const response = await subscribe(signed, { userId: claimed }, from);
+    expect(codeOf(response)).toBe('403 user_id_signature_required');
+  }
+  expect(await subscriptionsOf(signed, userId)).toBe(1);
+  expect(await subscriptionsOf(signed, 'dora')).toBe(0);
+});
+
+test('a refused signature comes before a full project, and after an unknown one', async () => {
+  const full = await service.createProject({ subscriberCap: 1 }, 'signed');
+  await subscribe(full, {});
+  const wrong = { userId: 'ada', userIdSignature: 'x' };
+  expect(codeOf(await subscribe(full, wrong))).toBe(invalid);
+  expect(codeOf(await subscribe(full, { userId: 'ada' }))).toBe('403 user_id_signature_required');
+  expect(codeOf(await subscribe(full, {}))).toBe('403 subscriber_cap_reached');
+  const unknown = { ...full, projectId: 'unknown' };
+  expect(codeOf(await subscribe(unknown, wrong))).toBe('404 project_not_found');
+});
+
+describe('rotation', () => {
+  const graceMs = 60_000;
+  const claimWith = (project: ProjectCredentials, key: string) =>
+    subscribe(project, { userId: 'ada', userIdSignature: signUserId(key, 'ada') });
+
+  test('a key is valid at once after its rotation, though the function remembers the project', async () => {
+    const project = await service.createProject({}, 'signed');
+    expect((await claimWith(project, project.identityKey)).status).toBe(201);
+    const rotate = () =>
+      service.registry.rotateIdentityKey(project.projectId, randomBytes, graceMs);
+    const second = await rotate();
+    expect((await claimWith(project, second.identityKey)).status).toBe(201);
+    expect((await claimWith(project, project.identityKey)).status).toBe(201);
+    const third = await rotate();
+    expect((await claimWith(project, third.identityKey)).status).toBe(201);
+    expect((await claimWith(project, second.identityKey)).status).toBe(201);
+    expect(codeOf(await claimWith(project, project.identityKey))).toBe(invalid);
+  });
+
+  test('the previous key ends with its grace period, and at once without one', async () => {
+    const project = await service.createProject();
+    const rotate = (gracePeriodMs: number) =>
+      service.registry.rotateIdentityKey(project.projectId, randomBytes, gracePeriodMs);
+    const second = await rotate(graceMs);
+    expect((await claimWith(project, project.identityKey)).status).toBe(201);
+    service.stack.freeze(graceMs, 'reset');
+    expect(codeOf(await claimWith(project, project.identityKey))).toBe(invalid);
+    const third = await rotate(0);
+    expect((await claimWith(project, third.identityKey)).status).toBe(201);
+    expect(codeOf(await claimWith(project, second.identityKey))).toBe(invalid);
+  });
+});
+
+test('a project becomes signed, and open again, when functions read it again', async () => {
+  const project = await service.createProject();
+  const claim = () => subscribe(project, { userId: 'ada' });
+  expect((await claim()).status).toBe(201);
+  await service.registry.setUserIds(project.projectId, 'signed');
+  service.stack.freeze(projectCacheMs, 'reset');
+  expect(codeOf(await claim())).toBe('403 user_id_signature_required');
+  expect(await subscriptionsOf(project, 'ada')).toBe(1);
+  await service.registry.setUserIds(project.projectId, 'open');
+  service.stack.freeze(projectCacheMs, 'reset');
+  expect((await claim()).status).toBe(201);
+});
+
+test('a signature for a project that has just been deleted is refused with 404', async () => {
+  const project = await service.createProject();
+  await subscribe(project, {});
+  await service.registry.remove(project.projectId, randomBytes);
+  expect(codeOf(await subscribe(project, { userId: 'ada', userIdSignature: 'x' }))).toBe(
+    '404 project_not_found',
+  );
+});
+
+test('the responses of owners and the errors contain no identity key', async () => {
+  const { projectId, secretKey, identityKey } = signed;
+  const headers = { authorization: `Bearer ${secretKey}` };
+  const { status, body } = await service.call(routes.getProject, {
+    parameters: { projectId },
+    headers,
+  });
+  const refused = await subscribe(signed, { userId: 'ada', userIdSignature: 'x' });
+  expect(status).toBe(200);
+  expect(JSON.stringify([body, refused.body])).not.toContain(identityKey);
+  expect(body).not.toHaveProperty('userIds');
+});
