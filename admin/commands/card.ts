@@ -5,6 +5,7 @@ export interface CardProject {
   readonly projectId: string;
   readonly applicationServerKey: string;
   readonly secretKey: string;
+  readonly identityKey: string;
 }
 
 /**
@@ -13,7 +14,7 @@ export interface CardProject {
  * @param baseUrl address of the API, without a trailing slash.
  */
 export function projectCard(project: CardProject, baseUrl: string, paint: Paint = plain): string {
-  const { projectId, applicationServerKey, secretKey } = project;
+  const { projectId, applicationServerKey, secretKey, identityKey } = project;
   const sendUrl = baseUrl + pathOf(routes.send, { projectId });
   const heading = (text: string) => paint('bold', text);
   const field = (label: string, value: string) => `  ${paint('dim', label.padEnd(22))}  ${value}`;
@@ -29,8 +30,10 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     field('Base URL', baseUrl),
     field('Application server key', paint('cyan', applicationServerKey)),
     field('Secret key', paint('yellow', secretKey)),
+    field('Identity key', paint('yellow', identityKey)),
     '',
     `  ${paint('yellow', 'The secret key is shown only once.')} Keep it on your server, never in a browser.`,
+    '  The identity key belongs there too. It signs user ids: see docs/user-ids.md.',
     '',
     heading('In your site'),
     '',

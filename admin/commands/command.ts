@@ -55,15 +55,18 @@ export function projectJson(
   { vapidPublicKey, previousVapidPublicKey, ...project }: RegisteredProject,
   stored?: { readonly usage: ShownUsage; readonly limits: EffectiveLimits },
 ) {
-  const { projectId, name, plan, createdAt, previousKeyUntil } = project;
+  const { projectId, name, plan, userIds, createdAt } = project;
+  const { previousKeyUntil, previousIdentityKeyUntil } = project;
   return {
     projectId,
     name,
     applicationServerKey: vapidPublicKey,
     previousApplicationServerKey: previousVapidPublicKey,
     plan,
+    userIds,
     createdAt,
     previousKeyUntil,
+    previousIdentityKeyUntil,
     ...stored,
   };
 }

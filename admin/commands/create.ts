@@ -9,8 +9,9 @@ import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
 import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
 import { addLimitOptions, type LimitOptions, readPlan } from './limits.ts';
+import { type UserIdsOption, userIdsOption } from './user-ids.ts';
 
-interface CreateOptions extends LimitOptions {
+interface CreateOptions extends LimitOptions, UserIdsOption {
   readonly name?: string;
   readonly vapidPublic?: string;
   readonly vapidPrivateFile?: string;
@@ -23,31 +24,34 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       .addArgument(projectIdArgument())
       .option('--name <text>', 'name of the project (default: its id)', readName),
   )
+    .addOption(userIdsOption())
     .option('--vapid-public <key>', 'public key of an existing VAPID pair')
     .option(
       '--vapid-private-file <file>',
       'file with the private key of that pair; - reads standard input',
     )
     .action(async (projectId: string, options: CreateOptions) => {
-      const { name } = options;
+      const { name, userIds } = options;
       const plan = readPlan(options);
       const vapid = await readKeys(options, command, input);
       await runOnStack(async ({ registry, baseUrl, terminal, print }) => {
-        const { project, secretKey } = await registry.create({
+        const { project, secretKey, identityKey } = await registry.create({
           projectId,
           plan,
           random: randomBytes,
           ...(name !== undefined && { name }),
+          ...(userIds && { userIds }),
           ...(vapid && { vapid }),
         });
         const card = {
           projectId,
           applicationServerKey: project.vapidPublicKey,
           secretKey,
+          identityKey,
         };
         print(
           // `secretApiKey` is its former name, printed for one more version.
-          { ...projectJson(project), secretKey, secretApiKey: secretKey, baseUrl },
+          { ...projectJson(project), secretKey, secretApiKey: secretKey, identityKey, baseUrl },
           `\n${projectCard(card, baseUrl, paintFor(terminal.output))}\n`,
         );
       });
@@ -56,6 +60,7 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
     command,
     'my-site --name "My site"',
     'my-site --subscriber-cap 5000 --send-cap none',
+    'my-site --user-ids signed',
     'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
     'my-site --local --json',
   );

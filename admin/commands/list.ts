@@ -51,6 +51,7 @@ const columns = [
   { title: 'sends this month', align: 'right' },
   { title: 'of' },
   { title: 'rate limit', align: 'right' },
+  { title: 'user ids' },
   { title: 'created' },
 ] as const;
 
@@ -63,6 +64,7 @@ function row({ project, usage, limits }: ListedProject): string[] {
     formatCount(usage.sends),
     describeLimit(limits.monthlySendCap),
     describeLimit(limits.rateLimitPerMinute),
+    project.userIds,
     formatTime(project.createdAt),
   ];
 }

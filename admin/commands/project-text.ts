@@ -14,7 +14,7 @@ export function projectText(
   usage?: ShownUsage,
 ): string {
   const { projectId, name, vapidPublicKey, previousVapidPublicKey, plan } = project;
-  const { createdAt, previousKeyUntil } = project;
+  const { userIds, createdAt, previousKeyUntil, previousIdentityKeyUntil } = project;
   const limits = effectiveLimits(plan, settings);
   const limitText = (name: keyof EffectiveLimits) => {
     const origin = plan[name] === undefined ? ' (default)' : '';
@@ -31,6 +31,10 @@ export function projectText(
     ...(previousKeyUntil
       ? [['Previous key valid until', formatTime(previousKeyUntil)] as const]
       : []),
+    ...(previousIdentityKeyUntil
+      ? [['Previous id key until', formatTime(previousIdentityKeyUntil)] as const]
+      : []),
+    ['User ids', userIds],
     ['Subscribers', countAndLimit(usage?.subscribers, limitText('subscriberCap'))],
     [
       `Notifications${usage ? ` in ${usage.month}` : ' per month'}`,

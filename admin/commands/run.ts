@@ -8,8 +8,10 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
+import { identityKeyCommand } from './identity-key.ts';
 import { listCommand } from './list.ts';
 import { restoreCommand } from './restore.ts';
+import { rotateIdentityKeyCommand } from './rotate-identity-key.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
 import { rotateVapidCommand } from './rotate-vapid.ts';
 import { sendCommand } from './send.ts';
@@ -70,6 +72,8 @@ export function runCarillon(
     .addCommand(listCommand(runOnStack))
     .addCommand(setPlanCommand(runOnStack))
     .addCommand(rotateKeyCommand(runOnStack))
+    .addCommand(identityKeyCommand(runOnStack))
+    .addCommand(rotateIdentityKeyCommand(runOnStack))
     .addCommand(rotateVapidCommand(runOnStack))
     .addCommand(dropPreviousVapidCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))

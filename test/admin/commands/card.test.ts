@@ -5,6 +5,7 @@ const project = {
   projectId: 'demo',
   applicationServerKey: 'BPublic',
   secretKey: 'carillon_sk_secret',
+  identityKey: 'carillon_id_identity',
 };
 
 describe('projectCard', () => {
@@ -15,13 +16,14 @@ describe('projectCard', () => {
     expect(card).toMatch(/Base URL +https:\/\/api\.example\n/);
     expect(card).toMatch(/Application server key +BPublic\n/);
     expect(card).toMatch(/Secret key +carillon_sk_secret\n/);
+    expect(card).toMatch(/Identity key +carillon_id_identity\n/);
     expect(card).toContain('shown only once');
   });
 
-  it('has a script without the secret key', () => {
+  it('has a script without the keys of the server', () => {
     const script = card.slice(card.indexOf('<script'), card.lastIndexOf('</script>'));
     expect(script).toContain("projectId: 'demo'");
-    expect(script).not.toContain('carillon_sk_');
+    expect(script).not.toMatch(/carillon_(sk|id)_/);
   });
 
   it('has a curl command that a shell can run', () => {

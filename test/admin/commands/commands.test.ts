@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { secretKeyPattern } from '../../../contract/formats.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -47,6 +47,8 @@ describe('create', () => {
       createdAt: expect.any(String),
       secretKey: expect.stringMatching(secretKeyPattern),
       secretApiKey: expect.stringMatching(secretKeyPattern),
+      userIds: 'open',
+      identityKey: expect.stringMatching(identityKeyPattern),
       baseUrl: operator.baseUrl,
     });
   });
@@ -195,7 +197,7 @@ describe('rotate-key', () => {
       ]);
       expect(code).toBe(2);
       expect(messages).toContain(
-        'is invalid. Use minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
+        'is invalid. Use 0, or minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
       );
     },
   );
