@@ -1,4 +1,5 @@
 import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
+import type { UserOptions } from './options.ts';
 import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
@@ -47,7 +48,7 @@ export interface CarillonClient {
    * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
    * @throws {CarillonError}
    */
-  subscribe(options?: { readonly userId?: string }): Promise<PushSubscription>;
+  subscribe(options?: UserOptions): Promise<PushSubscription>;
   /**
    * Removes the subscription from the browser, then from the service.
    * @returns whether there was a subscription.
@@ -59,9 +60,10 @@ export interface CarillonClient {
   subscription(): Promise<PushSubscription | null>;
   /**
    * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
-   * makes a request only if the user id has changed, so every page may call it. Before `subscribe()`,
-   * the user id is kept on this page for that call.
+   * makes a request only if the user id or its signature has changed, so every page may call it. Before
+   * `subscribe()`, they are kept on this page for that call.
+   * @param userIdSignature proof of the user id, made by your server with `signUserId` of `carillon/server`.
    * @throws {CarillonError}
    */
-  identify(userId: string | null): Promise<void>;
+  identify(userId: string | null, userIdSignature?: string): Promise<void>;
 }

@@ -2,13 +2,13 @@ import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
 import { isDue } from '../common/registration.ts';
-import { deleteSubscription, type RetryPolicy, singleAttempt } from '../common/service.ts';
-import { deleteRegistration, readRegistration } from '../common/storage.ts';
+import { deleteSubscription, type MakeRequest, requestOnce, type User } from '../common/service.ts';
+import { readRegistration, storeRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
 import type { CarillonClient } from './client-types.ts';
-import { interactivePolicy } from './interactive-policy.ts';
-import { type CarillonOptions, readOptions } from './options.ts';
+import { type CarillonOptions, readOptions, type UserOptions } from './options.ts';
+import { requestInteractively } from './request-interactively.ts';
 import { findRegistration, registerWorker } from './service-worker.ts';
 import { permissionDenied, subscribePage } from './subscribe-page.ts';
 import { unsupportedReason } from './unsupported-reason.ts';
@@ -24,8 +24,9 @@ export function init(options: CarillonOptions): CarillonClient {
   const key = project.applicationServerKey;
   const reason = unsupportedReason(self);
   const supported = reason === undefined;
-  /** As set on this page. Undefined: the stored user id applies. */
-  let userId: string | null | undefined;
+  /** As set on this page. Undefined: the stored user applies. */
+  let user: User | undefined;
+  setUser(options);
 
   async function currentSubscription(): Promise<PushSubscription | null> {
     const registration = await findRegistration(scope);
@@ -33,26 +34,32 @@ export function init(options: CarillonOptions): CarillonClient {
     return subscription ?? null;
   }
 
-  async function currentUserId(): Promise<string | undefined> {
-    return userId === undefined ? (await readRegistration(scope))?.userId : (userId ?? undefined);
+  function setUser({ userId, userIdSignature }: UserOptions): void {
+    if (userId !== undefined) user = { userId: userId ?? undefined, userIdSignature };
   }
 
-  async function refresh(policy: RetryPolicy): Promise<void> {
+  async function currentUser(): Promise<User> {
+    const { userId, userIdSignature } = user ?? { ...(await readRegistration(scope)) };
+    return { userId, userIdSignature };
+  }
+
+  async function refresh(makeRequest: MakeRequest): Promise<void> {
     if (Notification.permission !== 'granted') return;
     const stored = await readRegistration(scope);
     const current = await client.subscription();
     // The browser may have a subscription of another sender on this site.
     if (stored === undefined && current === null) return;
-    const wanted = { ...project, userId: await currentUserId() };
-    if (current && !isDue(stored, { ...wanted, endpoint: current.endpoint }, Date.now())) return;
+    const wanted = await currentUser();
+    const registered = { ...project, ...wanted, endpoint: current?.endpoint };
+    if (!isDue(stored, registered, Date.now())) return;
     const { pushManager } = await registerWorker(settings);
     const subscription = await subscribePage(pushManager, key);
-    await registerSubscription(scope, project, subscription, wanted.userId, policy);
+    await registerSubscription(scope, project, subscription, wanted, makeRequest);
   }
 
   let ready = Promise.resolve();
   if (supported) {
-    ready = attemptInBackground(scope, () => refresh(singleAttempt)).then(ignore, ignore);
+    ready = attemptInBackground(scope, () => refresh(requestOnce)).then(ignore, ignore);
     navigator.permissions
       ?.query({ name: 'notifications' })
       .then((status) => {
@@ -71,7 +78,7 @@ export function init(options: CarillonOptions): CarillonClient {
         reason,
         permission: await client.permission(),
         subscribed: (await client.subscription()) !== null,
-        userId: await currentUserId(),
+        userId: (await currentUser()).userId,
       };
     },
 
@@ -93,7 +100,7 @@ export function init(options: CarillonOptions): CarillonClient {
       return supported ? Notification.permission : 'unsupported';
     },
 
-    async subscribe({ userId: newUserId } = {}) {
+    async subscribe(newUser = {}) {
       if (!supported) {
         throw new CarillonError('unsupported', `This page cannot receive pushes: ${reason}.`);
       }
@@ -106,7 +113,7 @@ export function init(options: CarillonOptions): CarillonClient {
           'The permission prompt was dismissed; ask again.',
         );
       }
-      if (newUserId !== undefined) userId = newUserId;
+      setUser(newUser);
       return withLock(async () => {
         const earlier = await currentSubscription();
         const { pushManager } = await registerWorker(settings);
@@ -116,8 +123,8 @@ export function init(options: CarillonOptions): CarillonClient {
             scope,
             project,
             subscription,
-            await currentUserId(),
-            interactivePolicy,
+            await currentUser(),
+            requestInteractively,
           );
         } catch (error) {
           if (earlier?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
@@ -135,10 +142,10 @@ export function init(options: CarillonOptions): CarillonClient {
         const isCarillon = current !== null && (stored !== undefined || hasKey(current, key));
         const endpoint = isCarillon ? current.endpoint : stored?.endpoint;
         if (endpoint === undefined) return false;
-        await deleteRegistration(scope);
+        await storeRegistration(scope, undefined);
         if (isCarillon) await current.unsubscribe();
         announce(scope, { name: 'change' });
-        await deleteSubscription(stored ?? project, endpoint, interactivePolicy);
+        await deleteSubscription(stored ?? project, endpoint, requestInteractively);
         return true;
       });
     },
@@ -148,13 +155,13 @@ export function init(options: CarillonOptions): CarillonClient {
       return current !== null && hasKey(current, key) ? current : null;
     },
 
-    async identify(newUserId) {
-      userId = newUserId;
+    async identify(userId, userIdSignature) {
+      setUser({ userId, userIdSignature });
       if (!supported) return;
       await withLock(async () => {
         // Any other change is registered by init(), in the background.
         const stored = await readRegistration(scope);
-        if (stored?.userId !== (newUserId ?? undefined)) await refresh(interactivePolicy);
+        if (isDue(stored, await currentUser(), 0)) await refresh(requestInteractively);
       });
     },
   };

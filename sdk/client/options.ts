@@ -1,4 +1,3 @@
-import { secretKeyPrefix } from '../../contract/formats.ts';
 import { normalizeKey } from '../common/application-server-key.ts';
 import {
   invalidOption,
@@ -9,7 +8,15 @@ import {
 } from '../common/option-checks.ts';
 import type { ProjectAddress } from '../common/service.ts';
 
-export interface CarillonOptions {
+/** Who uses this browser. */
+export interface UserOptions {
+  /** Null: nobody is logged in. Undefined: as registered before. */
+  readonly userId?: string | null | undefined;
+  /** Proof of the user id, made by your server with `signUserId` of `carillon/server`. */
+  readonly userIdSignature?: string | undefined;
+}
+
+export interface CarillonOptions extends UserOptions {
   /** Address of the service, without a path: `https://push.example.com`. */
   readonly baseUrl: string;
   readonly projectId: string;
@@ -29,14 +36,6 @@ export interface Settings {
   readonly scope: string;
 }
 
-/** How to correct an option. */
-const advice = {
-  applicationServerKey:
-    'copy the application server key from the API key card: 87 characters that start with "B"',
-  serviceWorker: 'use a URL on the origin of this page, such as "/carillon-sw.js"',
-  scope: 'use a URL on the origin of this page, such as "/shop/"',
-} as const satisfies Partial<Record<keyof CarillonOptions, string>>;
-
 /**
  * Validates the options and fills in defaults.
  * @param baseUri base of relative URLs.
@@ -49,29 +48,28 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
   const projectId = readProjectId(given.projectId);
   const applicationServerKey = readKey(given.applicationServerKey);
   const { serviceWorker = '/carillon-sw.js', scope = '.' } = given;
-  const workerUrl = readUrlOnOrigin(origin, serviceWorker, baseUri, 'serviceWorker');
+  const workerUrl = readUrlOnOrigin(
+    origin,
+    serviceWorker,
+    baseUri,
+    'serviceWorker',
+    '/carillon-sw.js',
+  );
   // As in `register()`: a given scope is relative to the page, the default one to the worker.
   const scopeBase = given.scope === undefined ? workerUrl : baseUri;
   return {
     project: { baseUrl, projectId, applicationServerKey },
     serviceWorker: workerUrl,
-    scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope'),
+    scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope', '/shop/'),
   };
 }
 
 function readKey(value: unknown): string {
-  const text = String(value);
-  if (text.startsWith(secretKeyPrefix)) {
+  // Of a project: `carillon_sk_…`, `carillon_id_…`. Or 32 bytes in base64: a private VAPID key.
+  if (/^(carillon_.*|[\w+/-]{43}=?)$/.test(String(value))) {
     throw invalidOption(
       'applicationServerKey',
-      'this is the secret key, which must never be in a page; rotate it, and use the application server key',
-    );
-  }
-  // 32 bytes in base64.
-  if (/^[\w+/-]{43}=?$/.test(text)) {
-    throw invalidOption(
-      'applicationServerKey',
-      'this is a private key, which must never be in a page; use the application server key',
+      'a secret key or private key must never be in a page; rotate it, and copy the application server key from the API key card',
     );
   }
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
@@ -80,7 +78,7 @@ function readKey(value: unknown): string {
       /^B[A-P][\w+/-]{85}=?$/,
       value,
       'applicationServerKey',
-      advice.applicationServerKey,
+      'copy the application server key from the API key card: 87 characters that start with "B"',
     ),
   );
 }
@@ -90,9 +88,12 @@ function readUrlOnOrigin(
   origin: string,
   value: unknown,
   base: string,
-  name: keyof typeof advice,
+  name: 'serviceWorker' | 'scope',
+  example: string,
 ): string {
   const url = readUrl(value, base);
-  if (url?.origin !== origin) throw invalidOption(name, advice[name]);
+  if (url?.origin !== origin) {
+    throw invalidOption(name, `use a URL on the origin of this page, such as "${example}"`);
+  }
   return url.href;
 }

@@ -32,7 +32,7 @@ function activation({ active, waiting, installing }: ServiceWorkerRegistration):
       if (worker.state === 'activated') resolve();
       else if (worker.state === 'redundant') reject(new Error('its installation failed'));
     };
-    worker.addEventListener('statechange', check);
+    worker.onstatechange = check;
     check();
   });
 }

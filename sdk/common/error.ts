@@ -45,7 +45,7 @@ export class CarillonError extends Error {
   declare readonly issues: readonly Issue[] | undefined;
 
   constructor(code: CarillonErrorCode, message: string, detail: CarillonErrorDetail = {}) {
-    super(message, { cause: detail.cause });
+    super(message, detail);
     this.code = code;
     this.status = detail.status;
     this.retryAfter = detail.retryAfter;

@@ -11,7 +11,7 @@ export function readBaseUrl(value: unknown): string {
   if (!isWebUrl || url.href !== `${url.origin}/`) {
     throw invalidOption(
       'baseUrl',
-      'write the address of the service with its scheme and without a path, such as "https://push.example.com"',
+      'use an address with its scheme and without a path, such as "https://push.example.com"',
     );
   }
   return url.origin;

@@ -1,8 +1,7 @@
-import type { ProjectAddress } from './service.ts';
+import type { ProjectAddress, User } from './service.ts';
 
 /** The last registration of this browser with the service. Pages and service worker share it. */
-export interface Registration extends ProjectAddress {
-  readonly userId: string | undefined;
+export interface Registration extends ProjectAddress, User {
   readonly endpoint: string;
   /** Milliseconds since the epoch. */
   readonly registeredAt: number;
@@ -13,10 +12,11 @@ const dayMs = 24 * 60 * 60 * 1000;
 /**
  * Whether the browser has to be registered: if something has changed, or after a day, because the
  * service may have removed the subscription.
+ * @param wanted is compared member by member: one to clear is undefined, not absent.
  */
 export function isDue(
   stored: Registration | undefined,
-  wanted: Omit<Registration, 'registeredAt'>,
+  wanted: Partial<Registration>,
   now: number,
 ): boolean {
   if (stored === undefined || now - stored.registeredAt > dayMs) return true;

@@ -1,6 +1,5 @@
 import type { routes } from '../../contract/routes.ts';
-import { retryAfterSecondsOf, retryPauseMs } from './retry-pause.ts';
-import { type Timing, timing } from './timing.ts';
+import { retryAfterSecondsOf } from './retry-pause.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {
@@ -9,6 +8,13 @@ export interface ProjectAddress {
   readonly projectId: string;
   /** Base64url without padding. */
   readonly applicationServerKey: string;
+}
+
+/** The user of a browser. */
+export interface User {
+  readonly userId?: string | undefined;
+  /** Proof of the user id, made by the site's server. */
+  readonly userIdSignature?: string | undefined;
 }
 
 /** The output of `PushSubscription.toJSON()`. */
@@ -25,21 +31,13 @@ const unsubscribeMethod: typeof routes.unsubscribe.method = 'DELETE';
 
 export const requestTimeoutMs = 15_000;
 
-/** Whether a request is retried, and for how long. */
-export interface RetryPolicy extends Timing {
-  readonly isRetried: boolean;
-  /** Limit for all attempts and pauses together. */
-  readonly timeoutMs: number;
-  /** The error of a failed request. */
-  readonly errorOf: (failure: Failure) => unknown;
-}
+/** Makes a request. Rejects if there is no successful response. */
+export type MakeRequest = (url: string, init: RequestInit) => Promise<void>;
 
-/** In the background, where the caller stores the pause. */
-export const singleAttempt: RetryPolicy = {
-  ...timing,
-  isRetried: false,
-  timeoutMs: requestTimeoutMs,
-  errorOf: (failure) => failure,
+/** One attempt, in the background, where the caller stores the pause. @throws {Failure} */
+export const requestOnce: MakeRequest = async (url, init) => {
+  const failure = await attemptRequest(url, init, requestTimeoutMs);
+  if (failure) throw failure;
 };
 
 /** A request without a successful response. Pages turn it into an error for people. */
@@ -55,38 +53,36 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** The first pause while a person waits. */
-const interactivePauseMs = 3000;
 /** The first pause in the background. */
 export const backgroundPauseMs = 10_000;
 
 /**
- * Registers a subscription, or updates it. Without `userId`, a stored user id is cleared.
+ * Registers a subscription, or updates it. Without a user id, a stored one is cleared.
  * @param subscription made with the key of the project's address.
  */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
-  userId: string | undefined,
-  policy: RetryPolicy,
+  user: User,
+  makeRequest: MakeRequest,
 ): Promise<void> {
   const body = JSON.stringify({
     ...subscription,
-    userId,
+    ...user,
     applicationServerKey: project.applicationServerKey,
   });
   const headers = { 'content-type': 'application/json' };
-  return request(projectUrl(project), { method: subscribeMethod, headers, body }, policy);
+  return makeRequest(projectUrl(project), { method: subscribeMethod, headers, body });
 }
 
 /** Removes a subscription. Idempotent: the service also returns 200 for an unknown endpoint. */
 export function deleteSubscription(
   project: ProjectAddress,
   endpoint: string,
-  policy: RetryPolicy,
+  makeRequest: MakeRequest,
 ): Promise<void> {
   const url = `${projectUrl(project)}?endpoint=${encodeURIComponent(endpoint)}`;
-  return request(url, { method: unsubscribeMethod }, policy);
+  return makeRequest(url, { method: unsubscribeMethod });
 }
 
 function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
@@ -99,24 +95,6 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  */
 export function isTransient({ status = 500 }: Failure): boolean {
   return status === 429 || status >= 500;
-}
-
-/** @throws the policy's error for the last failure. */
-async function request(
-  url: string,
-  init: RequestInit,
-  { isRetried, timeoutMs, errorOf, now, random, wait }: RetryPolicy,
-): Promise<void> {
-  const end = now() + timeoutMs;
-  for (let failures = 1; ; failures++) {
-    const failure = await attemptRequest(url, init, end - now());
-    if (failure === undefined) return;
-    const pauseMs = retryPauseMs(interactivePauseMs, failures, failure.retryAfter, random());
-    if (!isRetried || !isTransient(failure) || now() + pauseMs >= end) {
-      throw await errorOf(failure);
-    }
-    await wait(pauseMs);
-  }
 }
 
 /**

@@ -20,18 +20,13 @@ export function readRegistration(scope: string): Promise<Registration | undefine
   return read<Registration>(scope);
 }
 
-/** Stores a registration and resets the failures. */
-export function storeRegistration(scope: string, registration: Registration): Promise<unknown> {
+/** Stores a registration, or forgets it, and resets the failures. */
+export function storeRegistration(
+  scope: string,
+  registration: Registration | undefined,
+): Promise<unknown> {
   return transact('readwrite', (store) => {
     store.put(registration, scope);
-    store.delete(failuresKey(scope));
-  });
-}
-
-/** Deletes a registration and the failures. */
-export function deleteRegistration(scope: string): Promise<unknown> {
-  return transact('readwrite', (store) => {
-    store.delete(scope);
     store.delete(failuresKey(scope));
   });
 }

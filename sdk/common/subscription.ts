@@ -2,10 +2,12 @@ import { decodeKey, encodeKey } from './application-server-key.ts';
 import { announce } from './page-events.ts';
 import {
   deleteSubscription,
+  type Failure,
+  type MakeRequest,
   type ProjectAddress,
   postSubscription,
-  type RetryPolicy,
-  singleAttempt,
+  requestOnce,
+  type User,
 } from './service.ts';
 import { readRegistration, storeRegistration } from './storage.ts';
 
@@ -54,8 +56,8 @@ export async function registerSubscription(
   scope: string,
   project: ProjectAddress,
   subscription: PushSubscription,
-  userId: string | undefined,
-  policy: RetryPolicy,
+  user: User,
+  makeRequest: MakeRequest,
 ): Promise<void> {
   const { endpoint } = subscription;
   const earlier = await readRegistration(scope);
@@ -64,9 +66,18 @@ export async function registerSubscription(
   const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
   if (earlier && isReplaced) {
     // If this fails, the next send finds the old endpoint gone and removes it.
-    await deleteSubscription(earlier, earlier.endpoint, singleAttempt).catch(() => {});
+    await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
   }
-  await postSubscription(project, subscription.toJSON(), userId, policy);
-  await storeRegistration(scope, { ...project, userId, endpoint, registeredAt: Date.now() });
-  if (isReplaced || earlier.userId !== userId) announce(scope, { name: 'change' });
+  let registered: User = user;
+  await postSubscription(project, subscription.toJSON(), user, makeRequest).catch(
+    (failure: Failure) => {
+      // Only a failure in the background has a response.
+      if (!isReplaced || failure.response?.status !== 403) throw failure;
+      // The signature of the user id may be refused: a new subscription without its user is better than none.
+      registered = {};
+      return postSubscription(project, subscription.toJSON(), registered, makeRequest);
+    },
+  );
+  await storeRegistration(scope, { ...project, ...registered, endpoint, registeredAt: Date.now() });
+  if (isReplaced || earlier.userId !== user.userId) announce(scope, { name: 'change' });
 }

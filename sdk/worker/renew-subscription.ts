@@ -1,5 +1,5 @@
 import { attemptInBackground } from '../common/attempt-in-background.ts';
-import { singleAttempt } from '../common/service.ts';
+import { requestOnce } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
 import { timing } from '../common/timing.ts';
@@ -29,9 +29,10 @@ async function renewOnce(
 ): Promise<void> {
   const stored = await readRegistration(scope);
   if (stored === undefined) return;
-  const { userId, applicationServerKey } = stored;
+  const { userId, userIdSignature, applicationServerKey } = stored;
   // In a site's own worker, the change may concern another sender's subscription.
   if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
   const subscription = await subscribeBrowser(pushManager, applicationServerKey);
-  await registerSubscription(scope, stored, subscription, userId, singleAttempt);
+  const user = { userId, userIdSignature };
+  await registerSubscription(scope, stored, subscription, user, requestOnce);
 }

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { interactivePolicy } from '../../sdk/client/interactive-policy.ts';
+import { interactiveRequest } from '../../sdk/client/request-interactively.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,
   postSubscription,
-  type RetryPolicy,
-  singleAttempt,
+  requestOnce,
+  requestTimeoutMs,
 } from '../../sdk/common/service.ts';
+import { timing } from '../../sdk/common/timing.ts';
 
 const subscription = {
   endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/a?b=c&d',
@@ -43,15 +44,16 @@ async function startService(...responses: readonly RequestListener[]) {
   const baseUrl = `http://127.0.0.1:${port}`;
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
   let waitedMs = 0;
-  const policy: RetryPolicy = {
-    ...interactivePolicy,
-    now: () => Date.now() + waitedMs,
-    wait: async (ms) => {
-      waits.push(ms);
-      waitedMs += Math.ceil(ms);
-    },
-  };
-  return { project, policy, requests, waits };
+  const interactive = (timeoutMs = requestTimeoutMs) =>
+    interactiveRequest(timeoutMs, {
+      ...timing,
+      now: () => Date.now() + waitedMs,
+      wait: async (ms) => {
+        waits.push(ms);
+        waitedMs += Math.ceil(ms);
+      },
+    });
+  return { project, interactive, requests, waits };
 }
 
 function jsonResponse(status: number, body: unknown, headers = {}): RequestListener {
@@ -71,27 +73,33 @@ function errorResponse(code: string, status: number, headers = {}) {
 
 const errorOf = (promise: Promise<void>) => promise.catch((error: CarillonError) => error);
 
-test('a subscription is posted unchanged, with its user id and its key', async () => {
-  const { project, policy, requests } = await startService(ok);
-  await postSubscription(project, subscription, 'ada', policy);
+test('a subscription is posted unchanged, with its user id, the signature and its key', async () => {
+  const { project, interactive, requests } = await startService(ok);
+  await postSubscription(
+    project,
+    subscription,
+    { userId: 'ada', userIdSignature: 'signature' },
+    interactive(),
+  );
   const [request] = requests;
   expect(request).toMatchObject({ method: 'POST', url: '/api/v1/projects/demo' });
   expect(JSON.parse(request!.body)).toEqual({
     ...subscription,
     userId: 'ada',
+    userIdSignature: 'signature',
     applicationServerKey: 'key',
   });
 });
 
 test('without a user id, no `userId` is posted', async () => {
-  const { project, policy, requests } = await startService(ok);
-  await postSubscription(project, subscription, undefined, policy);
+  const { project, interactive, requests } = await startService(ok);
+  await postSubscription(project, subscription, {}, interactive());
   expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('userId');
 });
 
 test('the endpoint to remove is percent-encoded', async () => {
-  const { project, policy, requests } = await startService(ok);
-  await deleteSubscription(project, subscription.endpoint, policy);
+  const { project, interactive, requests } = await startService(ok);
+  await deleteSubscription(project, subscription.endpoint, interactive());
   const { method, url } = requests[0]!;
   expect(method).toBe('DELETE');
   expect(new URL(url, project.baseUrl).searchParams.get('endpoint')).toBe(subscription.endpoint);
@@ -107,8 +115,8 @@ test.each([
 ])(
   'interactive: after %s, a request is repeated after 1.5 to 3 s, then after 4.5 to 9 s',
   async (_, fail) => {
-    const { project, policy, requests, waits } = await startService(fail, fail, ok);
-    await postSubscription(project, subscription, undefined, policy);
+    const { project, interactive, requests, waits } = await startService(fail, fail, ok);
+    await postSubscription(project, subscription, {}, interactive());
     expect(requests).toHaveLength(3);
     const [first, second, ...others] = waits;
     expect(first).toBeGreaterThanOrEqual(1500);
@@ -120,16 +128,15 @@ test.each([
 );
 
 test('interactive: a third failure is final, because the third pause would end after 15 s', async () => {
-  const { project, policy, requests } = await startService(closeConnection);
-  const error = await errorOf(postSubscription(project, subscription, undefined, policy));
+  const { project, interactive, requests } = await startService(closeConnection);
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
   expect(error).toMatchObject({ name: 'CarillonError', code: 'network_error' });
   expect(requests).toHaveLength(3);
 });
 
 test('interactive: a request without a response takes the whole time and is not repeated', async () => {
-  const { project, policy, requests } = await startService(neverRespond);
-  const short = { ...policy, timeoutMs: 500 };
-  const error = await errorOf(postSubscription(project, subscription, undefined, short));
+  const { project, interactive, requests } = await startService(neverRespond);
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive(500)));
   expect(error).toMatchObject({ code: 'network_error' });
   expect(requests).toHaveLength(1);
 });
@@ -143,7 +150,7 @@ test.each([
   ],
 ])('background: %s is not retried', async (_, fail, failure) => {
   const { project, requests } = await startService(fail);
-  const error = await errorOf(postSubscription(project, subscription, undefined, singleAttempt));
+  const error = await errorOf(postSubscription(project, subscription, {}, requestOnce));
   expect(error).toMatchObject({ origin: project.baseUrl, ...failure });
   expect(requests).toHaveLength(1);
 });
@@ -153,8 +160,8 @@ test.each([
   ['rate_limited', 429],
 ])('interactive: the pause starts after the Retry-After of %s', async (code, status) => {
   const short = errorResponse(code, status, { 'retry-after': '3' });
-  const { project, policy, waits } = await startService(short, ok);
-  await postSubscription(project, subscription, undefined, policy);
+  const { project, interactive, waits } = await startService(short, ok);
+  await postSubscription(project, subscription, {}, interactive());
   expect(waits).toHaveLength(1);
   expect(waits[0]).toBeGreaterThanOrEqual(3000 + 1500);
 });
@@ -164,8 +171,8 @@ test.each([
   ['rate_limited', 429],
 ])('interactive: a Retry-After of %s that ends too late rejects at once', async (code, status) => {
   const long = errorResponse(code, status, { 'retry-after': '42' });
-  const { project, policy, requests } = await startService(long);
-  const error = await errorOf(postSubscription(project, subscription, undefined, policy));
+  const { project, interactive, requests } = await startService(long);
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
   expect(error).toMatchObject({ code, status, retryAfter: 42, message: 'A message.' });
   expect(requests).toHaveLength(1);
 });
@@ -174,18 +181,20 @@ test.each([
   ['subscriber_cap_reached', 403],
   ['project_not_found', 404],
 ])('%s is not retried', async (code, status) => {
-  const { project, policy, requests } = await startService(errorResponse(code, status));
-  const error = await errorOf(postSubscription(project, subscription, undefined, policy));
+  const { project, interactive, requests } = await startService(errorResponse(code, status));
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
   expect(error).toMatchObject({ code, status, retryAfter: undefined, message: 'A message.' });
   expect(requests).toHaveLength(1);
 });
 
 test('the error has the issues of an invalid request', async () => {
   const issues = [{ path: 'userId', message: 'must be text of 1 to 256 characters' }];
-  const { project, policy } = await startService(
+  const { project, interactive } = await startService(
     jsonResponse(400, { error: { code: 'invalid_request', message: 'Wrong.', issues } }),
   );
-  const error = await errorOf(postSubscription(project, subscription, '', policy));
+  const error = await errorOf(
+    postSubscription(project, subscription, { userId: '' }, interactive()),
+  );
   expect(error).toMatchObject({ code: 'invalid_request', issues });
 });
 
@@ -196,8 +205,8 @@ test.each([
   [500, 'Internal Server Error', 'internal_error'],
   [503, 'Service Unavailable', 'unavailable'],
 ])('gateway response %i "%s" gets the code %s', async (status, message, code) => {
-  const { project, policy } = await startService(jsonResponse(status, { message }));
-  const error = await errorOf(postSubscription(project, subscription, undefined, policy));
+  const { project, interactive } = await startService(jsonResponse(status, { message }));
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
   expect(error).toMatchObject({ name: 'CarillonError', code, status, message });
 });
 
@@ -209,10 +218,10 @@ test.each([
   ['a message that is an object', 429, { message: {} }],
   ['null', 500, null],
 ])('%s is an unexpected response', async (_, status, body) => {
-  const { project, policy } = await startService((_request, response) => {
+  const { project, interactive } = await startService((_request, response) => {
     response.statusCode = status;
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  const error = await errorOf(postSubscription(project, subscription, undefined, policy));
+  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
   expect(error).toMatchObject({ code: 'unexpected_response', status });
 });
