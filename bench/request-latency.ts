@@ -60,6 +60,10 @@ const requests: Readonly<Record<string, MeasuredRequest>> = {
     route: routes.getNotification,
     prepare: async ({ send }) => ({ notificationId: await send() }),
   },
+  'stopNotification, already sent': {
+    route: routes.stopNotification,
+    prepare: async ({ send }) => ({ notificationId: await send() }),
+  },
   listNotifications: {
     route: routes.listNotifications,
     async prepare({ send }) {

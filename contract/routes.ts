@@ -10,6 +10,7 @@ export type RouteName =
   | 'send'
   | 'listNotifications'
   | 'getNotification'
+  | 'stopNotification'
   | 'track'
   | 'getUser'
   | 'removeUser';
@@ -73,6 +74,13 @@ export const routes = {
   getNotification: {
     name: 'getNotification',
     method: 'GET',
+    path: `${project}/notifications/{notificationId}`,
+    caller: 'owner',
+    answersPreflight: false,
+  },
+  stopNotification: {
+    name: 'stopNotification',
+    method: 'DELETE',
     path: `${project}/notifications/{notificationId}`,
     caller: 'owner',
     answersPreflight: false,

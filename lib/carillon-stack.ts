@@ -74,6 +74,10 @@ export class CarillonStack extends Stack {
       ...small,
       name: 'getNotification',
     });
+    const stopNotification = new ServiceFunction(this, 'StopNotification', {
+      ...small,
+      name: 'stopNotification',
+    });
     const getProject = new ServiceFunction(this, 'GetProject', { ...small, name: 'getProject' });
     const listNotifications = new ServiceFunction(this, 'ListNotifications', {
       ...small,
@@ -88,6 +92,7 @@ export class CarillonStack extends Stack {
       send,
       listNotifications,
       getNotification,
+      stopNotification,
       track,
       getUser,
       removeUser,
@@ -139,9 +144,10 @@ export class CarillonStack extends Stack {
     getProject.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
     getProject.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
 
-    notifications.grantRead(getNotification);
+    for (const one of [getNotification, stopNotification]) notifications.grantRead(one);
     notifications.grantList(listNotifications);
     for (const reading of [getNotification, listNotifications]) tallies.grantRead(reading);
+    tallies.grantStop(stopNotification);
 
     subscriptions.grantFindUser(getUser);
     subscriptions.grantFindUser(removeUser);
@@ -150,7 +156,8 @@ export class CarillonStack extends Stack {
 
     tallies.grantCount(track);
     pushes.countEvents(track);
-    pushes.countDisagreements([send, deliver, getNotification, listNotifications, getProject]);
+    const counting = [send, deliver, getNotification, listNotifications, stopNotification];
+    pushes.countDisagreements([...counting, getProject]);
 
     const customDomain = this.customDomain(settings);
     const api = new HttpApi(this, 'HttpApi', {

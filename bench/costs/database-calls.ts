@@ -45,6 +45,14 @@ export const databaseCalls = {
     ['TransactWriteItems Subscriptions Usage'],
   ],
   readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Tallies']],
+  /** The notification has one share, which has not ended. */
+  stopNotification: [
+    countedAnd('GetItem Notifications'),
+    ['BatchGetItem Tallies'],
+    ['UpdateItem Tallies'],
+    ['GetItem Notifications'],
+    ['BatchGetItem Tallies'],
+  ],
   /** A function has not read the project within the last 30 s. */
   uncachedProject: [['GetItem Projects']],
   /** The same for a function that sends. */

@@ -6,6 +6,7 @@ import { getUser } from './operations/get-user.ts';
 import { listNotifications } from './operations/list-notifications.ts';
 import { removeUser } from './operations/remove-user.ts';
 import { send } from './operations/send.ts';
+import { stopNotification } from './operations/stop-notification.ts';
 import { subscribe } from './operations/subscribe.ts';
 import { track } from './operations/track.ts';
 import { unsubscribe } from './operations/unsubscribe.ts';
@@ -18,6 +19,7 @@ export const operations = {
   send,
   listNotifications,
   getNotification,
+  stopNotification,
   track,
   getUser,
   removeUser,

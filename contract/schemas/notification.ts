@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { limits } from '../limits.ts';
+import { notificationStatuses } from '../notification-status.ts';
 import { deliveryCountsSchema } from './delivery-counts.ts';
 import {
   channels,
@@ -82,27 +83,10 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
 
-/**
- * `sending`: functions work on it. `sent`: they have ended. `interrupted`: one of them ended early, and
- * nobody continues its work. `stopping`: it was stopped, and functions may still push. `stopped`: they
- * have ended.
- */
-export const notificationStatusSchema = z.enum([
-  'sending',
-  'sent',
-  'interrupted',
-  'stopping',
-  'stopped',
-]);
-export type NotificationStatus = z.infer<typeof notificationStatusSchema>;
-
-/** Whether functions may still work on a notification: its counts are those so far. */
-export function isInProgress(status: NotificationStatus): boolean {
-  return status === 'sending' || status === 'stopping';
-}
+const status = z.enum(notificationStatuses);
 
 /** Response of send to `Prefer: respond-async`. */
-export const acceptedSendSchema = z.object({ id: z.uuid(), status: notificationStatusSchema });
+export const acceptedSendSchema = z.object({ id: z.uuid(), status });
 export type AcceptedSend = z.infer<typeof acceptedSendSchema>;
 
 /** A notification and its results so far. */
@@ -114,7 +98,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
     z.literal('everyone'),
     z.object({ users: z.optional(z.int().check(z.positive())), ...conditions }),
   ]),
-  status: notificationStatusSchema,
+  status,
   sentAt: z.iso.datetime(),
   /** As in the response of send. */
   unreached: z.optional(z.int().check(z.positive())),

@@ -146,8 +146,12 @@ export class ShareProgress {
     return claim.by === this.#claim?.by && claim.step === this.#claim.step;
   }
 
-  /** Instead of claiming a chunk: nobody pushes to its recipients. */
+  /**
+   * Instead of claiming a chunk: nobody pushes to its recipients. A share that was not claimed is over when
+   * it is stopped, and its counts do not change any more.
+   */
   #skip({ position = this.position, recipients = 0, unread = 0 }: Change): undefined {
+    if (!this.hasClaim) return;
     this.position = position;
     this.#before = addCounts(this.#before, { ...noCounts, unreached: recipients + unread });
   }

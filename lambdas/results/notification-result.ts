@@ -1,4 +1,5 @@
-import { isInProgress, type NotificationResult } from '../../contract/schemas/notification.ts';
+import { isInProgress } from '../../contract/notification-status.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { type Division, firstTallies } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { expiryOf } from '../store/send-writes.ts';

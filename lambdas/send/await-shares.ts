@@ -18,12 +18,12 @@ export async function awaitShares(
   const { id, division } = begun;
   const outcome = await runShares(deps, project, first, others, invocation);
   const total = totalOf(outcome.results, expectedSubscribers(division));
-  const isStopped = outcome.results.some((share) => share.isStopped);
+  const isStopped = outcome.results.some((share) => share.isStopped === true);
   if (total.attempted === 0 && total.unreached > 0 && !outcome.isUnknown && !isStopped) {
     const stopped = await cancel(deps, sending, begun);
     if (stopped !== undefined) return stopped;
     throw outcome.error ?? outOfTime();
   }
   deps.observe.sent({ projectId: begun.projectId, notificationId: id }, { ...total, isStopped });
-  return sentOutcome(id, outcome.results, division);
+  return sentOutcome(id, outcome.results, division, isStopped);
 }

@@ -1,5 +1,5 @@
-import { noCounts } from '../../contract/counts.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import { storedResult } from '../results/results.ts';
 import type { NewNotification } from '../store/send-writes.ts';
 import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } from './sending.ts';
 
@@ -22,8 +22,7 @@ export async function cancel(
 
 function stopped({ id, division }: NewNotification): SendOutcome {
   if (division.respondedAsync) return { kind: 'accepted', id, status: 'stopped' };
-  const nothing = { ...noCounts, isComplete: false, isStopped: true };
-  return sentOutcome(id, [nothing], division);
+  return sentOutcome(id, [storedResult(undefined)], division, true);
 }
 
 /** The response to a send that was cancelled because no time was left. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { isInProgress } from '../../contract/schemas/notification.ts';
+import { isInProgress } from '../../contract/notification-status.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
 import { storedResult, totalOf } from '../results/results.ts';
 import { isStopped, overAt, statusOf } from '../results/status.ts';
@@ -48,7 +48,7 @@ export async function repeat(
     // Until this time, inclusive.
     throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
   }
-  return sentOutcome(first.id, found.map(storedResult), first.division);
+  return sentOutcome(first.id, found.map(storedResult), first.division, status === 'stopped');
 }
 
 /**

@@ -1,10 +1,7 @@
+import type { NotificationStatus } from '../../contract/notification-status.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import type {
-  NotificationStatus,
-  ParsedSendRequest,
-  SendResult,
-} from '../../contract/schemas/notification.ts';
+import type { ParsedSendRequest, SendResult } from '../../contract/schemas/notification.ts';
 import type { ShareResult } from '../../contract/share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
 import { expectedSubscribers, totalOf } from '../results/results.ts';
@@ -57,6 +54,7 @@ export function sentOutcome(
   id: string,
   shares: readonly ShareResult[],
   division: Division,
+  isStopped: boolean,
 ): SendOutcome {
   const { attempted, delivered, removed, failed, failures, unreached } = totalOf(
     shares,
@@ -68,7 +66,7 @@ export function sentOutcome(
       ...{ id, attempted, delivered, removed, failed },
       failures: failed > 0 ? failures : undefined,
       unreached: unreached || undefined,
-      status: shares.some(({ isStopped }) => isStopped) ? 'stopped' : undefined,
+      status: isStopped ? 'stopped' : undefined,
     },
   };
 }

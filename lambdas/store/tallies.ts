@@ -22,7 +22,7 @@ export interface Tally {
   readonly isRead?: boolean | undefined;
   readonly counts: Counts;
   readonly ended?: TallyItem['ended'];
-  readonly stoppedAt?: TallyItem['stoppedAt'];
+  readonly stoppedAt?: number | undefined;
   readonly shown: number;
   readonly clicked: number;
 }

@@ -18,6 +18,11 @@ export class TalliesTable extends ServiceTable {
     this.allow(fn, ['dynamodb:UpdateItem', 'dynamodb:BatchGetItem']);
   }
 
+  /** Allows reading the tallies of a notification, and stopping its shares. */
+  grantStop(fn: ServiceFunction): void {
+    this.allow(fn, ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem']);
+  }
+
   /** Allows counting an event. */
   grantCount(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem']);

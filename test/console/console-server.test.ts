@@ -71,7 +71,15 @@ const ids = { projectId: 'my-site', notificationId: '5e0c7b0e-3c3f-4a54-9d53-0f5
 
 test.each(
   (
-    ['getProject', 'send', 'listNotifications', 'getNotification', 'getUser', 'removeUser'] as const
+    [
+      'getProject',
+      'send',
+      'listNotifications',
+      'getNotification',
+      'stopNotification',
+      'getUser',
+      'removeUser',
+    ] as const
   ).map((name) => routes[name]),
 )('$name is forwarded with its query and its headers', async (route) => {
   const path = `${pathOf(route, ids)}?userId=a%2Fb`;

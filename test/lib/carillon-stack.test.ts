@@ -99,6 +99,14 @@ const grants: Record<FunctionName, string[]> = {
     'RateLimitsTable: dynamodb:UpdateItem',
     'TalliesTable: dynamodb:BatchGetItem',
   ],
+  stopNotification: [
+    ...ownLog,
+    'NotificationsTable: dynamodb:GetItem',
+    'ProjectsTable: dynamodb:GetItem',
+    'RateLimitsTable: dynamodb:UpdateItem',
+    'TalliesTable: dynamodb:BatchGetItem',
+    'TalliesTable: dynamodb:UpdateItem',
+  ],
   getProject: [
     ...ownLog,
     'ProjectsTable: dynamodb:GetItem',
@@ -184,12 +192,12 @@ test('each function may write to its log group only', () => {
 
 test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
-  expect(policies).toHaveLength(10);
+  expect(policies).toHaveLength(11);
   for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
 });
 
 test('no role has a managed policy, which would contain wildcards', () => {
-  prod.template.resourceCountIs('AWS::IAM::Role', 10);
+  prod.template.resourceCountIs('AWS::IAM::Role', 11);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
 
@@ -237,6 +245,11 @@ const environments: Record<FunctionName, object> = {
     PUBLIC_BASE_URL: { 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] },
   },
   getNotification: {
+    ...endpoint,
+    NOTIFICATIONS_TABLE: table('NotificationsTable'),
+    TALLIES_TABLE: table('TalliesTable'),
+  },
+  stopNotification: {
     ...endpoint,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
     TALLIES_TABLE: table('TalliesTable'),

@@ -5,7 +5,7 @@ import { synthesize } from '../fixtures/synthesized-stack.ts';
 const { template, resources, functionNamed } = synthesize();
 
 test('functions run on Node.js 24 and ARM', () => {
-  template.resourceCountIs('AWS::Lambda::Function', 10);
+  template.resourceCountIs('AWS::Lambda::Function', 11);
   template.allResourcesProperties('AWS::Lambda::Function', {
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
@@ -21,7 +21,7 @@ test('each function has a log group with a retention of one month', () => {
   const groups = Object.values(resources('AWS::Lambda::Function')).map(
     ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
   );
-  expect(new Set(groups).size).toBe(10);
+  expect(new Set(groups).size).toBe(11);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
 

@@ -80,6 +80,7 @@ const readsOf: Readonly<Partial<Record<RouteName, number>>> = {
   getProject: 1,
   listNotifications: 2,
   getNotification: 1,
+  stopNotification: 1,
   getUser: 1,
   removeUser: 1,
 };

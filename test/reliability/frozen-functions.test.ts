@@ -59,6 +59,7 @@ async function callOtherRoutes(notified: SimulatedBrowser, notificationId: strin
     getProject: await status('getProject'),
     listNotifications: await status('listNotifications'),
     getNotification: await status('getNotification'),
+    stopNotification: await status('stopNotification'),
     getUser: await status('getUser', { query: '?userId=ada' }),
     removeUser: await status('removeUser', { query: '?userId=ada' }),
     unsubscribe: await status('unsubscribe', {
@@ -100,7 +101,7 @@ describe('functions that were frozen return no error, and push to nobody twice',
       );
       expect(await callOtherRoutes(browsers[0]!, second.body.id)).toEqual({
         ...{ track: 200, getProject: 200, listNotifications: 200, getNotification: 200 },
-        ...{ getUser: 200, removeUser: 200, unsubscribe: 200 },
+        ...{ stopNotification: 200, getUser: 200, removeUser: 200, unsubscribe: 200 },
       });
     },
   );

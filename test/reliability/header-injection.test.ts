@@ -95,11 +95,13 @@ describe('a line break in a request reaches no header of a response or a push', 
       ],
       ['request id', name, () => ({ headers: { 'x-amzn-trace-id': 'injected' } })],
     ]),
-    ...(['getNotification', 'track'] as const).map((name): (typeof cases)[number] => [
-      'notificationId',
-      name,
-      () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
-    ]),
+    ...(['getNotification', 'stopNotification', 'track'] as const).map(
+      (name): (typeof cases)[number] => [
+        'notificationId',
+        name,
+        () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
+      ],
+    ),
     ...(['getUser', 'removeUser'] as const).map((name): (typeof cases)[number] => [
       'userId',
       name,

@@ -65,16 +65,20 @@ test.each([
   },
 );
 
-test.each(['send', 'listNotifications', 'getNotification', 'getUser', 'removeUser'] as const)(
-  '%s allows no origin',
-  async (name) => {
-    const refused = await preflight(name);
-    expect(refused.status).toBe(404);
-    for (const { headers } of [refused, await call(name)]) {
-      expect(headers.get('access-control-allow-origin')).toBeNull();
-    }
-  },
-);
+test.each([
+  'send',
+  'listNotifications',
+  'getNotification',
+  'stopNotification',
+  'getUser',
+  'removeUser',
+] as const)('%s allows no origin', async (name) => {
+  const refused = await preflight(name);
+  expect(refused.status).toBe(404);
+  for (const { headers } of [refused, await call(name)]) {
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  }
+});
 
 test('getProject allows no origin, and the preflight of its path allows no secret key', async () => {
   const { headers } = await call('getProject');

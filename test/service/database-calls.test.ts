@@ -13,6 +13,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
+import { reopen } from '../fixtures/stored-tallies.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let service: Service;
@@ -182,6 +183,20 @@ const cases: readonly Case[] = [
     what: 'reading a notification',
     rounds: databaseCalls.readNotification,
     prepare: ofNotification('getNotification'),
+  },
+  {
+    what: 'stopping a notification that is being sent',
+    rounds: databaseCalls.stopNotification,
+    async prepare(owner) {
+      const { body } = await send(owner, { title: 'T' });
+      await reopen(service, body.id);
+      return valid('stopNotification', { parameters: { notificationId: body.id } })(owner);
+    },
+  },
+  {
+    what: 'stopping a notification that was sent',
+    rounds: databaseCalls.readNotification,
+    prepare: ofNotification('stopNotification'),
   },
   {
     what: 'a page of notifications',

@@ -12,6 +12,7 @@ import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { reopen } from '../fixtures/stored-tallies.ts';
 
 const assembly = readAssembly(sharedAssembly());
 const grants = readGrants(assembly.template, createResolver(assembly.template));
@@ -43,6 +44,17 @@ async function read(
   const owner = project ?? (await service.createProject());
   const headers = { authorization: `Bearer ${owner.secretKey}` };
   return service.call(routes[name], { parameters: { ...owner }, headers, query: '?userId=ada' });
+}
+
+async function callOfNotification(
+  service: Service,
+  name: 'getNotification' | 'stopNotification',
+  { projectId, secretKey }: ProjectCredentials,
+  notificationId: string,
+) {
+  const parameters = { projectId, notificationId };
+  const headers = { authorization: `Bearer ${secretKey}` };
+  return (await service.call(routes[name], { parameters, headers })).status;
 }
 
 /** Creates a project with a subscription that is stored with the wrong key pair. */
@@ -96,10 +108,13 @@ const scenarios: Readonly<
   async getNotification(service) {
     const project = await service.createProject();
     const { body } = await send(service, project);
-    const { projectId, secretKey } = project;
-    const parameters = { projectId, notificationId: body.id };
-    const headers = { authorization: `Bearer ${secretKey}` };
-    return (await service.call(routes.getNotification, { parameters, headers })).status;
+    return callOfNotification(service, 'getNotification', project, body.id);
+  },
+  async stopNotification(service) {
+    const project = await service.createProject();
+    const { body } = await send(service, project);
+    await reopen(service, body.id);
+    return callOfNotification(service, 'stopNotification', project, body.id);
   },
   async getProject(service) {
     return (await read(service, 'getProject')).status;
@@ -241,6 +256,7 @@ test.each<[route: RouteName, action: string, table: string]>([
   ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
   ['send', 'dynamodb:ConditionCheckItem', 'UsageTable'],
   ['getNotification', 'dynamodb:BatchGetItem', 'TalliesTable'],
+  ['stopNotification', 'dynamodb:UpdateItem', 'TalliesTable'],
   ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
   ['getProject', 'dynamodb:Query', 'UsageTable'],
   ['listNotifications', 'dynamodb:Query', 'NotificationsTable'],

@@ -123,13 +123,15 @@ describe('a refused request changes nothing and returns an error', () => {
     ['getUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['removeUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['track', 'an unknown type', { body: { type: 'closed' } }, 400, 'invalid_request'],
-    ...[randomUUID(), 'x', '%00', '{}'].map((id): (typeof refusals)[number] => [
-      'track',
-      `the notification ${id}`,
-      { parameters: { notificationId: id } },
-      404,
-      'notification_not_found',
-    ]),
+    ...(['stopNotification', 'track'] as const).flatMap((name) =>
+      [randomUUID(), 'x', '%00', '{}'].map((id): (typeof refusals)[number] => [
+        name,
+        `the notification ${id}`,
+        { parameters: { notificationId: id } },
+        404,
+        'notification_not_found',
+      ]),
+    ),
   ];
 
   test.each(refusals)('%s: %s', async (name, _, overrides, status, code) => {

@@ -1,4 +1,4 @@
-import { isInProgress, type NotificationStatus } from '../../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationStatus } from '../../../contract/notification-status.ts';
 
 /**
  * Milliseconds until the counts are read again; undefined to stop. The default rate limit allows 60 reads per

@@ -1,9 +1,5 @@
-import {
-  isInProgress,
-  type NotificationResult,
-  type NotificationStatus,
-  type SendResult,
-} from '../../../contract/schemas/notification.ts';
+import { isInProgress, type NotificationStatus } from '../../../contract/notification-status.ts';
+import type { NotificationResult, SendResult } from '../../../contract/schemas/notification.ts';
 import { countOf, countText } from '../format.ts';
 
 export type Audience = NotificationResult['audience'];

@@ -1,5 +1,6 @@
 import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
-import { isInProgress, type NotificationResult } from '../../../contract/schemas/notification.ts';
+import { isInProgress } from '../../../contract/notification-status.ts';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { countOf, countText } from '../format.ts';
 import { hasNoSubscriber, statusText } from './delivery-text.ts';
 import { Funnel } from './funnel.tsx';

@@ -1,4 +1,5 @@
-import { isInProgress, type NotificationResult } from '../../../contract/schemas/notification.ts';
+import { isInProgress } from '../../../contract/notification-status.ts';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { receivedCount } from '../calls/simulated-browsers.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { countText } from '../format.ts';

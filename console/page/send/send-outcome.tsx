@@ -1,9 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type {
-  AcceptedSend,
-  NotificationStatus,
-  SendResult,
-} from '../../../contract/schemas/notification.ts';
+import type { NotificationStatus } from '../../../contract/notification-status.ts';
+import type { AcceptedSend, SendResult } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
 import { Problem } from '../components/problem.tsx';
 import { type Audience, deliveryText } from '../delivery/delivery-text.ts';

@@ -601,8 +601,14 @@ describe('a share that is stopped', () => {
     await setup.deps.tallies.stop(share(), startMs);
     const outcome = await run(setup, { ...quarters, ...unlimited }, longInvocation);
     expect(setup.chunks).toEqual([]);
-    expect(outcome.result).toMatchObject({ attempted: 0, unreached: 2, isStopped: true });
-    expect(await tallyOf(setup)).toMatchObject({ ended: 'incomplete', pending: 0 });
+    const result = { ...noCounts, isComplete: false };
+    expect(outcome.result).toEqual({ ...result, isStopped: true });
+    // The notification was reported as stopped with these counts.
+    expect(await tallyOf(setup)).toMatchObject({
+      ended: 'incomplete',
+      pending: 0,
+      counts: noCounts,
+    });
   });
 
   test('and whose function has died is ended by the next one, after the claim', async () => {
@@ -616,7 +622,7 @@ describe('a share that is stopped', () => {
     expect(setup.time.now).toBeGreaterThan(60_000);
     expect(setup.pushed()).toEqual([]);
     expect(outcome.result).toMatchObject({
-      ...{ attempted: 2, failures: { interrupted: 2 }, unreached: 2 },
+      ...{ attempted: 2, failures: { interrupted: 2 }, unreached: 0 },
       isStopped: true,
     });
   });
@@ -635,8 +641,8 @@ describe('a share that is stopped', () => {
     const deps = { ...setup.deps, tallies: { ...tallies, save } };
     const outcome = await run({ ...setup, deps }, unlimited, longInvocation);
     expect(setup.pushed()).toEqual([]);
-    expect(outcome.result).toMatchObject({ attempted: 0, unreached: 3, isStopped: true });
-    expect(await tallyOf(setup)).toMatchObject({ pending: 0, counts: { unreached: 3 } });
+    expect(outcome.result).toMatchObject({ attempted: 0, isComplete: false, isStopped: true });
+    expect(await tallyOf(setup)).toMatchObject({ pending: 0, ended: 'incomplete' });
   });
 
   test('is left to the invocation that has it', async () => {

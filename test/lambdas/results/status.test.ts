@@ -81,3 +81,16 @@ test('a notification is stopping while a share that was not stopped may be worke
   expect(statusOf(notification(), tallies, after(29_000))).toBe('stopping');
   expect(statusOf(notification(), tallies, after(29_001))).toBe('stopped');
 });
+
+test.each([
+  ['with a dead function', false, tally(), 27_000],
+  ['that nobody has claimed', true, undefined, 75 * minute + 1000],
+])('an interrupted share %s keeps its status when it is stopped later', (_, async, open, ms) => {
+  const stoppedAfter = (stopMs: number) => {
+    const unclaimedTally = { ...tally(), claim: undefined, position: 0 };
+    const late = { ...(open ?? unclaimedTally), stoppedAt: after(stopMs).getTime() };
+    return statusOf(notification(async), [tally('complete'), late], after(ms + 5000));
+  };
+  expect(stoppedAfter(ms)).toBe('stopped');
+  expect(stoppedAfter(ms + 1)).toBe('interrupted');
+});

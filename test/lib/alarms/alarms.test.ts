@@ -72,17 +72,21 @@ test('account concurrency fires at 80 % of the setting', () => {
   });
 });
 
-test.each<FunctionName>(['send', 'deliver', 'getProject', 'getNotification', 'listNotifications'])(
-  'counts that disagree are counted in the log of %s',
-  (name) => {
-    const { LoggingConfig } = resources('AWS::Lambda::Function')[functionNamed(name)]!.Properties;
-    template.hasResourceProperties('AWS::Logs::MetricFilter', {
-      LogGroupName: LoggingConfig.LogGroup,
-      FilterPattern: '{ $.message = "counts disagree" }',
-      MetricTransformations: [Match.objectLike({ MetricName: disagreement.metric })],
-    });
-  },
-);
+test.each<FunctionName>([
+  'send',
+  'deliver',
+  'getProject',
+  'getNotification',
+  'listNotifications',
+  'stopNotification',
+])('counts that disagree are counted in the log of %s', (name) => {
+  const { LoggingConfig } = resources('AWS::Lambda::Function')[functionNamed(name)]!.Properties;
+  template.hasResourceProperties('AWS::Logs::MetricFilter', {
+    LogGroupName: LoggingConfig.LogGroup,
+    FilterPattern: '{ $.message = "counts disagree" }',
+    MetricTransformations: [Match.objectLike({ MetricName: disagreement.metric })],
+  });
+});
 
 test('an alarm with more metrics than CloudWatch allows is refused', () => {
   const metrics = Array.from({ length: 11 }, () => new Metric({ namespace: 'N', metricName: 'M' }));

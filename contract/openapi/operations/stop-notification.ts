@@ -1,0 +1,22 @@
+import { shareTimeline } from '../../timeline.ts';
+import type { Operation } from '../operation.ts';
+import { getNotification, notification } from './get-notification.ts';
+
+export const stopNotification: Operation = {
+  summary: 'Stop a notification',
+  description:
+    'Ends the delivery of a notification: no push, retries included, starts later than ' +
+    `${shareTimeline.lastPushAfterStopMs / 1000} s after the response. Who was not attempted is counted in ` +
+    '`unreached`. What was delivered stays delivered, and the notification still counts in its month. ' +
+    'Idempotent: one whose delivery has ended is returned as it is.',
+  caller: 'your server',
+  responses: { 200: { description: 'The notification.', content: notification } },
+  examples: {
+    stop: {
+      summary: 'A notification whose delivery had ended',
+      request: {},
+      status: 200,
+      response: getNotification.examples.read!.response,
+    },
+  },
+};
