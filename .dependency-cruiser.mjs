@@ -74,7 +74,7 @@ export default {
     may('admin', contract, store, packages, '^package\\.json$'),
     // The counts of a notification, as the route returns them.
     may('admin', '^lambdas/(get-notification/get-notification|results/notification-result)\\.ts$'),
-    may('admin', '^sdk/server/carillon-server\\.ts$'),
+    may('admin', '^sdk/(common/error|server/(carillon-server|project-client))\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

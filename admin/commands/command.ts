@@ -38,7 +38,8 @@ export function projectIdArgument(): Argument {
   return new Argument('<projectId>', 'id of the project').argParser(readProjectId);
 }
 
-function readProjectId(text: string): string {
+/** @throws {InvalidArgumentError} */
+export function readProjectId(text: string): string {
   if (projectIdPattern.test(text)) return text;
   throw new InvalidArgumentError(
     'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline';
+import { openDialogue } from '../terminal/dialogue.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError } from './command.ts';
 
@@ -27,13 +27,8 @@ export async function confirm(
       'Cannot ask without a terminal. Use --yes to continue without asking.',
     );
   }
-  const lines = createInterface({ input, output: messages });
-  const typed = await new Promise<string | undefined>((resolve) => {
-    lines.question(`This ${effect}.\nType the ${label} to continue: `, resolve);
-    // Ctrl-C and Ctrl-D close the input without calling the callback of `question`.
-    lines.once('close', () => resolve(undefined));
-  });
-  lines.close();
-  if (typed === undefined) messages.write('\n');
+  const dialogue = openDialogue({ input, messages });
+  const typed = await dialogue.ask(`This ${effect}.\nType the ${label} to continue: `);
+  dialogue.close();
   if (typed?.trim() !== expected.trim()) throw new CommandError('not_confirmed', refusal);
 }

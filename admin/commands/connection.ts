@@ -110,18 +110,10 @@ function parseLocalState(text: string, stateFile: string) {
 async function connectDeployed(stack: string, region: string | undefined): Promise<Connection> {
   const cloudFormation = new CloudFormationClient(region === undefined ? {} : { region });
   try {
-    const resolvedRegion = await cloudFormation.config.region().catch((cause: unknown) => {
-      throw new ConnectionError(
-        'No AWS region is set. Use --region or set AWS_REGION. For a local stack, use --local.',
-        { cause },
-      );
-    });
-    const credentials = await cloudFormation.config.credentials().catch((cause: unknown) => {
-      throw new ConnectionError(
-        'No AWS credentials found. Sign in or set AWS_PROFILE. For a local stack, use --local.',
-        { cause },
-      );
-    });
+    const { region: resolvedRegion, credentials } = await signIn(
+      cloudFormation,
+      ' For a local stack, use --local.',
+    );
     const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
     const { baseUrl, settings: settingsText, quotas: quotasText, ...tables } = outputs;
     const settings = parseSettings(settingsText, stack);
@@ -148,6 +140,23 @@ async function connectDeployed(stack: string, region: string | undefined): Promi
     cloudFormation.destroy();
     throw error;
   }
+}
+
+/**
+ * The region and the credentials of this shell.
+ * @param advice is added to the messages.
+ * @throws {ConnectionError}
+ */
+export async function signIn({ config }: CloudFormationClient, advice = '') {
+  const region = await config.region().catch((cause: unknown) => {
+    const message = `No AWS region is set. Use --region or set AWS_REGION.${advice}`;
+    throw new ConnectionError(message, { cause });
+  });
+  const credentials = await config.credentials().catch((cause: unknown) => {
+    const message = `No AWS credentials found. Sign in or set AWS_PROFILE.${advice}`;
+    throw new ConnectionError(message, { cause });
+  });
+  return { region, credentials };
 }
 
 function open(tables: ProjectTables, config: DynamoDBClientConfig) {

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { checks, runCheck } from '../doctor/checks.ts';
-import { checkDelivery, type StepFinding } from '../doctor/delivery.ts';
-import type { Finding } from '../doctor/finding.ts';
+import { checkDelivery } from '../doctor/delivery.ts';
+import { findingLine, type NamedFinding } from '../doctor/finding.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { abortOnInterrupt } from '../terminal/interrupt.ts';
-import { printable } from '../terminal/printable.ts';
-import { type Paint, paintFor } from '../terminal/terminal.ts';
+import { paintFor } from '../terminal/terminal.ts';
 import { CommandError, type RunOnStack } from './command.ts';
 
 interface Options {
   readonly deliver?: true;
   readonly via?: string;
 }
-
-type NamedFinding = Finding & Pick<StepFinding, 'check'> & Partial<StepFinding>;
 
 export function doctorCommand(runOnStack: RunOnStack): Command {
   const command = new Command('doctor')
@@ -35,7 +32,7 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         const findings: NamedFinding[] = [];
         const report = (finding: NamedFinding) => {
           findings.push(finding);
-          if (!isJson) terminal.output.write(line(finding, paint));
+          if (!isJson) terminal.output.write(findingLine(finding, paint));
         };
         for (const [check, run] of Object.entries(checks)) {
           report({ check, ...(await runCheck(run, context)) });
@@ -54,13 +51,6 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
       }),
     );
   return withExamples(command, '', '--deliver', '--stack Carillon-dev --json');
-}
-
-const colours = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
-
-function line({ check, level, message, milliseconds }: NamedFinding, paint: Paint): string {
-  const time = milliseconds === undefined ? '' : paint('dim', ` (${milliseconds} ms)`);
-  return `${paint(colours[level], level.padEnd(7))}  ${check.padEnd(13)}  ${printable(message)}${time}\n`;
 }
 
 function readAddress(text: string): string {

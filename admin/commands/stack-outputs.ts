@@ -73,7 +73,7 @@ function describeStackError(error: unknown, stack: string, region: string): stri
   switch (name) {
     // CloudFormation has no more specific error for a stack that does not exist.
     case 'ValidationError':
-      return `Stack "${stack}" does not exist in ${region}. Deploy it with npx cdk deploy, or choose another with --stack or --region.`;
+      return `Stack "${stack}" does not exist in ${region}. Deploy it with npm run -s deploy, or choose another with --stack or --region.`;
     case 'AccessDenied':
     case 'AccessDeniedException':
       return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;

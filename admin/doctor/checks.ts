@@ -53,8 +53,7 @@ export const checks: Readonly<Record<string, Check>> = {
   async 'vapid subject'({ facts, settings: { VAPID_SUBJECT: subject } }) {
     // Its push service takes any.
     if ((await facts.stack()) === undefined) return skipped;
-    const host = subject.startsWith('mailto:') ? subject.split('@').at(-1)! : new URL(subject).host;
-    return exampleHost.test(host)
+    return isExample(subject)
       ? problem(
           `${subject} is an example. Set vapidSubject to an address at which push services reach you.`,
         )
@@ -144,8 +143,11 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Names that are reserved for examples and tests (RFC 2606 §2 and §3). */
-const exampleHost = /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)$/;
+/** Whether a VAPID subject is at a name that is reserved for examples and tests (RFC 2606 §2 and §3). */
+export function isExample(subject: string): boolean {
+  const host = subject.startsWith('mailto:') ? subject.split('@').at(-1)! : new URL(subject).host;
+  return /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)$/.test(host);
+}
 
 /** Lambda's usual quota. New accounts start with 10. */
 const usualConcurrency = 1000;

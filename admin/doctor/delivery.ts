@@ -17,7 +17,7 @@ import { PushClient } from '../browser/push-client.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import type { RandomSource } from '../secret-key.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, NamedFinding } from './finding.ts';
 
 export interface DeliveryDependencies {
   readonly registry: ProjectRegistry;
@@ -31,13 +31,7 @@ export interface DeliveryDependencies {
   readonly arrivalMs?: number;
 }
 
-/** A step of the check. */
-export interface StepFinding extends Finding {
-  readonly check: string;
-  readonly milliseconds: number;
-}
-
-export type Report = (finding: StepFinding) => void;
+type Report = (finding: NamedFinding) => void;
 
 /** Limit of each step. A send takes 29 s at most. */
 const timeoutMs = 40_000;

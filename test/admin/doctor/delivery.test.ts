@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { checkDelivery, type StepFinding } from '../../../admin/doctor/delivery.ts';
+import { checkDelivery } from '../../../admin/doctor/delivery.ts';
+import type { NamedFinding } from '../../../admin/doctor/finding.ts';
 import type { DynamoDbHook } from '../../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../../local/dynamodb/response.ts';
 import { startDescribedPushService } from '../../fixtures/described-push-service.ts';
@@ -35,7 +36,7 @@ interface Staged {
   readonly on?: Service;
   readonly via?: PushService;
   readonly signal?: AbortSignal;
-  readonly onStep?: (finding: StepFinding) => void;
+  readonly onStep?: (finding: NamedFinding) => void;
 }
 
 /** @returns the steps, and those that are not ok. */
