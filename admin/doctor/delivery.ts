@@ -269,7 +269,7 @@ class DeliveryCheck {
       const { name, message } = error as Error;
       const fault =
         name === 'AbortError' || name === 'TimeoutError' ? 'It took too long.' : message;
-      report('problem', signal.aborted ? 'Interrupted.' : `${fault} ${advice}`);
+      report('problem', signal.aborted ? 'Interrupted.' : `${fault} ${advice}`.trimEnd());
       throw new StepFailed();
     }
   }

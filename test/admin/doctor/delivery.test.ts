@@ -36,11 +36,12 @@ interface Staged {
   readonly on?: Service;
   readonly via?: PushService;
   readonly signal?: AbortSignal;
+  readonly arrivalMs?: number;
   readonly onStep?: (finding: NamedFinding) => void;
 }
 
 /** @returns the steps, and those that are not ok. */
-async function check({ on = service, via = pushService, signal, onStep }: Staged = {}) {
+async function check({ on = service, via = pushService, signal, onStep, arrivalMs }: Staged = {}) {
   const steps: string[] = [];
   const faults: string[] = [];
   await checkDelivery(
@@ -50,7 +51,7 @@ async function check({ on = service, via = pushService, signal, onStep }: Staged
       pushService: via.address,
       random: randomBytes,
       signal: signal ?? new AbortController().signal,
-      arrivalMs: 500,
+      ...(arrivalMs !== undefined && { arrivalMs }),
     },
     (finding) => {
       const { check, level, message, milliseconds } = finding;
@@ -87,7 +88,7 @@ test('a notification makes the whole way, and nothing is left behind', async () 
 });
 
 describe('a fault is named by its step, which is the last one', () => {
-  test.each([
+  test.each<[title: string, stage: () => void, expected: RegExp, arrivalMs?: number]>([
     [
       'the push service refuses the VAPID token',
       () => pushService.stage({ status: 403 }),
@@ -97,6 +98,7 @@ describe('a fault is named by its step, which is the last one', () => {
       'the push service drops messages',
       () => pushService.stage({ drops: true }),
       /^problem message: The push service accepted the push and did not deliver the message\./,
+      100,
     ],
     [
       'the push service closes the connection',
@@ -120,6 +122,7 @@ describe('a fault is named by its step, which is the last one', () => {
         hook = ({ caller }) => (caller.startsWith('Deliver') ? 'no response' : undefined);
       },
       /^problem later message: The function Deliver has not pushed the message\. .* Or Lambda throttles it/,
+      2000,
     ],
     [
       'counts are not stored',
@@ -132,9 +135,9 @@ describe('a fault is named by its step, which is the last one', () => {
       },
       /^problem counts: attempted is 0, delivered 0\. Counts are not stored: /,
     ],
-  ])('%s', async (_, stage, expected) => {
+  ])('%s', async (_, stage, expected, arrivalMs?: number) => {
     stage();
-    const { steps, faults } = await check();
+    const { steps, faults } = await check(arrivalMs === undefined ? {} : { arrivalMs });
     expect(faults).toEqual([expect.stringMatching(expected)]);
     expect(allSteps.slice(0, steps.length)).toEqual(steps);
     expect(faults[0]).toContain(steps.at(-1));
