@@ -88,22 +88,24 @@ test('a notification makes the whole way, and nothing is left behind', async () 
 });
 
 describe('a fault is named by its step, which is the last one', () => {
-  test.each<[title: string, stage: () => void, expected: RegExp, arrivalMs?: number]>([
+  test.each<[title: string, stage: () => void, expected: RegExp, options: Staged]>([
     [
       'the push service refuses the VAPID token',
       () => pushService.stage({ status: 403 }),
       /^problem send: The push failed: vapid_refused\. .* Check vapidSubject, and the clock/,
+      {},
     ],
     [
       'the push service drops messages',
       () => pushService.stage({ drops: true }),
       /^problem message: The push service accepted the push and did not deliver the message\./,
-      100,
+      { arrivalMs: 100 },
     ],
     [
       'the push service closes the connection',
       () => pushService.stage({ closes: true }),
       /^problem message: The push service closed the connection \(1001\)\./,
+      {},
     ],
     [
       'functions cannot decrypt the table of VAPID keys',
@@ -115,6 +117,7 @@ describe('a fault is named by its step, which is the last one', () => {
             : undefined;
       },
       /^problem send: .* Look at the log of the function Send: unlike Subscribe, it reads the VAPID keys/,
+      {},
     ],
     [
       'the function Deliver fails',
@@ -122,7 +125,7 @@ describe('a fault is named by its step, which is the last one', () => {
         hook = ({ caller }) => (caller.startsWith('Deliver') ? 'no response' : undefined);
       },
       /^problem later message: The function Deliver has not pushed the message\. .* Or Lambda throttles it/,
-      2000,
+      { arrivalMs: 2000 },
     ],
     [
       'counts are not stored',
@@ -134,10 +137,11 @@ describe('a fault is named by its step, which is the last one', () => {
             : undefined;
       },
       /^problem counts: attempted is 0, delivered 0\. Counts are not stored: /,
+      {},
     ],
-  ])('%s', async (_, stage, expected, arrivalMs?: number) => {
+  ])('%s', async (_, stage, expected, options) => {
     stage();
-    const { steps, faults } = await check(arrivalMs === undefined ? {} : { arrivalMs });
+    const { steps, faults } = await check(options);
     expect(faults).toEqual([expect.stringMatching(expected)]);
     expect(allSteps.slice(0, steps.length)).toEqual(steps);
     expect(faults[0]).toContain(steps.at(-1));
