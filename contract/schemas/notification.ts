@@ -80,6 +80,8 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
   unreached: z.optional(z.int().check(z.positive())),
   /** Present only if the notification was stopped. */
   status: z.optional(z.literal('stopped')),
+  /** User ids of the request to which no push was delivered, in its order. Present only if any. */
+  usersNotReached: z.optional(z.array(z.string())),
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
 
@@ -103,6 +105,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   /** As in the response of send. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,
+  /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
+  usersReached: z.optional(count),
   /** Events counted. */
   shown: count,
   clicked: count,

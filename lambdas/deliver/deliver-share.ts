@@ -40,6 +40,8 @@ export type ShareOutcome =
 export interface EndedShare {
   readonly kind: 'ended';
   readonly result: ShareResult;
+  /** See {@link Tally}. */
+  readonly reached?: Uint8Array | undefined;
   /** Why the share ended before all its recipients were read, if a call failed. */
   readonly error?: unknown;
 }
@@ -230,6 +232,7 @@ class ShareDelivery {
   #start(): Pusher {
     const { subscriptions, startPushing, observe } = this.#deps;
     const { projectId, content: options, pushesPerSecond } = this.#share;
+    const { reached } = this.#progress;
     const pusher = startPushing({
       messages: messagesOf(this.#share),
       options,
@@ -244,6 +247,7 @@ class ShareDelivery {
       },
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(projectId, endpointHash, number, end),
+      onDelivered: reached && (({ user }) => reached.add(user!)),
       onFailures: (pushService, failures) => observe.failed(this.#share, pushService, failures),
     });
     void this.#saveRegularly(pusher).catch(() => {});
@@ -300,7 +304,9 @@ class ShareDelivery {
   /** The outcome of a share that is another invocation's. */
   #left(tally: Tally): ShareOutcome {
     if (tally.ended === 'cancelled') return { kind: 'elsewhere' };
-    if (tally.ended !== undefined) return { kind: 'ended', result: storedResult(tally) };
+    if (tally.ended !== undefined) {
+      return { kind: 'ended', result: storedResult(tally), reached: tally.reached };
+    }
     if (!this.#isAsync) return { kind: 'elsewhere' };
     // Success would consume the event. If the other invocation dies, this one is needed.
     return {
@@ -310,7 +316,7 @@ class ShareDelivery {
   }
 
   async #end(error: unknown): Promise<ShareOutcome> {
-    const { isComplete, mayHaveClaimed } = this.#progress;
+    const { isComplete, mayHaveClaimed, reached } = this.#progress;
     const isOver = this.#isDone || !this.#isAsync;
     if (mayHaveClaimed) {
       const ended = isComplete ? 'complete' : 'incomplete';
@@ -323,7 +329,7 @@ class ShareDelivery {
     }
     const { counts, isStopped } = this.#progress;
     const result = { ...counts, isComplete, ...(isStopped && { isStopped }) };
-    const outcome: EndedShare = { kind: 'ended', result, error };
+    const outcome: EndedShare = { kind: 'ended', result, reached: reached?.bits(), error };
     this.#deps.observe.delivered(this.#share, outcome);
     return outcome;
   }

@@ -1,5 +1,6 @@
 import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import type { Share } from '../../contract/share.ts';
+import { ReachedUsers } from '../results/reached-users.ts';
 import { interruptedCounts } from '../results/results.ts';
 import type { TallyItem } from '../store/items.ts';
 import {
@@ -37,6 +38,8 @@ export class ShareProgress {
   isLost = false;
   /** Whether the share was stopped, as a refused write has shown. */
   isStopped = false;
+  /** Undefined in a broadcast. */
+  readonly reached: ReachedUsers | undefined;
   readonly #deps: ProgressDependencies;
   readonly #share: Share;
   readonly #invocation: Invocation;
@@ -60,6 +63,7 @@ export class ShareProgress {
     this.#invocation = invocation;
     this.#key = { projectId, notificationId, firstTally, expiresAt };
     this.position = share.from;
+    this.reached = share.userIds && new ReachedUsers(share.userIds.length);
   }
 
   get hasClaim(): boolean {
@@ -117,6 +121,7 @@ export class ShareProgress {
     this.#claim = tally.claim;
     this.position = tally.position;
     this.#before = interruptedCounts(tally);
+    if (tally.reached !== undefined) this.reached?.addAll(tally.reached);
   }
 
   /** One write after another: one that overtook its predecessor would be refused. */
@@ -172,6 +177,7 @@ export class ShareProgress {
         until: this.times.claimUntil(startedAt, isLast),
         pending: this.#recipients + recipients - attempted - unreached,
         ...{ position, counts: this.counts, ended, isRead: position >= this.#share.to },
+        reached: this.reached?.bits(),
       },
     };
   }

@@ -4,6 +4,7 @@ import { type Division, firstTallies } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { expiryOf } from '../store/send-writes.ts';
 import type { Tally } from '../store/tallies.ts';
+import { countReached } from './reached-users.ts';
 import { expectedSubscribers, storedResult, totalOf } from './results.ts';
 import { statusOf } from './status.ts';
 
@@ -40,6 +41,9 @@ export function notificationResult(
     ...{ attempted, delivered, removed, failed },
     ...(!isInProgress(status) && unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),
+    ...(!isInProgress(status) && division.users !== undefined
+      ? { usersReached: sum(firsts.map((tally) => countReached(tally?.reached))) }
+      : {}),
     shown: sum(tallies.map((tally) => tally?.shown)),
     clicked: sum(tallies.map((tally) => tally?.clicked)),
   };

@@ -25,5 +25,5 @@ export async function awaitShares(
     throw outcome.error ?? outOfTime();
   }
   deps.observe.sent({ projectId: begun.projectId, notificationId: id }, { ...total, isStopped });
-  return sentOutcome(id, outcome.results, division, isStopped);
+  return sentOutcome(sending, begun, { ...outcome, isStopped });
 }

@@ -9,20 +9,22 @@ import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } fr
  */
 export async function cancel(
   { sends, observe }: SendDependencies,
-  { invocation, signal }: Sending,
+  sending: Sending,
   begun: NewNotification,
 ): Promise<SendOutcome | undefined> {
+  const { invocation, signal } = sending;
   try {
-    if ((await sends.cancel(begun, invocation.id, signal)) === 'stopped') return stopped(begun);
+    const outcome = await sends.cancel(begun, invocation.id, signal);
+    if (outcome === 'stopped') return stopped(sending, begun);
   } catch (error) {
     observe.cancelFailed({ projectId: begun.projectId, notificationId: begun.id }, error);
   }
   return undefined;
 }
 
-function stopped({ id, division }: NewNotification): SendOutcome {
-  if (division.respondedAsync) return { kind: 'accepted', id, status: 'stopped' };
-  return sentOutcome(id, [storedResult(undefined)], division, true);
+function stopped(sending: Sending, begun: NewNotification): SendOutcome {
+  if (begun.division.respondedAsync) return { kind: 'accepted', id: begun.id, status: 'stopped' };
+  return sentOutcome(sending, begun, { results: [storedResult(undefined)], isStopped: true });
 }
 
 /** The response to a send that was cancelled because no time was left. */

@@ -48,7 +48,9 @@ export async function repeat(
     // Until this time, inclusive.
     throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
   }
-  return sentOutcome(first.id, found.map(storedResult), first.division, status === 'stopped');
+  const results = found.map(storedResult);
+  const isStopped = status === 'stopped';
+  return sentOutcome(sending, first, { results, reached: found[0]?.reached, isStopped });
 }
 
 /**

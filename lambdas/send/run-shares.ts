@@ -43,6 +43,8 @@ const lastReadsMs = 1000;
 /** The results of shares, and the first error that ended one of them. */
 export interface SharesOutcome {
   readonly results: readonly ShareResult[];
+  /** Which users the first share has reached; users have one share. */
+  readonly reached?: Uint8Array | undefined;
   readonly error?: unknown;
   /** Whether the counts of a share could not be read, so that it may have been delivered. */
   readonly isUnknown: boolean;
@@ -91,6 +93,7 @@ export async function runShares(
   }
   return {
     results: outcomes.map(({ result }) => result),
+    reached: outcomes[0]?.reached,
     error: outcomes.find(({ error }) => error !== undefined)?.error,
     isUnknown: outcomes.some(({ isUnknown }) => isUnknown),
   };

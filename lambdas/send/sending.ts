@@ -4,8 +4,9 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import type { ParsedSendRequest, SendResult } from '../../contract/schemas/notification.ts';
 import type { ShareResult } from '../../contract/share.ts';
 import type { Invocation } from '../deliver/share-progress.ts';
+import { isReached } from '../results/reached-users.ts';
 import { expectedSubscribers, totalOf } from '../results/results.ts';
-import type { Division } from '../store/items.ts';
+import type { NewNotification } from '../store/send-writes.ts';
 import type { SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
 import type { RunDependencies } from './run-shares.ts';
@@ -50,14 +51,23 @@ export type SendOutcome =
   | { readonly kind: 'sent'; readonly result: SendResult }
   | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
 
+/** What is known of the shares of a notification when its request gets a response. */
+interface SentShares {
+  readonly results: readonly ShareResult[];
+  /** Which of the request's users a push was delivered to; undefined if nothing is known. */
+  readonly reached?: Uint8Array | undefined;
+  readonly isStopped: boolean;
+}
+
 export function sentOutcome(
-  id: string,
-  shares: readonly ShareResult[],
-  division: Division,
-  isStopped: boolean,
+  { audience }: Sending,
+  { id, division }: Pick<NewNotification, 'id' | 'division'>,
+  { results, reached, isStopped }: SentShares,
 ): SendOutcome {
+  const userIds = 'userIds' in audience ? audience.userIds : [];
+  const usersNotReached = userIds.filter((_, index) => !isReached(reached, index));
   const { attempted, delivered, removed, failed, failures, unreached } = totalOf(
-    shares,
+    results,
     expectedSubscribers(division),
   );
   return {
@@ -66,6 +76,7 @@ export function sentOutcome(
       ...{ id, attempted, delivered, removed, failed },
       failures: failed > 0 ? failures : undefined,
       unreached: unreached || undefined,
+      usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,
       status: isStopped ? 'stopped' : undefined,
     },
   };

@@ -177,6 +177,8 @@ export interface TallyItem {
   readonly failed?: number;
   readonly failures?: Failures;
   readonly unreached?: number;
+  /** One bit for each user id of the share: whether a push to it was delivered. Absent in a broadcast. */
+  readonly reached?: Uint8Array | undefined;
   /**
    * Whether the share has ended, and if so, whether it read its recipients to the end. All shares of a
    * cancelled send are `cancelled`.

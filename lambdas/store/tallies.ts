@@ -21,6 +21,8 @@ export interface Tally {
   /** Whether that is the end of the share: all of its recipients were read. */
   readonly isRead?: boolean | undefined;
   readonly counts: Counts;
+  /** Which users a push was delivered to: see `ReachedUsers`. Absent in a broadcast. */
+  readonly reached?: Uint8Array | undefined;
   readonly ended?: TallyItem['ended'];
   readonly stoppedAt?: number | undefined;
   readonly shown: number;
@@ -63,7 +65,7 @@ export interface Writer {
 
 /** The stored state of a share, besides its events. */
 export interface StoredProgress
-  extends Pick<Tally, 'position' | 'pending' | 'isRead' | 'counts' | 'ended'> {
+  extends Pick<Tally, 'position' | 'pending' | 'isRead' | 'counts' | 'reached' | 'ended'> {
   /** See {@link Claim}. */
   readonly until: number;
 }
@@ -136,8 +138,8 @@ export function openTally(
   return { tally: tallyKey(notificationId, tally), projectId, expiresAt };
 }
 
-function attributesOf({ until, position, pending, isRead, counts, ended }: StoredProgress) {
-  return { claimedUntil: until, position, pending, isRead, ...counts, ended };
+function attributesOf({ until, counts, ...progress }: StoredProgress) {
+  return { claimedUntil: until, ...progress, ...counts };
 }
 
 export function tallyStore(dynamo: DynamoDBDocumentClient, table: string): TallyStore {
@@ -284,6 +286,7 @@ function fromItem(item: TallyItem | undefined): Tally | undefined {
     pending: item.pending ?? 0,
     ...(item.isRead !== undefined && { isRead: item.isRead }),
     counts: { attempted, delivered, removed, failed, failures, unreached },
+    ...(item.reached !== undefined && { reached: item.reached }),
     ended: item.ended,
     ...(item.stoppedAt !== undefined && { stoppedAt: item.stoppedAt }),
     shown: item.shown ?? 0,

@@ -108,7 +108,7 @@ test('functions deliver to users whose values do not fit into one of them', asyn
       parameters: { projectId: project.projectId, notificationId: id },
       headers: { authorization: `Bearer ${project.secretKey}` },
     });
-    return read.status === 'sending' ? undefined : read;
+    return read.status === 'sent' ? read : undefined;
   });
   expect(notification).toMatchObject({ ...content, audience: { users: 600 }, delivered: 30 });
   expectOwnText(browsers, some);

@@ -27,6 +27,11 @@ export const notification = component('Notification', notificationSchema, {
     failures: failuresField,
     unreached: unreachedField,
   }),
+  usersReached: {
+    description:
+      'How many of the user ids a push was delivered to, to one of their subscriptions or more. Absent while ' +
+      'the status is `sending`, and for a broadcast.',
+  },
   shown: { description: 'Events reported by browsers.' },
   clicked: { description: 'Events reported by browsers.' },
 });

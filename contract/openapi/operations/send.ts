@@ -78,6 +78,12 @@ export const send: Operation = {
         ...countFields,
         failures: failuresField,
         unreached: unreachedField,
+        usersNotReached: {
+          description:
+            'The user ids of the request to which no push was delivered, each once and in the order of the ' +
+            'request: without a subscription, gone, failed or not attempted. A user with two subscriptions, one ' +
+            'of which got the message, is not listed. Absent if there are none, and for a broadcast.',
+        },
         status: {
           description:
             '`"stopped"` if the notification was [stopped](#stop-a-notification). Absent otherwise.',
@@ -131,6 +137,7 @@ export const send: Operation = {
         delivered: 0,
         removed: 0,
         failed: 0,
+        usersNotReached: ['nobody-yet'],
       },
     },
     personal: {
@@ -150,6 +157,7 @@ export const send: Operation = {
         delivered: 0,
         removed: 0,
         failed: 0,
+        usersNotReached: ['nobody-yet'],
       },
     },
     async: {

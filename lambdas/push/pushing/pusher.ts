@@ -49,6 +49,8 @@ export interface PusherOptions {
     number: number,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Is called for each recipient that counts as delivered. */
+  readonly onDelivered?: ((recipient: Recipient) => void) | undefined;
   /** Is called at the end, for each push service to which pushes failed. */
   readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
 }

@@ -215,6 +215,7 @@ class RunningPusher implements Pusher {
     const { recipient, origin, isOtherPair } = push;
     if (outcome.kind === 'delivered') {
       this.#counts.addDelivered();
+      this.#options.onDelivered?.(recipient);
       if (isOtherPair) this.#corrections.add(recipient, origin.vapid.number);
     } else if (outcome.kind === 'gone') this.#removals.add(recipient);
     else if (outcome.kind === 'unreached') this.#counts.addUnreached();

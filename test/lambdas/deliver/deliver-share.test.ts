@@ -407,6 +407,25 @@ describe('a share whose function has died', () => {
     expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', pending: 0 });
   });
 
+  test('keeps which users it has reached, and adds others', async () => {
+    const setup = recordedShareDependencies();
+    const startPushing = fakePusher((chunk) => {
+      if (chunk.recipients[0]!.path !== 'v') return setup.push(chunk);
+      // One of the two pushes of the second chunk is delivered before the function dies.
+      chunk.onDelivered?.(chunk.recipients[1]!);
+      return { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) };
+    });
+    const dead = { ...dyingDependencies(setup), startPushing };
+    const userIds = [...'uuuuuuuuvwxyz'];
+    const change = { ...unlimited, userIds, from: 6, to: 13, step: 2 };
+    void deliverShare(dead, project, share(change), { ...longInvocation, id: 'dead' });
+    await setup.time.until(setup.time.sleep(65_000));
+    const outcome = await run(setup, change, longInvocation);
+    const reached = Uint8Array.of(0b1100_0000, 0b0001_1110);
+    expect(outcome.reached).toEqual(reached);
+    expect(await tallyOf(setup)).toMatchObject({ ended: 'complete', reached });
+  });
+
   test('is taken over after the end of its claim, also by a repetition that comes at once', async () => {
     const { setup, change } = await died();
     const outcome = await run(setup, change, longInvocation);

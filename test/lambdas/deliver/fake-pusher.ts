@@ -35,6 +35,7 @@ class FakePusher implements Pusher {
     const index = this.#chunks.push(chunk) - 1;
     void chunk.done.then((report) => {
       this.#chunks[index] = { ...chunk, soFar: () => report };
+      for (const one of recipients.slice(0, report.delivered)) options.onDelivered?.(one);
     });
   }
 

@@ -125,6 +125,34 @@ test('with conditions, at least one subscriber is unreached if a part of the aud
   expect(await get(complete, 10, { ...stored, division })).not.toHaveProperty('unreached');
 });
 
+describe('usersReached', () => {
+  const division = { users: 12, shares: 2, talliesPerShare: 1, respondedAsync: true };
+  const targeted = { ...stored, division };
+  const reached = [Uint8Array.of(0b101), Uint8Array.of(0b11)];
+  const getWith = (ended: Tally['ended'], seconds: number) =>
+    get(
+      reached.map((bits) => tally({ ended, reached: bits })),
+      seconds,
+      targeted,
+    );
+
+  test('is the number of users with a delivered push, over all shares', async () => {
+    expect(await getWith('complete', 10)).toMatchObject({ status: 'sent', usersReached: 4 });
+    const day = 24 * 60 * 60;
+    expect(await getWith(undefined, day)).toMatchObject({ status: 'interrupted', usersReached: 4 });
+    const nothing = await get([undefined, undefined], day, targeted);
+    expect(nothing).toMatchObject({ status: 'interrupted', usersReached: 0 });
+  });
+
+  test('is absent while the notification is being sent, and for a broadcast', async () => {
+    const sending = await getWith(undefined, 10);
+    expect(sending.status).toBe('sending');
+    expect(sending).not.toHaveProperty('usersReached');
+    const all = Array(4).fill(tally({ ended: 'complete' }));
+    expect(await get(all)).not.toHaveProperty('usersReached');
+  });
+});
+
 test('a notification is found for 90 days', async () => {
   const days = 90 * 24 * 60 * 60;
   const tallies = [tally({ ended: 'complete' }), undefined, tally({ ended: 'complete' })];

@@ -31,7 +31,11 @@ async function claim({ deps }: Setup, id: string, forMs: number, firstTally = 0)
 describe('a repeated request', () => {
   const first = { title: 'T', userIds: ['u'] };
 
-  async function afterFirst(respondAsync = false, agoMs = 10_000): Promise<Setup> {
+  async function afterFirst(
+    respondAsync = false,
+    agoMs = 10_000,
+    request: ParsedSendRequest = first,
+  ): Promise<Setup> {
     const sentAt = new Date(now.getTime() - agoMs);
     const setup = recordedDependencies();
     let begun: NewNotification | undefined;
@@ -44,7 +48,7 @@ describe('a repeated request', () => {
       ...setup,
       deps: { ...setup.deps, sends, newId: () => 'first' },
     };
-    await sendWith(failing, { ...keyed, request: first, respondAsync }).catch(() => {});
+    await sendWith(failing, { ...keyed, request, respondAsync }).catch(() => {});
     setup.calls.length = 0;
     const { requestHash } = begun!.idempotency!;
     const repeated = {
@@ -67,7 +71,8 @@ describe('a repeated request', () => {
     const [tally] = await deps.tallies.find('first', [0]);
     const { by, until } = tally!.claim!;
     const writer = { by, step: 2, previous: { by, step: 1 } };
-    const progress = { until, position: 1, pending: 0, counts, ended };
+    const reached = Uint8Array.of(counts.delivered);
+    const progress = { until, position: 1, pending: 0, counts, reached, ended };
     await deps.tallies.save(key('first'), writer, progress);
   }
 
@@ -87,6 +92,15 @@ describe('a repeated request', () => {
     await claim(setup, 'first', 17_000);
     await end(setup, 'incomplete');
     expect(await repeat(setup)).toEqual({ kind: 'sent', result: { ...result, unreached: 1 } });
+  });
+
+  test('names the users whom the first request did not reach, in their order', async () => {
+    const several = { title: 'T', userIds: ['v', 'u', 'w'] };
+    const setup = await afterFirst(false, 10_000, several);
+    await claim(setup, 'first', 17_000);
+    await end(setup, 'complete');
+    const usersNotReached = ['u', 'w'];
+    expect(await repeat(setup, several)).toMatchObject({ result: { usersNotReached } });
   });
 
   test('with a different body is refused, before and after the first has ended', async () => {
@@ -158,7 +172,11 @@ describe('a repeated request', () => {
     await claim(setup, 'first', -3000);
     await end(setup, 'incomplete', noCounts);
     const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, unreached: 1 };
-    expect(await repeat(setup)).toEqual({ kind: 'sent', result: { id: 'first', ...counts } });
+    const usersNotReached = ['u'];
+    expect(await repeat(setup)).toEqual({
+      kind: 'sent',
+      result: { id: 'first', ...counts, usersNotReached },
+    });
   });
 
   test('is in progress if the first is cancelled after its notification was found', async () => {
@@ -189,6 +207,7 @@ describe('a repeated request', () => {
       result: {
         ...{ id: 'first', attempted: 3, delivered: 0, removed: 0 },
         ...{ failed: 3, failures: { interrupted: 3 }, unreached: 1 },
+        usersNotReached: ['u'],
       },
     });
     expect(writes(setup)).toEqual([]);
@@ -204,7 +223,7 @@ describe('a repeated request', () => {
       const counts = { attempted: 0, delivered: 0, removed: 0, failed: 0, unreached: 1 };
       expect(await repeat(setup)).toEqual({
         kind: 'sent',
-        result: { id: 'first', ...counts, status: 'stopped' },
+        result: { id: 'first', ...counts, usersNotReached: ['u'], status: 'stopped' },
       });
       expect(writes(setup)).toEqual([]);
     });
