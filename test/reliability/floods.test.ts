@@ -121,6 +121,27 @@ describe('a flood from one address writes nothing beyond the limit, and one refu
     expect(written).toBeLessThanOrEqual(2 * limit + concurrency);
   });
 
+  test('subscribe: a wrong signature within the limit costs one read of the project', async () => {
+    const wrong = { userId: 'ada', userIdSignature: 'a'.repeat(43) };
+    const { statuses, written, made } = await withinOneMinute(async (attempt) => {
+      calls.length = 0;
+      const statuses = await flood(400, () => {
+        const body = { ...service.stack.pushService.subscribe().toJSON(), ...wrong };
+        return call('subscribe', { body, address: `203.0.113.${250 + attempt}` });
+      });
+      return { statuses, written: writes(), made: calls.length };
+    });
+    expect(statuses).toEqual(
+      new Map([
+        [403, limit],
+        [429, 400 - limit],
+      ]),
+    );
+    // The write that counts the request, and the read. Each instance may read the project once more.
+    expect(written).toBeLessThanOrEqual(limit + concurrency);
+    expect(made).toBeLessThanOrEqual(2 * (limit + concurrency));
+  });
+
   test.each(['subscribe', 'unsubscribe', 'track'] as const)(
     '%s: projects that do not exist are not read beyond the limit',
     async (name) => {

@@ -6,6 +6,7 @@ import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { TableVariable } from '../../local/dynamodb/table-names.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { damage } from './fixtures/damage.ts';
@@ -91,7 +92,8 @@ test('generated requests never return 5xx and change tables only as the API refe
 
 /** Creates a project and sends generated requests to it. @returns the expected items. */
 async function fuzz(_: unknown, client: number): Promise<ProjectModel> {
-  const owner = await service.createProject({ subscriberCap, monthlySendCap: null });
+  const userIds = client % 2 === 0 ? 'open' : 'signed';
+  const owner = await service.createProject({ subscriberCap, monthlySendCap: null }, userIds);
   const { applicationServerKey } = owner;
   const browsers = Array.from({ length: browsersPerClient }, () =>
     service.stack.pushService.subscribe({ applicationServerKey }),
@@ -141,8 +143,13 @@ function validRequest(
       ? { route: 'send', body: { title: 'T' }, query: {}, headers: {} }
       : generated;
   const { endpoint, keys } = browser.toJSON();
-  const { applicationServerKey } = model.owner;
-  const known = { endpoint, keys, applicationServerKey, cursor: cursorOf(notificationId) };
+  const { applicationServerKey, identityKey } = model.owner;
+  const signed = body?.userIdSignature === 'right' ? String(body.userId) : 'somebody else';
+  const known = {
+    ...{ endpoint, keys, applicationServerKey },
+    userIdSignature: signUserId(identityKey, signed),
+    cursor: cursorOf(notificationId),
+  };
   const completeBody = body && withKnown(body, known);
   const completeQuery = withKnown(query, known);
   const parameters = Object.entries(completeQuery).map(

@@ -3,6 +3,7 @@ import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
 import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { requestLine } from '../../local/start/request-line.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';
 import {
   type ApiResponse,
@@ -52,6 +53,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const newSubscription = () => ({
   ...service.stack.pushService.subscribe(project).toJSON(),
   userId,
+  userIdSignature: signUserId(project.identityKey, userId),
 });
 
 /** What requests contain besides the key. */
@@ -144,6 +146,14 @@ test.each<[string, RouteName, object, number]>([
   },
 );
 
+test('a request with a wrong signature is refused and logged without secrets', async () => {
+  const userIdSignature = signUserId(project.identityKey, 'somebody else');
+  const body = { ...newSubscription(), userIdSignature };
+  expect((await call('subscribe', { body })).status).toBe(403);
+  expect(log).toHaveLength(1);
+  expect(log[0]).toContain('user_id_signature_invalid');
+});
+
 /** A cancelled transaction with the existing item (`ReturnValuesOnConditionCheckFailure`). */
 function cancellationWithItem(): DynamoDbResponse {
   const { endpoint, keys } = newSubscription();
@@ -203,7 +213,7 @@ test('npm start prints requests without the secrets in their URLs', async () => 
 
 test('error responses contain no secret', () => {
   const scanner = new SecretScanner();
-  scanner.addSecrets('a key', [wrongKey, project.secretKey]);
+  scanner.addSecrets('a key', [wrongKey, project.secretKey, project.identityKey]);
   scanner.addSecrets('a text', { userId, ...content });
   for (const { body } of refusals) scanner.addLine(JSON.stringify(body));
   expect(refusals.length).toBeGreaterThan(20);
