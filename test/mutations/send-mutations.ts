@@ -533,6 +533,20 @@ const ofStores: readonly Mutation[] = [
 
 /** The mutations of what a send does between its request and its response. */
 export const sendMutations: readonly Mutation[] = [
+  {
+    file: 'lambdas/send/shares-of-notification.ts',
+    description: 'a repeated request counts seenWithinDays from its own time',
+    from: 'seenSince(sentAt, seenWithinDays)',
+    to: 'seenSince(sending.sentAt, seenWithinDays)',
+    tests: ['test/lambdas/send/idempotency.test.ts'],
+  },
+  {
+    file: 'lambdas/send/send.ts',
+    description: 'conditions are not part of what an idempotency key covers',
+    from: 'requestHash({ ...content, ...conditions, ...users })',
+    to: 'requestHash({ ...content, ...users })',
+    tests: ['test/lambdas/send/idempotency.test.ts'],
+  },
   ...ofSend,
   ...ofRunShares,
   ...ofDivide,

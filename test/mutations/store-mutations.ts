@@ -220,6 +220,30 @@ export const storeMutations: readonly Mutation[] = [
   },
   {
     file: audience,
+    description: 'conditions are not passed to the database',
+    from: "FilterExpression: filters.join(' AND '),",
+    to: "FilterExpression: 'attribute_exists(endpointHash)',",
+  },
+  {
+    file: audience,
+    description: 'a subscription that meets one of two conditions is read',
+    from: "filters.join(' AND ')",
+    to: "filters.join(' OR ')",
+  },
+  {
+    file: audience,
+    description: 'the day that is added to seenWithinDays is left out',
+    from: '(seenWithinDays + 1) * dayMs',
+    to: 'seenWithinDays * dayMs',
+  },
+  {
+    file: subscriptions,
+    description: 'an update keeps the stored channels',
+    from: 'channels: storedChannels(channels),\n      ...(vapid',
+    to: '...(vapid',
+  },
+  {
+    file: audience,
     description: 'an audience of exactly the limit is cut',
     from: 'const isCut = recipients.length > limit;',
     to: 'const isCut = recipients.length >= limit;',

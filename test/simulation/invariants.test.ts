@@ -24,6 +24,21 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
       },
     })),
   ],
+  onlyAudienceIsPushed: [
+    'conditions are not passed to the database',
+    {
+      deps: (deps) => {
+        const { audiences } = deps;
+        const everyone: typeof audiences.everyone = (projectId, range, options) =>
+          audiences.everyone(projectId, range, {
+            ...options,
+            channels: undefined,
+            seenSince: undefined,
+          });
+        return { ...deps, audiences: { ...audiences, everyone } };
+      },
+    },
+  ],
   noPushAfterItsTime: [
     'pushes start 5 s longer',
     {

@@ -39,6 +39,18 @@ function pushedOnce({ world }: Report): string | undefined {
   return undefined;
 }
 
+/** Only browsers that match the request are pushed to. */
+function onlyAudienceIsPushed(report: Report): string | undefined {
+  const browsers = new Map(report.scenario.browsers.map((browser) => [browser.path, browser]));
+  for (const { path, notificationId } of report.world.attempts) {
+    const browser = browsers.get(path);
+    if (browser !== undefined && !isInAudience(report, browser, notificationId)) {
+      return `${path} does not match the request of ${notificationId}`;
+    }
+  }
+  return undefined;
+}
+
 /** With a response to wait for, no push starts after the last moment for it. */
 function noPushAfterItsTime({ world, scenario, requestOf }: Report): string | undefined {
   const calls = byId(scenario.calls);
@@ -76,11 +88,13 @@ function everyoneIsCounted(report: Report): string | undefined {
     ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
   ];
   for (const result of results) {
-    const call = callOf(report, result.id);
-    const expected = untouched(report, call).length;
+    const { request } = callOf(report, result.id);
+    const expected = untouched(report, result.id).length;
     const counted = result.attempted + (result.unreached ?? 0);
-    // For user ids, `unreached` is a lower bound.
-    const isBound = call.request.userIds !== undefined && result.unreached !== undefined;
+    // `unreached` is a lower bound, except of a broadcast without conditions.
+    const { userIds, channels, seenWithinDays } = request;
+    const isExact = [userIds, channels, seenWithinDays].every((part) => part === undefined);
+    const isBound = !isExact && result.unreached !== undefined;
     if (!isBound && counted < expected) {
       return `${result.id}: ${counted} of at least ${expected} are attempted or unreached`;
     }
@@ -95,7 +109,7 @@ function attemptedMeansPushed(report: Report): string | undefined {
     if (status !== 'sent' || unreached !== undefined || report.notRecorded.has(id)) continue;
     if (report.scenario.projectDeletedAt !== undefined) continue;
     const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
-    const missing = untouched(report, callOf(report, id)).filter(({ path }) => !pushed.has(path));
+    const missing = untouched(report, id).filter(({ path }) => !pushed.has(path));
     const { interrupted = 0, throttled = 0, no_response = 0, unsendable = 0 } = failures;
     const excused = interrupted + throttled + no_response + unsendable;
     if (missing.length > excused) {
@@ -324,6 +338,7 @@ function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | und
 
 export const invariants = {
   pushedOnce,
+  onlyAudienceIsPushed,
   noPushAfterItsTime,
   asyncReachesEveryone,
   everyoneIsCounted,
@@ -386,14 +401,32 @@ function isAnsweredByAnother({ responses }: Report, id: string, call: Call): boo
 }
 
 /** The browsers in the audience that subscribed before the request and never unsubscribe. */
-function untouched({ scenario }: Report, { request }: Call): Browser[] {
-  return scenario.browsers.filter(
-    ({ userId, subscribesAt, unsubscribesAt, isGone }) =>
-      !isGone &&
-      unsubscribesAt === undefined &&
-      subscribesAt === 0 &&
-      (request.userIds === undefined || (userId !== undefined && request.userIds.includes(userId))),
+function untouched(report: Report, notificationId: string): Browser[] {
+  return report.scenario.browsers.filter(
+    (browser) =>
+      !browser.isGone &&
+      browser.unsubscribesAt === undefined &&
+      browser.subscribesAt === 0 &&
+      isInAudience(report, browser, notificationId),
   );
+}
+
+function isInAudience(report: Report, browser: Browser, notificationId: string): boolean {
+  const { userIds, channels, seenWithinDays } = callOf(report, notificationId).request;
+  const { userId, subscribesAt, seenAgoMs } = browser;
+  const agoMs = sentAtOf(notificationId) - report.world.startsAt + seenAgoMs;
+  return (
+    (userIds === undefined || (userId !== undefined && userIds.includes(userId))) &&
+    (channels === undefined || channels.some((channel) => browser.channels.includes(channel))) &&
+    (seenWithinDays === undefined || subscribesAt > 0 || agoMs <= (seenWithinDays + 1) * dayMs)
+  );
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The time in a UUID of version 7: epoch ms. */
+function sentAtOf(notificationId: string): number {
+  return Number.parseInt(notificationId.replace('-', '').slice(0, 12), 16);
 }
 
 function byId(calls: readonly Call[]): Map<string, Call> {

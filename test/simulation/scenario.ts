@@ -9,6 +9,9 @@ export interface Browser {
   readonly origin: string;
   readonly path: string;
   readonly userId: string | undefined;
+  readonly channels: readonly string[];
+  /** Ms before the start at which it was seen, if it has subscribed long before. */
+  readonly seenAgoMs: number;
   /** Ms after the start at which it subscribes; 0 if it has subscribed long before. */
   readonly subscribesAt: number;
   /** Ms after the start at which it unsubscribes. */
@@ -49,6 +52,11 @@ export const browserKeys = {
   auth: new Uint8Array(16),
 };
 
+const channels = ['news', 'sales'];
+/** Days of every send that has a condition on them. */
+const seenDays = 7;
+const dayMs = 24 * 60 * 60 * 1000;
+
 const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 
 export function randomScenario(world: World): Scenario {
@@ -73,6 +81,12 @@ export function randomScenario(world: World): Scenario {
       origin: random.pick(origins),
       path: `/browser/${index}`,
       userId: random.chance(0.5) ? someUser() : undefined,
+      channels: channels.filter(() => random.chance(0.5)),
+      // Some are seen until a few seconds after the start.
+      seenAgoMs: random.pick([
+        ...[0, 30 * dayMs],
+        (seenDays + 1) * dayMs - random.integer(0, durationMs),
+      ]),
       subscribesAt,
       unsubscribesAt:
         index % 4 === 0 && faults.occurs('subscriber removed')
@@ -108,6 +122,8 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
     const request: ParsedSendRequest = {
       title: `Notification ${send}`,
       ...(random.chance(0.3) ? { userIds: someUsers } : {}),
+      ...(random.chance(0.2) ? { channels: random.pick([['news'], channels]) } : {}),
+      ...(random.chance(0.2) ? { seenWithinDays: seenDays } : {}),
     };
     const first = {
       at: someTime(),

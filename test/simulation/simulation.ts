@@ -88,7 +88,8 @@ const functionTimeoutMs = 10_000;
 const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
   (userId, index) => ({
     ...{ origin: origins[0], path: `/successor/${index}`, userId, isGone: false },
-    ...{ subscribesAt: 0, unsubscribesAt: undefined, vapidPairNumber: 1, storedPairNumber: 1 },
+    ...{ channels: [], seenAgoMs: 0, subscribesAt: 0, unsubscribesAt: undefined },
+    ...{ vapidPairNumber: 1, storedPairNumber: 1 },
   }),
 );
 
@@ -156,7 +157,7 @@ export async function simulate(
     });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     let subscribers = 0;
-    for (const { origin, path, userId, storedPairNumber } of browsers) {
+    for (const { origin, path, userId, channels, seenAgoMs, storedPairNumber } of browsers) {
       const hash = endpointHash(origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
@@ -165,8 +166,9 @@ export async function simulate(
           origin,
           path,
           ...browserKeys,
+          channels,
           createdAt: 0,
-          updatedAt: 0,
+          updatedAt: world.startsAt - seenAgoMs,
           vapidPairNumber: storedPairNumber,
         },
         ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
@@ -315,7 +317,8 @@ export async function simulate(
 
   /** Subscribes and unsubscribes a browser. */
   function comeAndGo(browser: Browser): void {
-    const { origin, path, userId, subscribesAt, unsubscribesAt, storedPairNumber } = browser;
+    const { origin, path, userId, channels, subscribesAt, unsubscribesAt, storedPairNumber } =
+      browser;
     const href = origin + path;
     const store = (name: string) => {
       const run = new FunctionRun(world, name, path);
@@ -329,6 +332,7 @@ export async function simulate(
           endpoint: { href, origin, path },
           keys: browserKeys,
           userId,
+          channels,
           vapidPairNumber: storedPairNumber,
         };
         const { subscriberCap } = scenario;

@@ -1,5 +1,7 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
+import type { Share } from '../../../contract/share.ts';
+import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import type { SendOutcome } from '../../../lambdas/send/sending.ts';
 import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import type { ShareKey } from '../../../lambdas/store/tallies.ts';
@@ -29,13 +31,9 @@ async function claim({ deps }: Setup, id: string, forMs: number, firstTally = 0)
 }
 
 describe('a repeated request', () => {
-  const first = { title: 'T', userIds: ['u'] };
+  const first: ParsedSendRequest = { title: 'T', userIds: ['u'] };
 
-  async function afterFirst(
-    respondAsync = false,
-    agoMs = 10_000,
-    request: ParsedSendRequest = first,
-  ): Promise<Setup> {
+  async function afterFirst(respondAsync = false, agoMs = 10_000, request = first): Promise<Setup> {
     const sentAt = new Date(now.getTime() - agoMs);
     const setup = recordedDependencies();
     let begun: NewNotification | undefined;
@@ -105,7 +103,9 @@ describe('a repeated request', () => {
 
   test('with a different body is refused, before and after the first has ended', async () => {
     const setup = await afterFirst();
-    expect(await repeat(setup, { title: 'U' })).toMatchObject({ code: 'idempotency_key_reused' });
+    for (const different of [{ title: 'U' }, { ...first, channels: ['news'] }]) {
+      expect(await repeat(setup, different)).toMatchObject({ code: 'idempotency_key_reused' });
+    }
     await claim(setup, 'first', 17_000);
     await end(setup, 'complete');
     setup.calls.length = 0;
@@ -284,6 +284,22 @@ describe('a repeated request', () => {
       const outcome = (await repeat(setup)) as SendOutcome;
       expect(outcome).toEqual({ kind: 'accepted', id: 'first', status: 'sending' });
       expect(setup.calls).toContain('invoke async 0');
+    });
+
+    test('asynchronous with the conditions as they were at the first', async () => {
+      const agoMs = 29_001;
+      const request = { title: 'T', channels: ['news'], seenWithinDays: 1 };
+      const setup = await afterFirst(true, agoMs, request);
+      const invoked: Share[] = [];
+      const invoker: ShareInvoker = {
+        async invoke(share) {
+          invoked.push(share);
+          return { kind: 'accepted' };
+        },
+      };
+      await repeat({ ...setup, deps: { ...setup.deps, invoker } }, request, true);
+      const seenSince = now.getTime() - agoMs - 2 * 24 * 60 * 60 * 1000;
+      expect(invoked).toMatchObject([{ channels: ['news'], seenSince }]);
     });
 
     test('asynchronous as soon as the invocations are queued', async () => {

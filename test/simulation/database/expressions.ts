@@ -106,6 +106,14 @@ class Parser {
       const [whole, start] = this.#arguments(2);
       return (item, names) => String(whole!(item, names)).startsWith(String(start!(item, names)));
     }
+    if (next === 'contains') {
+      this.#next += 1;
+      const [list, element] = this.#arguments(2);
+      return (item, names) => {
+        const elements = (list!(item, names) ?? []) as readonly unknown[];
+        return elements.includes(element!(item, names));
+      };
+    }
     const left = this.#operand();
     const operator = this.#take();
     const right = this.#operand();

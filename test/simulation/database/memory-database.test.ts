@@ -69,6 +69,12 @@ function randomOperation(random: Random, projectId: string): Operation {
   const hrefs = [...new Set([href(), href(), href()])];
   const [first] = hrefs as [string];
   const userId = random.pick([undefined, 'ann', 'bob']);
+  const channels = random.pick([undefined, ['news'], ['news', 'sales']]);
+  const seenAt = random.pick([0, 1000]);
+  const conditions = {
+    channels: random.pick([undefined, ['news'], ['sales', 'other']]),
+    seenSince: random.pick([undefined, 1000]),
+  };
   const cap = random.pick([null, 3, 6]);
   const send = newNotification(random, projectId);
   const by = random.pick(['a', 'b']);
@@ -99,7 +105,8 @@ function randomOperation(random: Random, projectId: string): Operation {
       (stores) => {
         const endpoint = { href: first, origin: 'https://push.example', path: first.slice(20) };
         const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
-        return subscriptions(stores).save(projectId, { endpoint, keys, userId }, cap);
+        const saved = { endpoint, keys, userId, channels };
+        return subscriptions(stores, seenAt).save(projectId, saved, cap);
       },
     ],
     [`remove ${first}`, (stores) => subscriptions(stores).remove(projectId, first)],
@@ -111,7 +118,7 @@ function randomOperation(random: Random, projectId: string): Operation {
     [
       `everyone ${range.from}`,
       async ({ dynamo, names }) => {
-        const options = { limit: 100, consistent: true };
+        const options = { limit: 100, consistent: true, ...conditions };
         const store = audienceStore(dynamo, names.subscriptions);
         return sorted((await store.everyone(projectId, range, options)).recipients);
       },
@@ -119,7 +126,7 @@ function randomOperation(random: Random, projectId: string): Operation {
     [
       `users ${userId}`,
       async ({ dynamo, names }) => {
-        const options = { limit: 100, consistent: false };
+        const options = { limit: 100, consistent: false, ...conditions };
         const store = audienceStore(dynamo, names.subscriptions);
         const range = { from: 0, to: 1 };
         return sorted((await store.users(projectId, [userId ?? 'ann'], range, options)).recipients);
@@ -185,8 +192,8 @@ function newNotification(random: Random, projectId: string): NewNotification {
   };
 }
 
-function subscriptions({ dynamo, names }: Stores) {
-  return subscriptionStore(dynamo, names, () => new Date(0));
+function subscriptions({ dynamo, names }: Stores, nowMs = 0) {
+  return subscriptionStore(dynamo, names, () => new Date(nowMs));
 }
 
 async function resultOf(operation: () => Promise<unknown>): Promise<unknown> {

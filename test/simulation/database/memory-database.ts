@@ -176,8 +176,12 @@ export class MemoryDatabase {
     if (partition !== undefined) {
       this.#settings.onUse?.({ table: TableName, partition, readUnits, writeUnits: 0 });
     }
+    const { FilterExpression: filter } = query;
+    const returned = page.filter(
+      ({ item }) => filter === undefined || matches(filter, item, names),
+    );
     return {
-      Items: page.map(({ item }) => ({ ...item })),
+      Items: returned.map(({ item }) => ({ ...item })),
       LastEvaluatedKey: rest.length > size ? { key: page.at(-1)!.key } : undefined,
     };
   }
@@ -282,6 +286,8 @@ interface BatchGet {
 interface Query extends Omit<Write, 'Key' | 'Item'> {
   readonly IndexName?: string;
   readonly KeyConditionExpression: string;
+  /** DynamoDB applies it after the limit. */
+  readonly FilterExpression?: string;
   readonly ConsistentRead?: boolean;
   readonly ExclusiveStartKey?: Item;
   readonly Limit?: number;
