@@ -54,6 +54,8 @@ export const highestRates = {
   'project created again': 1,
   'subscriber added': 0.6,
   'subscriber removed': 0.6,
+  /** The owner stops a notification. */
+  'notification stopped': 0,
   'request repeated at the same time': 0.4,
   'request repeated later': 0.7,
   'gateway gave up': 0,

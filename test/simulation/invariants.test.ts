@@ -147,6 +147,22 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         save(key, writer, { ...progress, until: progress.until - 30_000 }, signal),
     })),
   ],
+  noPushAfterStop: [
+    'functions never notice a stop',
+    {
+      ...tallies(({ save }) => ({
+        save: (key, writer, progress, signal) =>
+          save(key, { ...writer, knowsStop: true }, progress, signal),
+      })),
+      world: ({ faults }) => faults.favour('slow push'),
+    },
+  ],
+  stoppedIsFinal: [
+    'a stop is not seen in the result of a share',
+    {
+      notification: (found) => (found.status === 'stopped' ? { ...found, status: 'sent' } : found),
+    },
+  ],
   deletedProjectIsSilent: ['functions never notice a deletion', { world: rememberProject }],
   deletedProjectLeavesNothing: [
     'a send begins without a look at its project',

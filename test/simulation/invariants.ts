@@ -1,5 +1,6 @@
+import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
-import { sendTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { tables } from './database/memory-database.ts';
@@ -72,6 +73,7 @@ function asyncReachesEveryone(report: Report): string | undefined {
     if (report.requestOf.get(outcome.id) !== call.requestId) continue;
     const notification = notifications.find(({ id }) => id === outcome.id);
     if (notification === undefined) return `${outcome.id} was accepted and is not stored`;
+    if (notification.status === 'stopped') continue;
     if (notification.status !== 'sent') return `${outcome.id} is ${notification.status}`;
     const { unreached, id } = notification;
     if (unreached !== undefined) return `${id} has not reached ${unreached}`;
@@ -84,7 +86,10 @@ function everyoneIsCounted(report: Report): string | undefined {
   const { notifications, responses, scenario } = report;
   if (scenario.projectDeletedAt !== undefined) return undefined;
   const results: readonly Result[] = [
-    ...notifications.filter(({ id, status }) => status === 'sent' && !report.notRecorded.has(id)),
+    ...notifications.filter(
+      ({ id, status }) =>
+        (status === 'sent' || status === 'stopped') && !report.notRecorded.has(id),
+    ),
     ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
   ];
   for (const result of results) {
@@ -296,18 +301,62 @@ function respondsInTime({ responses, world }: Report): string | undefined {
 }
 
 function everyNotificationEnds({ notifications }: Report): string | undefined {
-  const open = notifications.find(({ status }) => status === 'sending');
+  const open = notifications.find(({ status }) => isInProgress(status));
   return open && `${open.id} is ${open.status} for ever`;
 }
 
 /** What a notification has become it stays. Only while functions work on it may its status change. */
 function statusIsFinal({ history, notifications }: Report): string | undefined {
   for (const { id, status } of notifications) {
-    const earlier = history.get(id)?.find((then) => then.status !== 'sending');
+    const earlier = history.get(id)?.find((then) => !isInProgress(then.status));
     // A repeated request may deliver what the first one has not begun to.
     const isBegun = earlier !== undefined && earlier.attempted > 0;
     if (isBegun && earlier.status !== status) {
       return `${id} was ${earlier.status}, and is ${status} now`;
+    }
+  }
+  return undefined;
+}
+
+/** No push starts after the time that the response of a stop promises. */
+function noPushAfterStop({ stops, world }: Report): string | undefined {
+  for (const { at, notification } of stops) {
+    for (const { notificationId, path, startedAt } of world.attempts) {
+      if (notificationId !== notification.id) continue;
+      const afterMs = startedAt - at;
+      if (afterMs > shareTimeline.lastPushAfterStopMs) {
+        return `push ${path} starts ${afterMs} ms after the stop of ${notificationId}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** What is stopped stays so with its counts, and its waiting request is told so. */
+function stoppedIsFinal(report: Report): string | undefined {
+  const { stops, notifications, responses, history, scenario, notRecorded } = report;
+  if (scenario.projectDeletedAt !== undefined) return undefined;
+  for (const { notification } of stops) {
+    const { id, status } = notification;
+    const final = notifications.find((one) => one.id === id);
+    if (status === 'stopping' || status === 'stopped') {
+      if (final?.status !== 'stopped') return `${id} was ${status}, and is ${final?.status} now`;
+      const earlier = history.get(id)?.find((then) => then.status === 'stopped');
+      if (earlier !== undefined && countsText(earlier) !== countsText(final)) {
+        return `${id} was stopped with ${countsText(earlier)}, and has ${countsText(final)} now`;
+      }
+    } else if (final !== undefined && final.status !== status) {
+      return `${id} was ${status} when it was to be stopped, and is ${final.status} now`;
+    }
+  }
+  for (const { call, outcome, afterMs } of responses) {
+    if (outcome.kind !== 'sent' || notRecorded.has(outcome.result.id)) continue;
+    const { id, status = 'sent' } = outcome.result;
+    const final = notifications.find((one) => one.id === id)?.status;
+    const toldAt = report.world.startsAt + call.at + afterMs;
+    const isStopped = stops.some(({ at, notification }) => notification.id === id && at < toldAt);
+    if (status === 'stopped' ? final !== status : final === 'stopped' && isStopped) {
+      return `${id} is ${final}, and its request was told ${status}`;
     }
   }
   return undefined;
@@ -354,6 +403,8 @@ export const invariants = {
   respondsInTime,
   everyNotificationEnds,
   statusIsFinal,
+  noPushAfterStop,
+  stoppedIsFinal,
   deletedProjectIsSilent,
   deletedProjectLeavesNothing,
 } as const satisfies Record<string, Invariant>;

@@ -36,6 +36,8 @@ export interface Call {
 export interface Scenario {
   readonly browsers: readonly Browser[];
   readonly calls: readonly Call[];
+  /** Ms after the start at which the owner stops a notification. */
+  readonly stops: readonly number[];
   /** At least its first subscribers. */
   readonly subscriberCap: number | null;
   readonly monthlyCap: number | null;
@@ -100,15 +102,25 @@ export function randomScenario(world: World): Scenario {
   const outageMs = faults.occurs('outage') ? random.latency(200, 40_000) : 0;
   const from = world.startsAt + someTime();
   world.outage = { from, to: from + outageMs };
+  const calls = randomCalls(world, someTime);
   return {
     browsers,
-    calls: randomCalls(world, someTime),
+    calls,
+    stops: random.chance(0.3) ? randomStops(world, calls) : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
     pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
     fewConnections: random.chance(0.3),
     projectDeletedAt: faults.occurs('project deleted') ? someTime() : undefined,
   };
+}
+
+/** While a request waits, and also while functions run that were handed the delivery. */
+function randomStops({ random }: World, calls: readonly Call[]): number[] {
+  const afterSome = () =>
+    random.pick(calls).at +
+    random.pick([random.latency(200), random.between(0, 30_000), random.latency(2000, 600_000)]);
+  return Array.from({ length: random.integer(1, 3) }, afterSome);
 }
 
 function randomCalls({ random, faults }: World, someTime: () => number): Call[] {

@@ -1,3 +1,4 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../admin/project-removal.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { SigningProject } from '../../contract/project.ts';
@@ -9,9 +10,12 @@ import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
+import { findNotification } from '../../lambdas/results/find-notification.ts';
+import { notificationResult } from '../../lambdas/results/notification-result.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
+import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
@@ -47,12 +51,20 @@ export interface Response {
   readonly startedAfterMs: number;
 }
 
+/** A stop of a notification that had a response. */
+export interface Stop {
+  /** Epoch ms of the response. */
+  readonly at: number;
+  readonly notification: NotificationResult;
+}
+
 /** What a run was and what it left. */
 export interface Report {
   readonly seed: number;
   readonly world: World;
   readonly scenario: Scenario;
   readonly responses: readonly Response[];
+  readonly stops: readonly Stop[];
   /** Notifications whose cancellation failed. */
   readonly notCancelled: ReadonlySet<string>;
   /** Notifications with counts that could not be stored. */
@@ -95,6 +107,9 @@ const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
 
 const pair = (number: number) => ({ number, publicKey: publicKeyOf(number), privateKey: '' });
 
+/** Neither a cancelled one nor an item of an idempotency key. */
+const isNotification = ({ content }: Record<string, unknown>) => content !== undefined;
+
 /** One run: a pure function of its seed. */
 export async function simulate(
   seed: number,
@@ -119,6 +134,7 @@ export async function simulate(
     project.createdAt,
   );
   const responses: Response[] = [];
+  const stops: Stop[] = [];
   const notCancelled = new Set<string>();
   const notRecorded = new Set<string>();
   const requestOf = new Map<string, string>();
@@ -130,6 +146,7 @@ export async function simulate(
   });
 
   for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
+  for (const at of scenario.stops) scheduler.after(at, () => void stopSome());
   for (const browser of scenario.browsers) comeAndGo(browser);
   if (scenario.projectDeletedAt !== undefined) {
     scheduler.after(scenario.projectDeletedAt, () => void operator());
@@ -143,7 +160,17 @@ export async function simulate(
   world.outage = { from: 0, to: 0 };
   const notifications = await readNotifications();
   return {
-    ...{ seed, world, scenario, responses, notCancelled, notRecorded, notifications, requestOf },
+    ...{
+      seed,
+      world,
+      scenario,
+      responses,
+      stops,
+      notCancelled,
+      notRecorded,
+      notifications,
+      requestOf,
+    },
     ...{ history, deletedAt, asyncGivenUp: lambda.givenUp },
   };
 
@@ -230,6 +257,38 @@ export async function simulate(
     else if (outcome.error instanceof ServiceError) {
       respond({ kind: 'error', code: outcome.error.code });
     } else respond({ kind: 'error', code: 'internal_error' });
+  }
+
+  /** The owner stops a notification, and repeats the request if it fails. */
+  async function stopSome(): Promise<void> {
+    const stored = database.items(tables.notifications).filter(isNotification);
+    if (stored.length === 0) return;
+    const id = random.pick(stored).notificationId as string;
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const run = new FunctionRun(world, 'stop', 'stop');
+      const outcome = await run.start(async () => {
+        const deps = notificationDependencies(run.dynamo());
+        const signal = run.abortAfter(functionTimeoutMs - 1000);
+        const found = await findNotification(deps, project, id, signal);
+        const { notification, tallies } = await stopNotification(deps, project, found, signal);
+        return notificationResult(notification, tallies, run.clock());
+      }, functionTimeoutMs);
+      run.note(() => `ended: ${described(outcome)}`);
+      if (outcome.kind === 'returned') {
+        stops.push({ at: scheduler.now, notification: outcome.value });
+        if (outcome.value.status !== 'sent') faults.count('notification stopped');
+        return;
+      }
+      await new Promise<void>((resolve) => scheduler.after(random.latency(1000, 5000), resolve));
+    }
+  }
+
+  function notificationDependencies(dynamo: DynamoDBDocumentClient) {
+    return {
+      notifications: notificationStore(dynamo, tables.notifications),
+      tallies: tallyStore(dynamo, tables.tallies),
+      clock: scheduler.clock,
+    };
   }
 
   /** A function that is warm knows the project as it was up to 30 s ago. */
@@ -378,14 +437,9 @@ export async function simulate(
 
   /** Reads every notification at once, without faults. */
   function watchNotifications(): void {
-    const dynamo = database.client();
-    const deps = {
-      notifications: notificationStore(dynamo, tables.notifications),
-      tallies: tallyStore(dynamo, tables.tallies),
-      clock: scheduler.clock,
-    };
-    for (const { content, notificationId: id } of database.items(tables.notifications)) {
-      if (content === undefined) continue;
+    const deps = notificationDependencies(database.client());
+    for (const item of database.items(tables.notifications).filter(isNotification)) {
+      const id = item.notificationId;
       void getNotification(deps, project, id as string).then((result) => {
         history.set(result.id, [...(history.get(result.id) ?? []), result]);
       });
@@ -394,15 +448,10 @@ export async function simulate(
 
   async function readNotifications(): Promise<NotificationResult[]> {
     const found: NotificationResult[] = [];
-    for (const item of database.items(tables.notifications)) {
-      if (item.content === undefined) continue;
+    for (const item of database.items(tables.notifications).filter(isNotification)) {
       scheduler.after(2 * 60 * 60 * 1000, () => {
         const run = new FunctionRun(world, 'getNotification', 'get');
-        const deps = {
-          notifications: notificationStore(run.dynamo(), tables.notifications),
-          tallies: tallyStore(run.dynamo(), tables.tallies),
-          clock: run.clock,
-        };
+        const deps = notificationDependencies(run.dynamo());
         void getNotification(deps, project, item.notificationId as string).then((result) => {
           run.note(() => JSON.stringify(result));
           found.push(breakage.notification?.(result) ?? result);
