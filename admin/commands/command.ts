@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
+import { notificationIdSchema } from '../../contract/schemas/ids.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -44,6 +45,15 @@ export function readProjectId(text: string): string {
   throw new InvalidArgumentError(
     'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
   );
+}
+
+export function notificationIdArgument(): Argument {
+  return new Argument('<notificationId>', 'id that send returned').argParser(readNotificationId);
+}
+
+function readNotificationId(text: string): string {
+  if (notificationIdSchema.safeParse(text).success) return text;
+  throw new InvalidArgumentError('Use the id that send returned, a UUID.');
 }
 
 export interface ShownUsage extends ProjectUsage {

@@ -18,6 +18,7 @@ import { sendCommand } from './send.ts';
 import { setPlanCommand } from './set-plan.ts';
 import { showCommand } from './show.ts';
 import { statsCommand } from './stats.ts';
+import { stopCommand } from './stop.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
 import { usageCommand } from './usage.ts';
 import { usersCommand } from './users.ts';
@@ -80,6 +81,7 @@ export function runCarillon(
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(sendCommand(runOnStack, process.env))
+    .addCommand(stopCommand(runOnStack, process.env))
     .addCommand(statsCommand(runOnStack))
     .addCommand(usageCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))

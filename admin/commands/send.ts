@@ -1,27 +1,22 @@
 import { Command } from 'commander';
-import { secretKeyPattern } from '../../contract/formats.ts';
 import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
-import { readSecret } from '../terminal/read-secret.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { CommandError, programName, projectIdArgument, type RunOnStack } from './command.ts';
+import { programName, projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
+import { type KeyOptions, keyFileOption, keyVariable, readKey } from './key-option.ts';
 import { formatCount } from './limits.ts';
 import { failedText } from './notification-text.ts';
 
-interface SendOptions {
+interface SendOptions extends KeyOptions {
   readonly user?: string;
   readonly title: string;
   readonly body?: string;
   readonly url?: string;
-  readonly keyFile?: string;
   readonly yes?: true;
 }
-
-const keyVariable = 'CARILLON_SECRET_KEY';
 
 export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Command {
   const command = new Command('send')
@@ -33,7 +28,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .option('--title <text>', 'title of the notification', 'Test')
     .option('--body <text>', 'text below the title')
     .option('--url <url>', 'page that a click opens')
-    .option('--key-file <file>', 'file with the secret key; - reads standard input')
+    .addOption(keyFileOption())
     .option('--yes', 'send to everyone without asking')
     .action((projectId: string, options: SendOptions) =>
       runOnStack(async ({ registry, baseUrl, terminal, print }) => {
@@ -63,26 +58,6 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     command,
     'my-site --user ann --title "Is this on?"',
     'my-site --key-file secret-key.txt --yes',
-  );
-}
-
-/** @throws {CommandError} */
-async function readKey(
-  { keyFile }: SendOptions,
-  env: NodeJS.ProcessEnv,
-  input: Terminal['input'],
-): Promise<string> {
-  const key = keyFile === undefined ? env[keyVariable] : await readSecret(keyFile, input);
-  if (key === undefined) {
-    throw new CommandError(
-      'missing_secret_key',
-      `Set ${keyVariable} to the project's secret key, or give a file with --key-file.`,
-    );
-  }
-  if (secretKeyPattern.test(key)) return key;
-  throw new CommandError(
-    'malformed_secret_key',
-    'This is not a secret key: it starts with carillon_sk_ and has 55 characters.',
   );
 }
 

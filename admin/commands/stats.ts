@@ -1,5 +1,4 @@
-import { Argument, Command, InvalidArgumentError } from 'commander';
-import { notificationIdSchema } from '../../contract/schemas/ids.ts';
+import { Command } from 'commander';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { isKept, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { tallyNumbers } from '../../lambdas/store/items.ts';
@@ -8,7 +7,7 @@ import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
+import { notificationIdArgument, projectIdArgument, type RunOnStack } from './command.ts';
 import { notificationTable, notificationText } from './notification-text.ts';
 
 /** Notifications in the table. */
@@ -18,9 +17,7 @@ export function statsCommand(runOnStack: RunOnStack): Command {
   const command = new Command('stats')
     .description(`Prints the counts of a notification, or of the last ${listed}.`)
     .addArgument(projectIdArgument())
-    .addArgument(
-      new Argument('[notificationId]', 'id that send returned').argParser(readNotificationId),
-    )
+    .addArgument(notificationIdArgument().argOptional())
     .action((projectId: string, notificationId: string | undefined) =>
       runOnStack(async ({ registry, dynamo, tables, terminal, print }) => {
         if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
@@ -47,9 +44,4 @@ export function statsCommand(runOnStack: RunOnStack): Command {
       }),
     );
   return withExamples(command, 'my-site', 'my-site 019aa8d2-7c1e-7d2a-9b1f-0d8c6b1f2a3e');
-}
-
-function readNotificationId(text: string): string {
-  if (notificationIdSchema.safeParse(text).success) return text;
-  throw new InvalidArgumentError('Use the id that send returned, a UUID.');
 }

@@ -113,6 +113,15 @@ export class ProjectClient {
     return this.#call(routes.getNotification, { parameters: { notificationId }, signal });
   }
 
+  /**
+   * Stops a notification: soon no push starts any more. One whose delivery has ended is returned as it is.
+   * @param notificationId the `id` in the response of send, or in the list while send waits.
+   * @throws {CarillonError} the last failure.
+   */
+  stop(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
+    return this.#call(routes.stopNotification, { parameters: { notificationId }, signal });
+  }
+
   /** Reads a page of the project's notifications, the newest first. @throws {CarillonError} */
   notifications({ limit, cursor, signal }: ListOptions = {}): Promise<NotificationList> {
     const query = {

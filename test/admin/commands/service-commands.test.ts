@@ -150,6 +150,44 @@ describe('stats', () => {
   });
 });
 
+describe('stop', () => {
+  const unknown = '019aa8d2-7c1e-7d2a-9b1f-0d8c6b1f2a3e';
+
+  it('stops a notification that is being sent', async () => {
+    const { service } = operator;
+    (await service.subscribe(project)).behave({ stall: true });
+    const prefer = { prefer: 'respond-async' };
+    const { body } = await service.send(project, { title: 'Hello' }, prefer);
+    const args = ['stop', project.projectId, body.id];
+    const { code, output } = await operator.run(args);
+    expect(code).toBe(0);
+    expect(output).toMatch(/^\S+\n +Title +Hello\n.*\n +Status +stop(ping|ped)\n/);
+    const { status } = JSON.parse((await operator.run([...args, '--json'])).output);
+    expect(['stopping', 'stopped']).toContain(status);
+  });
+
+  it('returns a notification that was sent as it is', async () => {
+    const { body } = await operator.service.send(project, { title: 'Hello' });
+    const args = ['stop', project.projectId, body.id, '--json'];
+    expect(JSON.parse((await operator.run(args)).output)).toMatchObject({ status: 'sent' });
+  });
+
+  it.each([
+    ['an unknown notification', unknown, 1, 'notification_not_found'],
+    ['a malformed id', 'x', 2, 'usage'],
+  ])('fails for %s', async (_title, id, exitCode, errorCode) => {
+    const { code, messages } = await operator.run(['stop', project.projectId, id, '--json']);
+    expect(code).toBe(exitCode);
+    expect(JSON.parse(messages).error.code).toBe(errorCode);
+  });
+
+  it('needs the secret key', async () => {
+    delete process.env[keyVariable];
+    const { messages } = await operator.run(['stop', project.projectId, unknown, '--json']);
+    expect(JSON.parse(messages).error.code).toBe('missing_secret_key');
+  });
+});
+
 describe('usage', () => {
   it('prints the sends of a month', async () => {
     await operator.service.send(project, { title: 'Hello' });

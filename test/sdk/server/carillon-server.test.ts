@@ -125,6 +125,7 @@ describe('reads and removals', () => {
       `${path}/a%2Fb`,
       result,
     ],
+    ['stop', (c) => c.stop('a/b'), 'DELETE', `${path}/a%2Fb`, result],
     ['notifications', (c) => c.notifications(), 'GET', path, list],
     [
       'notifications, a page',
