@@ -106,6 +106,40 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.screenshot('failures');
   });
 
+  test('a notification that is being sent is stopped, after a question', async () => {
+    const { projectId, secretKey, applicationServerKey } = await stack.newProject();
+    const browser = stack.pushService.subscribe({ applicationServerKey });
+    const url = `${stack.baseUrl}/api/v1/projects/${projectId}`;
+    await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(browser.toJSON()),
+    });
+    browser.behave({ delayMs: 9000 });
+    const response = await fetch(`${url}/notifications`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        'content-type': 'application/json',
+        prefer: 'respond-async',
+      },
+      body: '{"title":"A mistake"}',
+    });
+    const { id } = (await response.json()) as { readonly id: string };
+    await tab.open(`#/projects/${projectId}/notifications/${id}`);
+    await tab.type('Secret key', secretKey);
+    await tab.click('button', 'Open');
+    await tab.expectText('[role=status]', 'Sending.');
+    await tab.click('button', 'Stop');
+    await tab.expectText('dialog', 'Stop A mistake?');
+    await tab.click('button', 'Stop sending');
+    await tab.expectText('[role=status]', 'Stopping');
+    expect(await tab.focus()).toBe('delivery-title');
+    await tab.expectText('[role=status]', 'Stopped. Delivered to 1 of 1 subscriber.');
+    await tab.click('link', 'All notifications');
+    await tab.expectText('.row-meta', 'stopped');
+  });
+
   test('simulated browsers subscribe at a click, and the counts of a send are compared', async () => {
     const projectId = 'simulated';
     const { secretKey } = await stack.newProject(projectId, { subscriberCap: 510 });

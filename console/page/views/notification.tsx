@@ -1,5 +1,11 @@
-import { notificationContentSchema } from '../../../contract/schemas/notification.ts';
+import { useRef, useState } from 'preact/hooks';
+import {
+  type NotificationResult,
+  notificationContentSchema,
+} from '../../../contract/schemas/notification.ts';
+import { useAction } from '../calls/use-action.ts';
 import { useNotification } from '../calls/use-notification.ts';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import { audienceText } from '../delivery/delivery-text.ts';
@@ -13,6 +19,7 @@ import { useSession } from '../session.ts';
 export function NotificationView({ notificationId }: { readonly notificationId: string }) {
   const { client, setDraft } = useSession();
   const { projectId } = client;
+  const heading = useRef<HTMLHeadingElement>(null);
   const { notification, error } = useNotification(client, notificationId);
   return (
     <View
@@ -28,8 +35,15 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
             {audienceText(notification)}
           </p>
           <section class="card" aria-labelledby="delivery-title">
-            <h2 id="delivery-title">Delivery</h2>
+            <h2 id="delivery-title" ref={heading} tabIndex={-1}>
+              Delivery
+            </h2>
             <LiveDelivery notification={notification} />
+            <StopButton
+              notification={notification}
+              // The pressed button is gone.
+              onStopped={() => heading.current!.focus()}
+            />
           </section>
           <section class="card" aria-labelledby="content-title">
             <div class="card-head">
@@ -59,6 +73,48 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
         </>
       )}
     </View>
+  );
+}
+
+/** Stops the notification after a confirmation, while it is being sent. */
+function StopButton({
+  notification: { id, title, status },
+  onStopped,
+}: {
+  readonly notification: NotificationResult;
+  readonly onStopped: () => void;
+}) {
+  const { client } = useSession();
+  const [isAsking, ask] = useState(false);
+  const [isStopped, setStopped] = useState(false);
+  const stop = useAction(async () => {
+    await client.stop(id);
+    setStopped(true);
+    onStopped();
+  });
+  if (isStopped || status !== 'sending') return null;
+  return (
+    <>
+      <div class="buttons">
+        <button
+          type="button"
+          class="danger"
+          aria-disabled={stop.isRunning}
+          onClick={() => ask(true)}
+        >
+          Stop
+        </button>
+      </div>
+      <Problem error={stop.error} />
+      <ConfirmDialog
+        isOpen={isAsking}
+        question={`Stop ${title}?`}
+        explanation="Nobody else gets it: no push starts later than 5 seconds from now. What was delivered stays delivered. It cannot be continued."
+        confirmLabel="Stop sending"
+        onConfirm={() => stop.run()}
+        onClose={() => ask(false)}
+      />
+    </>
   );
 }
 
