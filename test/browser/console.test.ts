@@ -45,6 +45,8 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 1 subscriber');
+    await tab.expectText('dialog', 'It cannot be taken back.');
+    await tab.click('button', 'Send');
     await expectCount('Shown', 1);
     expect(await tab.focus()).toBe('outcome-title');
     await firefox.clickNotification('The bells are ringing');
@@ -73,6 +75,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 0 subscribers');
+    await tab.click('button', 'Send');
     await tab.expectText('.outcome', 'No subscriber matched: nobody is subscribed');
     await tab.click('link', 'Overview');
     await tab.expectText('[aria-label^="Notifications in"]', '2 of 10,000');
@@ -98,6 +101,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.page.click('details:has(#send-ttl) summary');
     await tab.click('checkbox', 'Respond before the delivery');
     await tab.page.click('#send');
+    await tab.click('button', 'Send');
     await tab.expectText('.outcome [role=status]', 'Sending.');
     await tab.expectText('.outcome .progress', 'of about 3 attempted');
     await tab.expectText('.outcome [role=status]', 'Delivered to 1 of 3 subscribers.');
@@ -159,7 +163,40 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 510 subscribers');
+    await tab.click('button', 'Send');
     await tab.expectText('[data-count=received]', 'received 510 of 510 delivered messages');
+  });
+
+  test('each recipient of a table gets a text of their own', async () => {
+    const { projectId, applicationServerKey, secretKey } = await stack.newProject('personal');
+    const browser = stack.pushService.subscribe({ applicationServerKey });
+    await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...browser.toJSON(), userId: 'ada' }),
+    });
+    await tab.open(`#/projects/${projectId}/send`);
+    await tab.type('Secret key', secretKey);
+    await tab.click('button', 'Open');
+    await tab.type('Title', 'Hello {{name}}');
+    await tab.click('radio', 'Some users, each with a text of their own');
+    await tab.type('Recipients, a table with names in the first line', 'userId,name\nada,Ada\nbob');
+    await tab.expectText('.preview-title', 'Hello Ada');
+    await tab.click('button', 'Send to 2 user ids');
+    await tab.expectText('#send-recipients-error', 'Recipients in line 3: name is required.');
+    await tab.screenshot('personal');
+    await tab.type(
+      'Recipients, a table with names in the first line',
+      'userId,name\nada,Ada\nbob,Bob',
+    );
+    await tab.click('button', 'Send to 2 user ids');
+    await tab.expectText('[data-count=users]', '1 of 2 users reached');
+    expect(JSON.parse((await browser.nextMessage()).text).notification.title).toBe('Hello Ada');
+
+    await tab.click('link', 'Open this notification');
+    await tab.click('link', 'Edit and send again');
+    await tab.click('button', 'Send to 0 user ids');
+    await tab.expectText('#send-userIds-error', 'must name at least one user id');
   });
 
   test('an invalid field gets an error, and the focus', async () => {

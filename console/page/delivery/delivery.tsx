@@ -13,7 +13,7 @@ interface DeliveryProps {
 
 /** What became of a notification: progress, funnel, and why pushes failed. */
 export function Delivery({ notification, audienceSize }: DeliveryProps) {
-  const { status, removed, failed, failures = {}, unreached } = notification;
+  const { status, removed, failed, failures = {}, unreached, audience } = notification;
   const isEmpty = hasNoSubscriber(notification, status);
   return (
     <div class="delivery" data-status={status}>
@@ -22,6 +22,15 @@ export function Delivery({ notification, audienceSize }: DeliveryProps) {
       </p>
       {isInProgress(status) && <Progress {...notification} audienceSize={audienceSize} />}
       {!isEmpty && <Funnel notification={notification} />}
+      {notification.usersReached !== undefined && audience !== 'everyone' && (
+        <p class="remark" data-count="users">
+          <strong>
+            {countText(notification.usersReached)} of {countOf(audience.users ?? 0, 'user')} reached
+          </strong>{' '}
+          in at least one browser. The response of a send names the others:{' '}
+          <code>usersNotReached</code>.
+        </p>
+      )}
       {removed > 0 && (
         <p class="remark" data-count="removed">
           <strong>{countText(removed)} removed.</strong> The push service reported these

@@ -19,14 +19,21 @@ export function useForm(): FormAccess {
 
 /** @param path of the field, such as `actions.0.title`. Finds the issues of its members too. */
 export function issueAt(issues: readonly Issue[], path: string, label: string): string | undefined {
-  const issue = issues.find((one) => one.path === path || one.path.startsWith(`${path}.`));
+  const issue = issues.find((one) => one.path === path || membersOf(path).test(one.path));
   if (issue === undefined) return undefined;
   // Without what follows the name: `User ids, one per line`, `Data (JSON object)`.
   const name = label.replace(/(,| \().*/, '');
-  // The position tells which user id is meant.
-  const [position] = issue.path.slice(path.length + 1).split('.');
-  const line = position ? ` in line ${Number(position) + 1}` : '';
-  return `${name}${line} ${issue.message}.`;
+  // The position tells which user id or recipient is meant, and the last name which of its values.
+  const [position, ...members] = issue.path.slice(path.length + 1).split(/\]?\./);
+  const firstLine = path === 'recipients' ? 2 : 1;
+  const line = position ? ` in line ${Number(position) + firstLine}` : '';
+  const member = members.length > 0 ? `: ${members.at(-1)}` : '';
+  return `${name}${line}${member} ${issue.message}.`;
+}
+
+/** Finds the paths of a field's members: `userIds.3`, `recipients[3].values.name`. */
+function membersOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.')}[.[]`);
 }
 
 /** The id of the input of a field. */

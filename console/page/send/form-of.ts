@@ -5,14 +5,14 @@ import type {
 import { emptyAction, emptySendForm, flagNames, type SendForm, textNames } from './send-form.ts';
 
 /**
- * The form of a notification that was sent. Its user ids are not stored: the form is for everyone who
- * matches its conditions.
+ * The form of a notification that was sent. User ids are not stored: if it had some, the form asks for them, so that
+ * a notification to some users never becomes one to everyone.
  */
 export function formOf({
   audience,
   ...content
 }: NotificationContent & Pick<NotificationResult, 'audience'>): SendForm {
-  const { channels = [], seenWithinDays = '' } = audience === 'everyone' ? {} : audience;
+  const { users, channels = [], seenWithinDays = '' } = audience === 'everyone' ? {} : audience;
   const { ttl, appBadge, timestamp, data, actions = [], worker = true } = content;
   return {
     ...emptySendForm,
@@ -24,6 +24,7 @@ export function formOf({
     data: data === undefined ? '' : JSON.stringify(data, null, 2),
     actions: actions.map((action) => ({ ...emptyAction, ...action }) as typeof emptyAction),
     worker,
+    to: users === undefined ? 'everyone' : 'users',
     channels: channels.join('\n'),
     seenWithinDays: String(seenWithinDays),
   };

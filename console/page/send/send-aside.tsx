@@ -1,3 +1,4 @@
+import { rendered, type Values } from '../../../contract/placeholders.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { codeSample, sampleLanguages } from '../code/code-samples.ts';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -16,13 +17,20 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
   const { settings, client } = useSession();
   const { baseUrl } = settings;
   const { projectId } = client;
+  const [first] = notification.recipients ?? [];
   return (
     <aside class="send-aside" aria-label="Preview and code">
       <section class="card" aria-labelledby="preview-title">
         <h2 id="preview-title">Preview</h2>
         <Tabs label="Platform" tabs={platformNames}>
-          {(platform) => <NotificationPreview notification={notification} platform={platform} />}
+          {(platform) => (
+            <NotificationPreview
+              notification={first ? rendered(notification, textsOf(first)) : notification}
+              platform={platform}
+            />
+          )}
         </Tabs>
+        {first !== undefined && <p class="hint">With the values of {first.userId}.</p>}
       </section>
       <section class="card" aria-labelledby="code-title">
         <h2 id="code-title">Code</h2>
@@ -44,4 +52,9 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
       </section>
     </aside>
   );
+}
+
+/** The form makes values of texts only. */
+function textsOf({ values = {} }: NonNullable<SendRequest['recipients']>[number]): Values {
+  return values as Values;
 }

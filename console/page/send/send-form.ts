@@ -2,6 +2,7 @@ import type { Issue } from '../../../contract/errors.ts';
 import { issuesOf } from '../../../contract/issues.ts';
 import { type SendRequest, sendSchema } from '../../../contract/schemas/notification.ts';
 import type { ConsoleSettings } from '../../settings.ts';
+import { recipientsOf } from './recipients-table.ts';
 
 /** Values of the form: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
 export interface SendForm {
@@ -29,15 +30,20 @@ export interface SendForm {
   /** The only flag that is on by default. */
   readonly worker: boolean;
   readonly actions: readonly ActionForm[];
-  readonly to: 'everyone' | 'users';
+  readonly to: AudienceChoice;
   /** One user id per line. */
   readonly userIds: string;
+  /** A table: see `recipientsOf`. */
+  readonly recipients: string;
   /** One per line. */
   readonly channels: string;
   readonly seenWithinDays: string;
   /** Undefined: for large audiences. */
   readonly respondAsync: boolean | undefined;
 }
+
+/** `recipients`: some users, each with a text of their own. */
+export type AudienceChoice = 'everyone' | 'users' | 'recipients';
 
 export interface ActionForm {
   readonly action: string;
@@ -71,6 +77,7 @@ export const emptySendForm: SendForm = {
   actions: [],
   to: 'everyone',
   userIds: '',
+  recipients: '',
   channels: '',
   seenWithinDays: '',
   respondAsync: undefined,
@@ -122,6 +129,7 @@ export function readSendForm(form: SendForm): {
     ['appBadge', wholeNumber(form.appBadge)],
     ['worker', form.worker ? '' : false],
     ['userIds', form.to === 'users' ? linesOf(form.userIds) : ''],
+    ['recipients', form.to === 'recipients' ? recipientsOf(form.recipients) : ''],
     ['channels', form.channels.trim() && linesOf(form.channels)],
     ['seenWithinDays', wholeNumber(form.seenWithinDays)],
   ];

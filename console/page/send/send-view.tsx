@@ -55,15 +55,15 @@ export function SendView() {
     setRefused([]);
     setAttempts(attempts + 1);
     if (issues.length > 0) return;
-    if (draft.to === 'everyone' && !settings.local) ask(true);
+    if (draft.to === 'everyone') ask(true);
     else send.run();
   }
 
   const hasConditions = draft.channels.trim() !== '' || draft.seenWithinDays.trim() !== '';
   const everyone = hasConditions ? 'every subscriber that matches' : 'every subscriber';
   const audience =
-    draft.to === 'users'
-      ? countOf(notification.userIds?.length ?? 0, 'user id')
+    draft.to !== 'everyone'
+      ? countOf(usersOf(notification) ?? 0, 'user id')
       : subscribers === undefined || hasConditions
         ? everyone
         : countOf(subscribers, 'subscriber');
@@ -111,9 +111,15 @@ export function SendView() {
   );
 }
 
-function audienceOf({ userIds, channels, seenWithinDays }: SendRequest): Audience {
-  const isEveryone = [userIds, channels, seenWithinDays].every((part) => part === undefined);
-  return isEveryone ? 'everyone' : { users: userIds?.length, channels, seenWithinDays };
+function audienceOf(notification: SendRequest): Audience {
+  const { channels, seenWithinDays } = notification;
+  const users = usersOf(notification);
+  const isEveryone = [users, channels, seenWithinDays].every((part) => part === undefined);
+  return isEveryone ? 'everyone' : { users, channels, seenWithinDays };
+}
+
+function usersOf({ userIds, recipients }: SendRequest): number | undefined {
+  return (userIds ?? recipients)?.length;
 }
 
 /** One key for a notification until it is sent: a repeated attempt never sends it twice. */

@@ -55,6 +55,9 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
                 Edit and send again
               </a>
             </div>
+            {notification.audience !== 'everyone' && notification.audience.users !== undefined && (
+              <p class="hint">The user ids and their values are not stored.</p>
+            )}
             <dl class="facts">
               {optionsOf(notification).map(([name, value]) => (
                 <>

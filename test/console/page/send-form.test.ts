@@ -30,6 +30,7 @@ const full: SendForm = {
   actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch', icon: '' }],
   to: 'users',
   userIds: 'ada\n grace \n\n',
+  recipients: '',
   channels: 'news\n sales\n',
   seenWithinDays: '30',
   respondAsync: undefined,
@@ -63,7 +64,7 @@ test('a full form is every field of send', () => {
     channels: ['news', 'sales'],
     seenWithinDays: 30,
   });
-  // A new option of the contract needs a field here. Recipients have no form.
+  // A new option of the contract needs a field here. Recipients take the place of user ids.
   const { recipients, ...shape } = sendSchema.shape;
   expect(Object.keys(notification).sort()).toEqual(Object.keys(shape).sort());
 });
@@ -100,6 +101,35 @@ test('data that is not JSON, or no object, says so', () => {
     readSendForm({ ...emptySendForm, title: 'Hello', data }).issues[0]!.message;
   expect(messageFor('{')).toBe('is not JSON; check quotes and commas');
   expect(messageFor('[1]')).toBe('must be an object');
+});
+
+const recipientsOf = (recipients: string) =>
+  readSendForm({ ...emptySendForm, title: 'Hello', to: 'recipients', recipients }).notification
+    .recipients;
+
+test.each([
+  ['tabs', 'id\tname\torder\n\nada\tAda\t1, 2\n bob \t\t7\n'],
+  ['commas', 'id,name,order\nada,Ada,1, 2\nbob,,7'],
+])(
+  'a table with %s has the names in its first line and the user ids in its first column',
+  (_, table) => {
+    expect(recipientsOf(table)).toMatchObject([
+      { userId: 'ada', values: { name: 'Ada', order: expect.stringMatching(/^1, ?2$/) } },
+      { userId: 'bob', values: { name: '', order: '7' } },
+    ]);
+  },
+);
+
+test('a cell that is missing in a table has no value', () => {
+  expect(recipientsOf('id,name\nada')).toEqual([{ userId: 'ada', values: {} }]);
+  expect(recipientsOf('id\nada')).toEqual([{ userId: 'ada', values: {} }]);
+  expect(recipientsOf('')).toEqual([]);
+});
+
+test('the form of a notification to users asks for user ids again', () => {
+  const { notification, issues } = readSendForm(formOf({ title: 'Hello', audience: { users: 2 } }));
+  expect(notification).toEqual({ title: 'Hello', userIds: [] });
+  expect(issues.map(({ path }) => path)).toEqual(['userIds']);
 });
 
 test('a form with user ids never becomes a broadcast', () => {

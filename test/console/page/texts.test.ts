@@ -122,7 +122,10 @@ test('an issue is found for its field, with the line of a user id', () => {
   const issues = [
     { path: 'userIds.3', message: 'is wrong' },
     { path: 'actions.0.title', message: 'is required' },
+    { path: 'recipients[1].values.name', message: 'is required' },
   ];
+  const label = 'Recipients, a table';
+  expect(issueAt(issues, 'recipients', label)).toBe('Recipients in line 3: name is required.');
   expect(issueAt(issues, 'userIds', 'User ids, one per line')).toBe('User ids in line 4 is wrong.');
   expect(issueAt(issues, 'actions.0.title', 'Text')).toBe('Text is required.');
   expect(issueAt(issues, 'actions.1.title', 'Text')).toBeUndefined();
