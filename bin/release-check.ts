@@ -1,0 +1,20 @@
+/** Checks that a version is ready to be tagged. With `--tag`, also that the tag names it. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { releaseMistakes } from './release-mistakes.ts';
+import { shareSamples } from './share-samples.ts';
+
+const { tag } = parseArgs({ options: { tag: { type: 'string' } } }).values;
+const read = (file: string) => readFileSync(file, 'utf8');
+const mistakes = releaseMistakes({
+  version: JSON.parse(read('package.json')).version,
+  lockedVersion: JSON.parse(read('package-lock.json')).version,
+  tag,
+  changelog: read('CHANGELOG.md'),
+  openapi: read('openapi.json'),
+  keptOpenapi: read('releases/openapi.json'),
+  shares: shareSamples(),
+  keptShares: JSON.parse(read('releases/shares.json')),
+});
+for (const mistake of mistakes) console.error(mistake);
+process.exitCode = mistakes.length === 0 ? 0 : 1;
