@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { signUserId } from 'carillon/server';
 
-const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
+const { BASE, PROJECT, APPLICATION_SERVER_KEY, IDENTITY_KEY, PORT = '8000' } = process.env;
 const port = Number(PORT);
 const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
 
@@ -18,6 +19,9 @@ const sessions = new Map();
 
 /** Text cannot end the script element that it is in. */
 const json = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+/** The user id for the page, with the proof that it is theirs. The user is that of the session. */
+const identity = (user) => (user ? [user, signUserId(IDENTITY_KEY, user)] : [null]);
 
 const logInForm = `
 <form method="post" action="/log-in">
@@ -40,7 +44,7 @@ ${user ? account(user) : logInForm}
   const push = Carillon.init(${json(config)});
 
   // On every page: it makes a request only after a log-in or log-out, if this browser is subscribed.
-  push.identify(${json(user ?? null)}).catch(console.warn);
+  push.identify(...${json(identity(user))}).catch(console.warn);
 
   const button = document.getElementById('notify');
   async function show() {

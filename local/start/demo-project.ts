@@ -36,11 +36,16 @@ export async function demoProject(
     const existing = Item as ProjectItem | undefined;
     const storedKey = dataDir === undefined ? undefined : await readKey(dataDir);
     if (existing && storedKey && hashSecretKey(storedKey) === existing.secretKeyHash) {
-      return demoProjectOf(existing.vapidPublicKey, storedKey);
+      return projectWith(existing.vapidPublicKey, storedKey);
     }
     const { project, secretKey } = await createOrRotateKey(registry, existing !== undefined);
     if (dataDir !== undefined) await storeKey(dataDir, secretKey);
-    return demoProjectOf(project.vapidPublicKey, secretKey);
+    return projectWith(project.vapidPublicKey, secretKey);
+
+    async function projectWith(applicationServerKey: string, secretKey: string) {
+      const identityKey = await registry.identityKey(demoProjectId);
+      return { projectId: demoProjectId, applicationServerKey, secretKey, identityKey };
+    }
   } finally {
     dynamo.destroy();
   }
@@ -50,10 +55,6 @@ function createOrRotateKey(registry: ProjectRegistry, exists: boolean) {
   return exists
     ? registry.rotateKey(demoProjectId, randomBytes)
     : registry.create({ projectId: demoProjectId, name: 'Demo', random: randomBytes });
-}
-
-function demoProjectOf(applicationServerKey: string, secretKey: string): DemoProject {
-  return { projectId: demoProjectId, applicationServerKey, secretKey };
 }
 
 const keyFile = (dataDir: string) => join(dataDir, 'demo-secret-key');

@@ -18,12 +18,13 @@ export interface LocalState {
     readonly projectId: string;
     readonly applicationServerKey: string;
     readonly secretKey: string;
+    readonly identityKey: string;
   };
 }
 
 /**
  * Writes the state as JSON and, for the examples of the documentation, as shell variables in
- * `local.env`. Only the owner can read the files, since they contain a secret key.
+ * `local.env`. Only the owner can read the files, since they contain keys.
  * @returns a function that removes both files, unless another stack has replaced them.
  */
 export async function writeState(
@@ -59,6 +60,7 @@ function shellVariables({ baseUrl, pushService, project }: LocalState): string {
     PROJECT: project.projectId,
     APPLICATION_SERVER_KEY: project.applicationServerKey,
     SECRET_KEY: project.secretKey,
+    IDENTITY_KEY: project.identityKey,
     PUSH_SERVICE: pushService,
   };
   return Object.entries(variables)

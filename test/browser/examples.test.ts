@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { codeIn } from '../fixtures/documented-example.ts';
 import { type Examples, prepareExamples } from '../fixtures/examples.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
@@ -9,6 +10,9 @@ import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { serve } from './fixtures/site.ts';
+
+/** Declared by the script of the site with a log-in. */
+declare const push: CarillonClient;
 
 describeWith('firefox', 'sites that install the npm package', (executablePath) => {
   let session: SdkSession;
@@ -94,6 +98,10 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
     await (await button(page, 'Log in'))!.click();
     await (await button(page, 'Notify me about my orders'))!.click();
     await button(page, 'Stop notifications');
+    expect(await userIds()).toEqual(['ada']);
+    const claim = (user: string) =>
+      page.evaluate((id) => push.identify(id, 'forged').catch(({ code }) => code), user);
+    expect(await claim('bob')).toBe('user_id_signature_invalid');
     expect(await userIds()).toEqual(['ada']);
     expect(await notifyAda('shipped')).toBe('Delivered to 1 of 1 browsers of ada.\n');
     await session.firefox.clickNotification('Order 4711: shipped');

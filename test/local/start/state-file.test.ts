@@ -27,7 +27,12 @@ const state = (baseUrl: string): LocalState => ({
   },
   lambda: { endpoint: 'http://127.0.0.1:4003', functions: ['Send'] },
   settings,
-  project: { projectId: 'demo', applicationServerKey: 'key', secretKey: 'secret' },
+  project: {
+    projectId: 'demo',
+    applicationServerKey: 'key',
+    secretKey: 'secret',
+    identityKey: 'identity',
+  },
 });
 
 test('the state is written as JSON and shell variables, readable by its owner only, and removed', async () => {
@@ -42,7 +47,7 @@ test('the state is written as JSON and shell variables, readable by its owner on
   const variables = join(folder.path, '.carillon', 'local.env');
   expect(readFileSync(variables, 'utf8')).toBe(
     "BASE='http://localhost:4000'\nPROJECT='demo'\nAPPLICATION_SERVER_KEY='key'\n" +
-      "SECRET_KEY='secret'\nPUSH_SERVICE='http://127.0.0.1:4001'\n",
+      "SECRET_KEY='secret'\nIDENTITY_KEY='identity'\nPUSH_SERVICE='http://127.0.0.1:4001'\n",
   );
   expect(statSync(variables).mode & 0o777).toBe(0o600);
   await remove();

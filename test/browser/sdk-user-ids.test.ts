@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { projectCacheMs } from '../../lambdas/store/projects.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
+import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import type { BrowserStack, StoredSubscription, TestProject } from './fixtures/stack.ts';
+
+describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
+  let session: SdkSession;
+  let stack: BrowserStack;
+
+  beforeAll(async () => {
+    session = await startSdkSession(executablePath);
+    ({ stack } = session);
+  });
+
+  afterEach(() => session.closeAll());
+  afterAll(() => session?.stop());
+
+  /** A site of a project that requires signatures. */
+  async function newSite() {
+    const { project, site } = await session.newSite();
+    await stack.registry.setUserIds(project.projectId, 'signed');
+    return { project, site, url: `${site.origin}/` };
+  }
+
+  /** A tab in which Ada has subscribed with her signature. */
+  async function subscribedTab() {
+    const { project, site, url } = await newSite();
+    const signature = signUserId(project.identityKey, 'ada');
+    const tab = await session.open(url);
+    const endpoint = await tab.subscribe('ada', signature);
+    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
+    return { project, site, url, tab, endpoint, signature };
+  }
+
+  /** Replaces the identity key, and lets the functions forget the previous one. @returns the new signature of Ada. */
+  async function rotate({ projectId }: TestProject): Promise<string> {
+    const { identityKey } = await stack.registry.rotateIdentityKey(projectId, randomBytes, 0);
+    await until('functions that can be frozen', async () => {
+      try {
+        return stack.freeze(projectCacheMs, 'reset');
+      } catch {
+        // A function still runs.
+        return undefined;
+      }
+    });
+    return signUserId(identityKey, 'ada');
+  }
+
+  function onlyOtherThan(endpoint: string, project: TestProject): Promise<StoredSubscription> {
+    return until('only the new endpoint', async () => {
+      const [first, ...others] = await stack.subscriptions(project);
+      return others.length === 0 && first?.endpoint !== endpoint && first;
+    });
+  }
+
+  test('the worker renews a subscription with the stored signature', async () => {
+    const { project, tab, endpoint } = await subscribedTab();
+    await tab.page.close();
+    stack.pushService.realBrowsers.forget();
+    expect(await onlyOtherThan(endpoint, project)).toMatchObject({ userId: 'ada' });
+  });
+
+  test.each([
+    ['wrong', { userId: 'ada', userIdSignature: 'forged' }, 'user_id_signature_invalid'],
+    ['missing', { userId: 'ada' }, 'user_id_signature_required'],
+  ])(
+    'subscribe() rejects if the signature is %s, and leaves no subscription',
+    async (_, user, code) => {
+      const { project, url } = await newSite();
+      const tab = await session.open(url);
+      expect(await tab.subscribeError(user)).toBe(code);
+      expect(await tab.endpoint()).toBeUndefined();
+      expect(await stack.subscriptions(project)).toEqual([]);
+    },
+  );
+
+  test('identify() rejects if the signature is wrong, and keeps the user id', async () => {
+    const { project, tab } = await subscribedTab();
+    await expect(tab.identify('bob', 'forged')).rejects.toThrow('userIdSignature');
+    expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+  });
+
+  test('a signature that is refused in the background: the worker renews without the user id', async () => {
+    const { project, url, tab, endpoint } = await subscribedTab();
+    await tab.page.close();
+    const signature = await rotate(project);
+    stack.pushService.realBrowsers.forget();
+    const renewed = await onlyOtherThan(endpoint, project);
+    expect(renewed.userId).toBeUndefined();
+    const view = await session.open(url);
+    await view.identify('ada', signature);
+    expect(await stack.subscriptions(project)).toEqual([{ ...renewed, userId: 'ada' }]);
+    expect(await view.page.evaluate(readEntry, url)).toMatchObject({ userIdSignature: signature });
+  });
+
+  test('a signature that is refused in the background: a page view subscribes again without the user id', async () => {
+    const { project, url, tab, endpoint } = await subscribedTab();
+    await rotate(project);
+    await tab.page.evaluate(endSubscription);
+    const view = await session.open(url);
+    await view.page.evaluate(registrationSettled);
+    const renewed = await onlyOtherThan(endpoint, project);
+    expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: undefined });
+  });
+
+  test('init() registers the user of the page, and a new signature, in the background', async () => {
+    const { project, site, url, tab, endpoint } = await subscribedTab();
+    const page = site.files.get('/')!;
+    const options = async (user: object) => {
+      site.files.set('/', page.replace('init({', `init({ ...${JSON.stringify(user)},`));
+      const view = await session.open(url);
+      await view.page.evaluate(registrationSettled);
+      return view.page.evaluate(readEntry, url);
+    };
+    const userIdSignature = await rotate(project);
+    const resigned = { userId: 'ada', userIdSignature };
+    expect(await options(resigned)).toMatchObject(resigned);
+    expect(await options({ userId: null })).toMatchObject({ userIdSignature: undefined });
+    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: undefined }]);
+    expect(await tab.endpoint()).toBe(endpoint);
+  });
+});
