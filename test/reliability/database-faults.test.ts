@@ -210,6 +210,7 @@ describe('a lasting database fault returns 503 with Retry-After and changes noth
     ],
     ['send: throttled claim', 'send', always('UpdateItem', throttled)],
     ['getNotification: throttled', 'getNotification', always('GetItem', throttled)],
+    ['stopNotification: throttled', 'stopNotification', always('GetItem', throttled)],
     ['track: throttled', 'track', always('UpdateItem', throttled)],
     ['getProject: throttled', 'getProject', always('Query', throttled)],
     ['listNotifications: throttled', 'listNotifications', always('Query', throttled)],
