@@ -44,13 +44,13 @@ const ofSend: readonly Mutation[] = [
   {
     file: send,
     description: 'a send whose begin had no response is not cancelled',
-    from: '    await cancel(deps, sending, notification);\n',
+    from: '    const stopped = await cancel(deps, sending, notification);\n    if (stopped !== undefined) return stopped;\n',
     to: '',
   },
   {
     file: handOver,
     description: 'an asynchronous send that no function has is not cancelled',
-    from: '    await cancel(deps, sending, begun);\n    throw outOfTime();',
+    from: '    const stopped = await cancel(deps, sending, begun);\n    if (stopped !== undefined) return stopped;\n    throw outOfTime();',
     to: '    throw outOfTime();',
   },
   {
@@ -265,7 +265,7 @@ const ofShares: readonly Mutation[] = [
     description: 'recipients are added before the claim is stored',
     from:
       '    const other = await this.#progress.claim(chunk, signal);\n' +
-      '    if (other === undefined) this.#push(chunk);\n' +
+      '    if (other === undefined && !this.#progress.isStopped) this.#push(chunk);\n' +
       '    return other;\n',
     to: '    this.#push(chunk);\n    return this.#progress.claim(chunk, signal);\n',
   },
@@ -284,14 +284,14 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'pushes continue after a save that found the share lost',
-    from: 'if (this.#progress.isLost || this.#isProjectGone) pusher.stop();',
-    to: 'if (this.#isProjectGone) pusher.stop();',
+    from: 'if (isLost || isStopped || this.#isProjectGone) pusher.stop();',
+    to: 'if (isStopped || this.#isProjectGone) pusher.stop();',
   },
   {
     file: deliverShare,
     description: 'Lambda repeats a share whose project is gone',
-    from: 'isComplete || !this.#isAsync || this.#isProjectGone',
-    to: 'isComplete || !this.#isAsync',
+    from: 'isComplete || isStopped || this.#isProjectGone',
+    to: 'isComplete || isStopped',
   },
   {
     file: deliverShare,
@@ -354,6 +354,141 @@ const ofShares: readonly Mutation[] = [
     to: 'this.#before = tally.counts;',
   },
 ].map((mutation) => ({ ...mutation, tests: shareTests('deliver/deliver-share') }));
+
+const ofStops: readonly Mutation[] = [
+  {
+    file: deliverShare,
+    description: 'a chunk of a stopped share is pushed to',
+    from: 'if (other === undefined && !this.#progress.isStopped) this.#push(chunk);',
+    to: 'if (other === undefined) this.#push(chunk);',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: deliverShare,
+    description: 'pushes continue after a save that found the share stopped',
+    from: 'if (isLost || isStopped || this.#isProjectGone) pusher.stop();',
+    to: 'if (isLost || this.#isProjectGone) pusher.stop();',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: deliverShare,
+    description: 'Lambda repeats a share that was stopped',
+    from: 'isComplete || isStopped || this.#isProjectGone',
+    to: 'isComplete || this.#isProjectGone',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: progress,
+    description: 'a write after the stop allows further pushes',
+    from: 'if (!this.isStopped) this.times.notStopped(startedAt);',
+    to: 'this.times.notStopped(startedAt);',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: progress,
+    description: 'pushes are allowed from the response to a write, not from its start',
+    from: 'this.times.notStopped(startedAt);',
+    to: 'this.times.notStopped(this.#deps.clock().getTime());',
+    tests: shareTests('deliver/share-progress'),
+  },
+  {
+    file: progress,
+    description: 'an invocation that knows the stop claims a chunk',
+    from: '    if (this.isStopped && change.position !== undefined) return this.#skip(change);\n',
+    to: '',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: progress,
+    description: 'the counts of a stopped share that nobody had claimed change',
+    from: '    if (!this.hasClaim) return;\n',
+    to: '',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: progress,
+    description: 'a share of another invocation is ended because it is stopped',
+    from: '    return claim.by === this.#claim?.by && claim.step === this.#claim.step;\n  }',
+    to: '    return true;\n  }',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: runningPusher,
+    description: 'pushes do not pause',
+    from: 'this.#isPaused ? pausePollMs : ',
+    to: '',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: runningPusher,
+    description: 'more recipients are wanted during a pause',
+    from: '    if (this.#isPaused) return false;\n',
+    to: '',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: runningPusher,
+    description: 'a stop waits for the pauses before retries',
+    from: '    for (const [push, pushService] of this.#retries) pushService.queue.add(push);\n    this.#forgetRetries();\n',
+    to: '',
+    tests: pushTests('chunks'),
+  },
+  {
+    file: tallies,
+    description: 'a stopped share is claimed',
+    from: 'knowsStop ? mayWrite : ',
+    to: 'true ? mayWrite : ',
+    tests: shareTests('store/tallies'),
+  },
+  {
+    file: tallies,
+    description: 'a share that has ended is stopped',
+    from: "'attribute_not_exists(ended) AND attribute_not_exists(stoppedAt)'",
+    to: "'attribute_not_exists(stoppedAt)'",
+    tests: shareTests('store/tallies'),
+  },
+  {
+    file: 'lambdas/stop-notification/stop-notification.ts',
+    description: 'only the first open share is stopped',
+    from: '    open.map((firstTally)',
+    to: '    open.slice(0, 1).map((firstTally)',
+  },
+  {
+    file: sendWrites,
+    description: 'a stopped send is cancelled',
+    from: "'attribute_not_exists(stoppedAt) AND (attribute_not_exists(claimedBy) OR",
+    to: "'(attribute_not_exists(claimedBy) OR",
+    tests: ['test/lambdas/store/sends.test.ts'],
+  },
+  {
+    file: awaitShares,
+    description: 'a stopped send in which nothing was attempted is cancelled',
+    from: ' && !isStopped',
+    to: '',
+    tests: sendTests('send'),
+  },
+  {
+    file: repeat,
+    description: 'a repetition of a stopped send waits for its cancellation',
+    from: '  if (found.some(isStopped)) return false;\n',
+    to: '',
+    tests: sendTests('idempotency'),
+  },
+  {
+    file: status,
+    description: 'a stopped share that nobody has claimed is waited for',
+    from: '  if (isStopped(tally)) return claimedUntil ?? 0;\n',
+    to: '',
+    tests: shareTests('results/status'),
+  },
+  {
+    file: status,
+    description: 'an interrupted notification changes its status with a stop',
+    from: 'return tally.stoppedAt <= overAt(notification, { ...tally, stoppedAt: undefined });',
+    to: 'return true;',
+    tests: shareTests('results/status'),
+  },
+];
 
 const ofResults: readonly Mutation[] = [
   {
@@ -432,8 +567,8 @@ const ofPushes: readonly Mutation[] = [
   {
     file: runningPusher,
     description: 'a push that was given up is sent again',
-    from: 'if (outcome.isTimeout && !this.#timedOut.delete(push)) return;',
-    to: 'if (outcome.isTimeout) this.#timedOut.delete(push);',
+    from: 'if (!this.#retries.delete(push)) return;',
+    to: 'this.#retries.delete(push);',
     tests: pushTests('chunks'),
   },
   {
@@ -551,6 +686,7 @@ export const sendMutations: readonly Mutation[] = [
   ...ofRunShares,
   ...ofDivide,
   ...ofShares,
+  ...ofStops,
   ...ofResults,
   ...ofPushes,
   ...ofStores,

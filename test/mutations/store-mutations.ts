@@ -150,8 +150,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: sends,
     description: 'cancel does not prevent a begin that arrives later',
-    from: 'if (await preventBegin(notification, signal)) return;',
-    to: 'return;',
+    from: "if (outcome === 'undone' || (await preventBegin(notification, signal))) return undefined;",
+    to: 'return undefined;',
   },
   {
     file: sends,

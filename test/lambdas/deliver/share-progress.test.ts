@@ -35,3 +35,16 @@ test('a write that fails does not prevent the next one', async () => {
   expect(steps).toEqual([1, 2]);
   expect(progress.hasClaim).toBe(true);
 });
+
+test('pushes may start for 4.5 s from the start of a write that succeeds', async () => {
+  let now = startMs;
+  const save: TallyStore['save'] = async () => {
+    now += 3000;
+    return undefined;
+  };
+  const deps = { tallies: { save }, clock: () => new Date(now), soFar: () => noCounts };
+  const progress = new ShareProgress(deps, share(), invocation);
+  expect(progress.times.pausesAt).toBeLessThan(startMs);
+  await progress.save(signal);
+  expect(progress.times.pausesAt).toBe(startMs + 4500);
+});
