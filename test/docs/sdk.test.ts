@@ -16,7 +16,7 @@ const declarations = `
     const baseUrl: string;
     const projectId: string;
     const applicationServerKey: string;
-    const user: { readonly id: string };
+    const user: { readonly id: string; readonly signature: string };
     function importScripts(url: string): void;
     function showHowToAllowNotifications(): void;
     function retryIn(seconds: number | undefined): void;
