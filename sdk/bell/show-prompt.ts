@@ -4,7 +4,7 @@ import { attach, create } from './elements.ts';
 import type { BellOptions } from './show-bell.ts';
 import { english } from './texts.ts';
 
-export interface PromptOptions extends BellOptions {
+export interface PromptOptions extends Omit<BellOptions, 'channels'> {
   /** Default: 0. */
   readonly delaySeconds?: number;
   /** For how long it stays away after "Not now". Default: 30. */

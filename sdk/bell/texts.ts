@@ -10,6 +10,8 @@ export interface BellTexts {
   readonly deniedInSafari: string;
   readonly deniedOnIos: string;
   readonly failed: string;
+  /** Opens the check boxes of the channels. */
+  readonly channels: string;
   /** Of the prompt: its text and its buttons. */
   readonly question: string;
   readonly accept: string;
@@ -29,6 +31,7 @@ export const english: BellTexts = {
   deniedOnIos:
     'Notifications are blocked. Open the Settings app, then Notifications, and allow this site.',
   failed: 'That did not work. Check your connection and try again.',
+  channels: 'What to receive',
   question: 'May we send you notifications? You can stop them at any time.',
   accept: 'Yes',
   notNow: 'Not now',

@@ -1,5 +1,5 @@
 import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
-import type { UserOptions } from './options.ts';
+import type { SubscribeOptions } from './options.ts';
 import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
@@ -13,11 +13,13 @@ export interface PushState {
   readonly subscribed: boolean;
   /** Of this browser. Undefined: it has none. */
   readonly userId: string | undefined;
+  /** See {@link CarillonClient.channels}. */
+  readonly channels: readonly string[];
 }
 
 /** What listeners receive, by the name of the event. */
 export interface CarillonEvents {
-  /** The subscription, its user id or the permission changed, in this tab or elsewhere. */
+  /** The subscription, its user id, its channels or the permission changed, in this tab or elsewhere. */
   readonly change: PushState;
   /** The service worker showed a notification. */
   readonly shown: ShownEvent;
@@ -48,7 +50,7 @@ export interface CarillonClient {
    * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
    * @throws {CarillonError}
    */
-  subscribe(options?: UserOptions): Promise<PushSubscription>;
+  subscribe(options?: SubscribeOptions): Promise<PushSubscription>;
   /**
    * Removes the subscription from the browser, then from the service.
    * @returns whether there was a subscription.
@@ -66,4 +68,12 @@ export interface CarillonClient {
    * @throws {CarillonError}
    */
   identify(userId: string | null, userIdSignature?: string): Promise<void>;
+  /** The channels of this browser. */
+  channels(): Promise<readonly string[]>;
+  /**
+   * Sets all channels of this browser, as the visitor has chosen them. It makes a request only if they have
+   * changed. Before `subscribe()`, they are kept on this page for that call.
+   * @throws {CarillonError} the channels are then as before.
+   */
+  setChannels(channels: readonly string[]): Promise<void>;
 }

@@ -24,32 +24,35 @@ export function init(options: CarillonOptions): CarillonClient {
   const key = project.applicationServerKey;
   const reason = unsupportedReason(self);
   const supported = reason === undefined;
-  /** As set on this page. Undefined: the stored user applies. */
-  let user: User | undefined;
+  /** What was set on this page. What is absent applies as it is stored. */
+  let page: User = {};
   setUser(options);
 
-  async function currentSubscription(): Promise<PushSubscription | null> {
+  async function currentSubscription(): Promise<PushSubscription | null | undefined> {
     const registration = await findRegistration(scope);
-    const subscription = await registration?.pushManager.getSubscription();
-    return subscription ?? null;
+    return registration?.pushManager.getSubscription();
   }
 
   function setUser({ userId, userIdSignature }: UserOptions): void {
-    if (userId !== undefined) user = { userId: userId ?? undefined, userIdSignature };
+    if (userId !== undefined) page = { ...page, userId: userId ?? undefined, userIdSignature };
   }
 
-  async function currentUser(): Promise<User> {
-    const { userId, userIdSignature } = user ?? { ...(await readRegistration(scope)) };
-    return { userId, userIdSignature };
+  async function currentUser(change?: User): Promise<User> {
+    const {
+      userId,
+      userIdSignature,
+      channels = options.channels,
+    }: User = { ...(await readRegistration(scope)), ...page, ...change };
+    return { userId, userIdSignature, channels };
   }
 
-  async function refresh(makeRequest: MakeRequest): Promise<void> {
+  async function refresh(makeRequest: MakeRequest, change?: User): Promise<void> {
     if (Notification.permission !== 'granted') return;
     const stored = await readRegistration(scope);
     const current = await client.subscription();
     // The browser may have a subscription of another sender on this site.
     if (stored === undefined && current === null) return;
-    const wanted = await currentUser();
+    const wanted = await currentUser(change);
     const registered = { ...project, ...wanted, endpoint: current?.endpoint };
     if (!isDue(stored, registered, Date.now())) return;
     const { pushManager } = await registerWorker(settings);
@@ -63,7 +66,7 @@ export function init(options: CarillonOptions): CarillonClient {
     navigator.permissions
       ?.query({ name: 'notifications' })
       .then((status) => {
-        status.onchange = () => announce(scope, { name: 'change' });
+        status.onchange = () => announce(scope);
       })
       .catch(ignore);
   }
@@ -79,6 +82,7 @@ export function init(options: CarillonOptions): CarillonClient {
         permission: await client.permission(),
         subscribed: (await client.subscription()) !== null,
         userId: (await currentUser()).userId,
+        channels: await client.channels(),
       };
     },
 
@@ -100,7 +104,7 @@ export function init(options: CarillonOptions): CarillonClient {
       return supported ? Notification.permission : 'unsupported';
     },
 
-    async subscribe(newUser = {}) {
+    async subscribe({ channels, ...newUser } = {}) {
       if (!supported) {
         throw new CarillonError('unsupported', `This page cannot receive pushes: ${reason}.`);
       }
@@ -108,12 +112,10 @@ export function init(options: CarillonOptions): CarillonClient {
       const permission = await Notification.requestPermission();
       if (permission === 'denied') throw permissionDenied();
       if (permission === 'default') {
-        throw new CarillonError(
-          'permission_dismissed',
-          'The permission prompt was dismissed; ask again.',
-        );
+        throw new CarillonError('permission_dismissed', 'The prompt was dismissed; ask again.');
       }
       setUser(newUser);
+      if (channels) page = { ...page, channels };
       return withLock(async () => {
         const earlier = await currentSubscription();
         const { pushManager } = await registerWorker(settings);
@@ -139,20 +141,20 @@ export function init(options: CarillonOptions): CarillonClient {
       return withLock(async () => {
         const stored = await readRegistration(scope);
         const current = await currentSubscription();
-        const isCarillon = current !== null && (stored !== undefined || hasKey(current, key));
+        const isCarillon = current && (stored !== undefined || hasKey(current, key));
         const endpoint = isCarillon ? current.endpoint : stored?.endpoint;
         if (endpoint === undefined) return false;
         await storeRegistration(scope, undefined);
         if (isCarillon) await current.unsubscribe();
-        announce(scope, { name: 'change' });
+        announce(scope);
         await deleteSubscription(stored ?? project, endpoint, requestInteractively);
         return true;
       });
     },
 
     async subscription() {
-      const current = supported ? await currentSubscription() : null;
-      return current !== null && hasKey(current, key) ? current : null;
+      const current = supported && (await currentSubscription());
+      return current && hasKey(current, key) ? current : null;
     },
 
     async identify(userId, userIdSignature) {
@@ -161,8 +163,17 @@ export function init(options: CarillonOptions): CarillonClient {
       await withLock(async () => {
         // Any other change is registered by init(), in the background.
         const stored = await readRegistration(scope);
-        if (isDue(stored, await currentUser(), 0)) await refresh(requestInteractively);
+        if (isDue(stored, page, 0)) await refresh(requestInteractively);
       });
+    },
+
+    async channels() {
+      return (await currentUser()).channels ?? [];
+    },
+
+    async setChannels(channels) {
+      if (supported) await withLock(() => refresh(requestInteractively, { channels }));
+      page = { ...page, channels };
     },
   };
   return client;

@@ -16,6 +16,12 @@ export interface UserOptions {
   readonly userIdSignature?: string | undefined;
 }
 
+/** What the visitor receives. */
+export interface SubscribeOptions extends UserOptions {
+  /** At most 20 names of 1 to 32 lowercase letters, digits or hyphens. Undefined: as chosen before. */
+  readonly channels?: readonly string[] | undefined;
+}
+
 export interface CarillonOptions extends UserOptions {
   /** Address of the service, without a path: `https://push.example.com`. */
   readonly baseUrl: string;
@@ -26,6 +32,8 @@ export interface CarillonOptions extends UserOptions {
   readonly serviceWorker?: string;
   /** Scope of the service worker. Default: the folder of its file. */
   readonly scope?: string;
+  /** Channels of a browser in which nobody has chosen any. Default: none. */
+  readonly channels?: readonly string[];
 }
 
 export interface Settings {

@@ -6,9 +6,8 @@ import { CarillonError } from './error.ts';
 /** @returns the origin. @throws {CarillonError} `invalid_options`. */
 export function readBaseUrl(value: unknown): string {
   const url = readUrl(value);
-  const isWebUrl = url?.protocol === 'https:' || url?.protocol === 'http:';
-  // They differ if there is a user name, path, query or fragment.
-  if (!isWebUrl || url.href !== `${url.origin}/`) {
+  // Without user name, path, query and fragment.
+  if (url === undefined || !/^https?:\/\/[^/@]+\/$/.test(url.href)) {
     throw invalidOption(
       'baseUrl',
       'use an address with its scheme and without a path, such as "https://push.example.com"',

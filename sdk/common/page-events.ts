@@ -25,7 +25,7 @@ export function openChannel(scope: string) {
 }
 
 /** Tells all pages of the scope, this one included. */
-export function announce(scope: string, event: PageEvent): void {
+export function announce(scope: string, event: PageEvent = { name: 'change' }): void {
   const channel = openChannel(scope);
   channel.postMessage(event);
   channel.close();

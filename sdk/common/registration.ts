@@ -21,5 +21,5 @@ export function isDue(
 ): boolean {
   if (stored === undefined || now - stored.registeredAt > dayMs) return true;
   const names = Object.keys(wanted) as (keyof typeof wanted)[];
-  return names.some((name) => stored[name] !== wanted[name]);
+  return names.some((name) => JSON.stringify(stored[name]) !== JSON.stringify(wanted[name]));
 }

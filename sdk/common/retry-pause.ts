@@ -20,6 +20,6 @@ export function retryPauseMs(
 
 /** @returns seconds, more than 0. Undefined: the response does not say how long to wait. */
 export function retryAfterSecondsOf({ headers }: Response): number | undefined {
-  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  const seconds = Number(headers.get('retry-after'));
   return seconds > 0 ? seconds : undefined;
 }

@@ -15,6 +15,8 @@ export interface User {
   readonly userId?: string | undefined;
   /** Proof of the user id, made by the site's server. */
   readonly userIdSignature?: string | undefined;
+  /** What the visitor has chosen to receive. Undefined: nothing was chosen yet. */
+  readonly channels?: readonly string[] | undefined;
 }
 
 /** The output of `PushSubscription.toJSON()`. */

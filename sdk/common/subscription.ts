@@ -1,5 +1,6 @@
-import { decodeKey, encodeKey } from './application-server-key.ts';
+import { encodeKey } from './application-server-key.ts';
 import { announce } from './page-events.ts';
+import { isDue } from './registration.ts';
 import {
   deleteSubscription,
   type Failure,
@@ -33,7 +34,7 @@ export async function subscribeBrowser(
   if (current !== null && hasKey(current, key)) return current;
   // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
   await current?.unsubscribe();
-  const options = { userVisibleOnly: true, applicationServerKey: decodeKey(key) };
+  const options = { userVisibleOnly: true, applicationServerKey: key };
   const timeout = new Promise<never>((_, reject) => {
     const sentence = 'no response from its push service.';
     setTimeout(() => reject(new DOMException(sentence, 'TimeoutError')), subscribeTimeoutMs);
@@ -74,10 +75,10 @@ export async function registerSubscription(
       // Only a failure in the background has a response.
       if (!isReplaced || failure.response?.status !== 403) throw failure;
       // The signature of the user id may be refused: a new subscription without its user is better than none.
-      registered = {};
+      registered = { channels: user.channels };
       return postSubscription(project, subscription.toJSON(), registered, makeRequest);
     },
   );
   await storeRegistration(scope, { ...project, ...registered, endpoint, registeredAt: Date.now() });
-  if (isReplaced || earlier.userId !== user.userId) announce(scope, { name: 'change' });
+  if (isReplaced || isDue(earlier, registered, 0)) announce(scope);
 }

@@ -29,10 +29,10 @@ async function renewOnce(
 ): Promise<void> {
   const stored = await readRegistration(scope);
   if (stored === undefined) return;
-  const { userId, userIdSignature, applicationServerKey } = stored;
+  const { userId, userIdSignature, channels, applicationServerKey } = stored;
   // In a site's own worker, the change may concern another sender's subscription.
   if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
   const subscription = await subscribeBrowser(pushManager, applicationServerKey);
-  const user = { userId, userIdSignature };
+  const user = { userId, userIdSignature, channels };
   await registerSubscription(scope, stored, subscription, user, requestOnce);
 }

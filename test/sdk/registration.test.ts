@@ -8,9 +8,11 @@ const wanted = {
   projectId: 'demo',
   applicationServerKey: 'key',
   userId: 'ada',
+  channels: ['news', 'sales'],
   endpoint: 'https://fcm.googleapis.com/a',
 };
-const stored = { ...wanted, registeredAt: now - hourMs };
+// As the browser's storage returns it: not the same array.
+const stored = { ...wanted, channels: [...wanted.channels], registeredAt: now - hourMs };
 
 test('a registration that is an hour old and unchanged is not due', () => {
   expect(isDue(stored, wanted, now)).toBe(false);
@@ -31,4 +33,17 @@ test.each(Object.keys(wanted))('a registration with a different %s is due', (nam
 
 test('a registration is due after log-out', () => {
   expect(isDue(stored, { ...wanted, userId: undefined }, now)).toBe(true);
+});
+
+test.each([
+  [['news'], ['sales']],
+  [['news'], []],
+  [['news', 'sales'], ['news']],
+  [undefined, ['news']],
+  [undefined, []],
+])('a registration with the channels %j is due for %j', (channels, other) => {
+  const { channels: _, ...without } = stored;
+  const before = channels === undefined ? without : { ...without, channels };
+  expect(isDue(before, { channels: other }, now)).toBe(true);
+  expect(isDue(before, { channels }, now)).toBe(false);
 });
