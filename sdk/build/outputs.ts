@@ -35,6 +35,13 @@ export const outputs: readonly Output[] = [
     maxCompressedBytes: 3072,
   },
   {
+    subpath: './check',
+    file: 'carillon-check.mjs',
+    entryPoint: 'check/carillon-check.ts',
+    runsIn: 'page',
+    maxCompressedBytes: 4096,
+  },
+  {
     subpath: './sw',
     file: 'carillon-sw.js',
     entryPoint: 'worker/carillon-sw.ts',

@@ -41,6 +41,7 @@ const compilerOptions = {
     carillon: [join(root, 'sdk/client/carillon.ts')],
     'carillon/global': [join(root, 'sdk/client/global.ts')],
     'carillon/bell': [join(root, 'sdk/bell/carillon-bell.ts')],
+    'carillon/check': [join(root, 'sdk/check/carillon-check.ts')],
     react: [join(root, 'node_modules/@types/react')],
   },
 };

@@ -1,0 +1,3 @@
+export type { CarillonOptions } from '../client/options.ts';
+export { type CheckResult, check, showTestNotification } from './check.ts';
+export { showCheck } from './show-check.ts';

@@ -1,0 +1,206 @@
+import puppeteer, { type Browser } from 'puppeteer-core';
+import { newVapidPair } from '../../admin/vapid-pair.ts';
+import type { CheckResult } from '../../sdk/check/carillon-check.ts';
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { replacePushManager } from './fixtures/push-manager.ts';
+import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { type Site, startSite } from './fixtures/site.ts';
+import { openSite, type SitePage } from './fixtures/site-page.ts';
+import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
+
+interface Subscribed {
+  readonly project: TestProject;
+  readonly site: Site;
+  readonly tab: SitePage;
+  readonly baseUrl: string;
+}
+
+/** Set by {@link importChecks}. */
+declare const checks: typeof import('../../sdk/check/carillon-check.ts');
+
+/** A text, because the test's compiler would replace the import. */
+const importChecks = "import('/carillon-check.mjs').then((module) => { self.checks = module; })";
+
+/** Runs the check in a page. @returns the problems, and the names of everything that was checked. */
+async function checkIn({ tab, project, baseUrl }: Subscribed) {
+  const { projectId, applicationServerKey } = project;
+  await tab.page.evaluate(importChecks);
+  const results = await tab.page.evaluate((options) => checks.check(options), {
+    ...{ baseUrl, projectId, applicationServerKey },
+  });
+  const problems = results.filter(({ level }) => level === 'problem');
+  return { names: results.map(({ name }) => name), problems };
+}
+
+const problem = (name: CheckResult['name'], message: RegExp) => ({
+  name,
+  level: 'problem',
+  message: expect.stringMatching(message),
+});
+
+/** Faults that a page can have, and the problem that names each. Another one blocks notifications. */
+const faults: readonly (readonly [
+  title: string,
+  stage: (subscribed: Subscribed) => Promise<unknown> | unknown,
+  expected: ReturnType<typeof problem>,
+])[] = [
+  [
+    'the file of the service worker is missing',
+    ({ site }) => site.files.delete('/carillon-sw.js'),
+    problem('service worker', /\/carillon-sw\.js responds with 404\. Copy carillon-sw\.js there/),
+  ],
+  [
+    'another service worker has the scope',
+    async ({ site, tab }) => {
+      site.files.set('/other.js', 'self.oninstall = () => self.skipWaiting();');
+      await tab.page.evaluate(() => navigator.serviceWorker.register('/other.js'));
+      await until('the other worker', () =>
+        tab.page.evaluate(async () => {
+          const registration = await navigator.serviceWorker.getRegistration();
+          return registration?.active?.scriptURL.endsWith('/other.js');
+        }),
+      );
+    },
+    problem('service worker', /other\.js has the scope .*, in place of .*carillon-sw\.js/),
+  ],
+  [
+    'the browser is not subscribed',
+    ({ tab }) =>
+      tab.page.evaluate(async () => {
+        const { pushManager } = (await navigator.serviceWorker.getRegistration())!;
+        await (await pushManager.getSubscription())!.unsubscribe();
+      }),
+    problem('subscription', /^This browser is not subscribed/),
+  ],
+  [
+    'the service has not confirmed the subscription',
+    ({ tab }) =>
+      tab.page.evaluate(
+        () =>
+          new Promise((resolve, reject) => {
+            const deleting = indexedDB.deleteDatabase('carillon');
+            deleting.onsuccess = resolve;
+            deleting.onerror = reject;
+          }),
+      ),
+    problem('registration', /has not confirmed this subscription\. Reload the page/),
+  ],
+];
+
+const everything = ['page', 'permission', 'service worker', 'subscription', 'push service'];
+
+function checkFaults(subscribe: () => Promise<Subscribed>): void {
+  test('nothing is wrong in a browser that is subscribed', async () => {
+    expect(await checkIn(await subscribe())).toEqual({
+      names: [...everything, 'registration', 'system'],
+      problems: [],
+    });
+  });
+
+  test.each(faults)('it is found that %s', async (_, stage, expected) => {
+    const subscribed = await subscribe();
+    await stage(subscribed);
+    expect((await checkIn(subscribed)).problems).toEqual([expected]);
+  });
+
+  test('it is found that the subscription has another key', async () => {
+    const subscribed = await subscribe();
+    const project = { ...subscribed.project, applicationServerKey: newVapidPair().publicKey };
+    expect((await checkIn({ ...subscribed, project })).problems).toEqual([
+      problem('subscription', /another application server key/),
+    ]);
+  });
+}
+
+describeWith('firefox', 'the check in Firefox', (executablePath) => {
+  let session: SdkSession;
+
+  beforeAll(async () => {
+    session = await startSdkSession(executablePath);
+  });
+  afterEach(() => session.closeAll());
+  afterAll(() => session?.stop());
+
+  checkFaults(async () => ({
+    ...(await session.subscribedTab()),
+    baseUrl: session.stack.baseUrl,
+  }));
+
+  test('it is found that notifications are blocked', async () => {
+    const subscribed = await session.subscribedTab();
+    await session.firefox.setPermission(subscribed.site.origin, 'denied');
+    const { baseUrl } = session.stack;
+    await subscribed.tab.page.reload();
+    const { names, problems } = await checkIn({ ...subscribed, baseUrl });
+    expect(problems[0]).toEqual(
+      problem('permission', /^Notifications are blocked\. Select the icon/),
+    );
+    expect(names).not.toContain('system');
+  });
+
+  test('its list has what to do, and a test notification is shown without a push', async () => {
+    const { project, tab } = await session.subscribedTab();
+    const { projectId, applicationServerKey } = project;
+    const { baseUrl } = session.stack;
+    await tab.page.evaluate(importChecks);
+    await tab.page.evaluate(
+      async (options) => {
+        document.body.innerHTML = '<main></main>';
+        await checks.showCheck(document.querySelector('main')!, options);
+      },
+      { baseUrl, projectId, applicationServerKey },
+    );
+    const items = await tab.page.$$eval('li', (list) => list.map(({ textContent }) => textContent));
+    expect(items).toContain('✓ permission: Notifications are allowed.');
+    await tab.page.click('main button');
+    await until('a notification', async () => (await tab.notifications()).length === 1);
+    expect((await tab.notifications())[0]).toMatchObject({ title: 'Test' });
+  });
+});
+
+describeWith('chromium', 'the check in Chromium', (executablePath) => {
+  let browser: Browser;
+  let stack: BrowserStack;
+  const sites: Site[] = [];
+
+  beforeAll(async () => {
+    stack = await startBrowserStack();
+    browser = await puppeteer.launch({
+      executablePath,
+      headless: true,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    for (const site of sites) await site.stop();
+    await stack?.stop();
+  });
+
+  checkFaults(async () => {
+    const project = await stack.newProject();
+    const site = await startSite(stack.baseUrl, project);
+    sites.push(site);
+    await browser.defaultBrowserContext().overridePermissions(site.origin, ['notifications']);
+    const tab = await openSite(browser, 'about:blank');
+    await replacePushManager(tab.page, stack, project);
+    await tab.page.goto(`${site.origin}/`);
+    await tab.subscribe();
+    return { project, site, tab, baseUrl: stack.baseUrl };
+  });
+
+  test('it is found that notifications are blocked', async () => {
+    const project = await stack.newProject();
+    const site = await startSite(stack.baseUrl, project);
+    sites.push(site);
+    const context = await browser.createBrowserContext();
+    await context.overridePermissions(site.origin, []);
+    const tab = await openSite(context, `${site.origin}/`);
+    const { problems } = await checkIn({ project, site, tab, baseUrl: stack.baseUrl });
+    expect(problems[0]).toEqual(
+      problem('permission', /^Notifications are blocked\. Select the icon/),
+    );
+    await context.close();
+  });
+});
