@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-/** Stands in for the host of your site. There, these four are files. */
+/** Stands in for the host of your site. There, these are files. */
 const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
 const port = Number(PORT);
 const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
@@ -12,8 +12,10 @@ const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 const files = {
   '/': [html, await fileOf(new URL('index.html', import.meta.url))],
+  '/check.html': [html, await fileOf(new URL('check.html', import.meta.url))],
   '/config.js': [script, `const config = ${JSON.stringify(config)};`],
   '/carillon.js': [script, await fileOf(import.meta.resolve('carillon/global'))],
+  '/carillon-check.mjs': [script, await fileOf(import.meta.resolve('carillon/check'))],
   '/carillon-sw.js': [script, await fileOf(import.meta.resolve('carillon/sw'))],
 };
 

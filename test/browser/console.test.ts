@@ -42,6 +42,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await firefox.allowNotifications();
     await tab.expectText('#browser-status', 'Subscribed');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
+    await tab.click('button', 'Check this browser');
+    await tab.expectText('.carillon-check', '✓ registration');
+    await tab.screenshot('check');
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 1 subscriber');
