@@ -12,6 +12,8 @@ import { failedText } from './notification-text.ts';
 
 interface SendOptions extends KeyOptions {
   readonly user?: string;
+  readonly channel?: string[];
+  readonly seenWithinDays?: number;
   readonly title: string;
   readonly body?: string;
   readonly url?: string;
@@ -25,6 +27,8 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     )
     .addArgument(projectIdArgument())
     .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
+    .option('--channel <name...>', 'only subscribers with any of these channels')
+    .option('--seen-within-days <days>', 'only subscribers that were seen since', Number)
     .option('--title <text>', 'title of the notification', 'Test')
     .option('--body <text>', 'text below the title')
     .option('--url <url>', 'page that a click opens')
@@ -35,9 +39,12 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
         if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
         const secretKey = await readKey(options, env, terminal.input);
         const { subscribers } = await registry.usage(projectId);
-        const { user, title, body, url, yes } = options;
+        const { user, channel: channels, seenWithinDays, title, body, url, yes } = options;
         if (user === undefined && !yes) {
-          const effect = `sends "${title}" to ${formatCount(subscribers)} subscribers of "${projectId}"`;
+          const isSelected = channels !== undefined || seenWithinDays !== undefined;
+          const effect =
+            `sends "${title}" to ${formatCount(subscribers)} subscribers of "${projectId}"` +
+            (isSelected ? ', without those that do not match' : '');
           await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.' }, terminal);
         }
         const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
@@ -46,6 +53,8 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           ...(body !== undefined && { body }),
           ...(url !== undefined && { url }),
           ...(user !== undefined && { userIds: [user] }),
+          ...(channels !== undefined && { channels }),
+          ...(seenWithinDays !== undefined && { seenWithinDays }),
         };
         const isLarge = user === undefined && subscribers > shareSizes.recipients;
         const result = await (isLarge
@@ -57,6 +66,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
   return withExamples(
     command,
     'my-site --user ann --title "Is this on?"',
+    'my-site --channel news --channel sales --seen-within-days 30',
     'my-site --key-file secret-key.txt --yes',
   );
 }

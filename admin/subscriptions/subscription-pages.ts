@@ -1,15 +1,23 @@
-import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  paginateQuery,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
 
 /**
  * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two reads of
  * the same subscriptions are equal. A subscription that is stored during the whole read is in it.
+ * @param how parameters of the queries. Default: all attributes, read consistently.
  */
 export async function* subscriptionPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
   projectId: string,
+  how: Pick<QueryCommandInput, 'ProjectionExpression' | 'ConsistentRead'> = {
+    ConsistentRead: true,
+  },
 ): AsyncGenerator<readonly SubscriptionItem[]> {
   for (let part = 0; part < partCount; part += 1) {
     const pages = paginateQuery(
@@ -18,7 +26,7 @@ export async function* subscriptionPages(
         TableName: table,
         KeyConditionExpression: 'projectPart = :part',
         ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
-        ConsistentRead: true,
+        ...how,
       },
     );
     for await (const { Items = [] } of pages) yield Items as SubscriptionItem[];

@@ -74,14 +74,14 @@ function withSubcommands(command: Command): readonly Command[] {
 }
 
 /**
- * Refuses an option that is given twice, and one whose value is missing or is another option.
+ * Refuses an option that is given twice, unless it takes several values, and one whose value is missing or is another option.
  * Commander takes the last value, and the next argument whatever it is.
  */
 function checkValues(command: Command, args: readonly string[]): void {
   for (const option of command.options) {
     let isGiven = false;
     command.on(`option:${option.name()}`, (value: string | undefined) => {
-      if (isGiven) command.error(`option '${option.flags}' is given twice`);
+      if (isGiven && !option.variadic) command.error(`option '${option.flags}' is given twice`);
       isGiven = true;
       // One VAPID key in 4,096 starts with two hyphens: `--vapid-private=--…` is valid.
       const isNextOption = value?.startsWith('--') && !args.includes(`${option.long}=${value}`);

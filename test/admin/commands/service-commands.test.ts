@@ -1,4 +1,7 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { utcMonth } from '../../../lambdas/store/calendar.ts';
+import { endpointHash, subscriptionKey } from '../../../lambdas/store/subscription-keys.ts';
+import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
 import type { ProjectCredentials } from '../../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
@@ -51,6 +54,23 @@ describe('send', () => {
     expect(code).toBe(1);
     expect(messages).toContain(message);
     expect(browser.messages).toHaveLength(0);
+  });
+
+  it('sends to the subscribers with any of the channels that were seen lately', async () => {
+    const chosen = await operator.service.subscribe(project, undefined, ['news']);
+    const other = await operator.service.subscribe(project, undefined, ['other']);
+    const { projectId } = project;
+    const conditions = ['--channel', 'sales', '--channel', 'news', '--seen-within-days', '7'];
+    const sent = await operator.run(['send', projectId, ...conditions], `${projectId}\n`);
+    expect(sent.messages).toContain(
+      `This sends "Test" to 2 subscribers of "${projectId}", without those that do not match.`,
+    );
+    expect([chosen, other].map(({ messages }) => messages.length)).toEqual([1, 0]);
+    const { output } = await operator.run(['stats', projectId]);
+    expect(output).toContain('  everyone, with sales or news, seen within 7 days  ');
+    const invalid = ['--seen-within-days', 'week', '--yes', '--json'];
+    const { messages } = await operator.run(['send', projectId, ...invalid]);
+    expect(JSON.parse(messages).error.code).toBe('invalid_request');
   });
 
   it('prints failures by their reason', async () => {
@@ -107,6 +127,41 @@ describe('stats', () => {
         shown: 1,
       },
     });
+  });
+
+  it('counts the subscribers that each condition selects, as a send does', async () => {
+    const { projectId } = project;
+    const choices = [['news'], ['news', 'sales'], undefined, ['news']];
+    const [, older, oldest] = await Promise.all(
+      choices.map((channels) => operator.service.subscribe(project, undefined, channels)),
+    );
+    const days = async ({ endpoint }: SimulatedBrowser, ago: number) => {
+      await operator.service.dynamo.send(
+        new UpdateCommand({
+          TableName: operator.service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
+          Key: subscriptionKey(projectId, endpointHash(endpoint)),
+          UpdateExpression: 'SET updatedAt = updatedAt - :ms',
+          ExpressionAttributeValues: { ':ms': ago * 24 * 60 * 60 * 1000 },
+        }),
+      );
+    };
+    await days(older!, 30.9);
+    await days(oldest!, 91);
+    const args = ['stats', projectId, '--subscribers'];
+    const counts = JSON.parse((await operator.run([...args, '--json'])).output);
+    expect(counts).toEqual({
+      subscribers: 4,
+      seenWithinDays: { 7: 2, 30: 3, 90: 3, 365: 4 },
+      channels: { news: 3, sales: 1 },
+    });
+    for (const [seen, count] of Object.entries(counts.seenWithinDays)) {
+      const request = { title: 'T', seenWithinDays: Number(seen) };
+      const { body } = await operator.service.send(project, request);
+      expect(body).toMatchObject({ attempted: count });
+    }
+    const { output } = await operator.run(args);
+    expect(output).toMatch(/everyone +4\nseen within 7 days +2\n/);
+    expect(output).toMatch(/channel news +3\nchannel sales +1\n$/);
   });
 
   it('lists the last 20 notifications with their rates, the newest first', async () => {
