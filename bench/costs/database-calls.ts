@@ -32,8 +32,8 @@ export const databaseCalls = {
     ['TransactWriteItems Subscriptions Usage'],
   ],
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
-  /** The request names a key that the project in memory does not have. */
-  unknownServerKey: [counted, ['GetItem Projects']],
+  /** The project in memory does not have the key that the request names, or that signed its user id. */
+  unknownKeyOrSignature: [counted, ['GetItem Projects']],
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
   event: [counted, ['UpdateItem Tallies']],
   readProject: [countedAnd('Query Usage')],

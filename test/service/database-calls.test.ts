@@ -6,6 +6,7 @@ import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { endpointHash, partOf } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
 import {
   type ApiResponse,
   type CallOptions,
@@ -108,6 +109,11 @@ const ofNotification = (name: RouteName) => async (owner: ProjectCredentials) =>
   return valid(name, { parameters: { notificationId: body.id } })(owner);
 };
 
+const subscribeAs = (userId: string, userIdSignature: string) => (owner: ProjectCredentials) => {
+  const browser = service.stack.pushService.subscribe(owner).toJSON();
+  return valid('subscribe', { body: { ...browser, userId, userIdSignature } })(owner);
+};
+
 const cases: readonly Case[] = [
   {
     what: 'a new subscription',
@@ -122,6 +128,16 @@ const cases: readonly Case[] = [
       const browser = service.stack.pushService.subscribe(owner).toJSON();
       return valid('subscribe', { body: { ...browser, applicationServerKey } })(owner);
     },
+  },
+  {
+    what: 'a new subscription with a signed user id',
+    rounds: databaseCalls.newSubscription,
+    prepare: (owner) => subscribeAs('ada', signUserId(owner.identityKey, 'ada'))(owner),
+  },
+  {
+    what: 'a subscription with a wrong signature',
+    rounds: databaseCalls.unknownKeyOrSignature,
+    prepare: subscribeAs('ada', 'wrong'),
   },
   {
     what: 'an updated subscription',
@@ -141,7 +157,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a subscription with an unknown key',
-    rounds: databaseCalls.unknownServerKey,
+    rounds: databaseCalls.unknownKeyOrSignature,
     async prepare(owner) {
       const { applicationServerKey } = await service.createProject();
       const browser = service.stack.pushService.subscribe().toJSON();

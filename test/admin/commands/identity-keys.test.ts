@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { identityKeyPattern } from '../../../contract/formats.ts';
+import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
 let operator: Operator;
 let projectId: string;
@@ -94,6 +96,15 @@ describe('show and list', () => {
     for (const output of [[], ['--json']]) {
       expect((await operator.runLocal([...args, ...output])).output).not.toContain('carillon_id_');
     }
+  });
+});
+
+test('an import needs no signatures', async () => {
+  await operator.registry.setUserIds(projectId, 'signed');
+  const values = [subscriptionJson({ userId: 'ada' })];
+  expect(await importValues(operator, projectId, values)).toMatchObject({
+    code: 0,
+    report: { created: 1 },
   });
 });
 
