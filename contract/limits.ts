@@ -38,6 +38,11 @@ export const limits = {
    */
   messageBytes: 4096 - 103,
   /**
+   * Up to this size a message also reaches Firefox for Android, whose push service passes it on through FCM, in
+   * base64 and with at most 4,096 bytes of JSON.
+   */
+  messageBytesEverywhere: 2820,
+  /**
    * Bytes of a request's body, checked before it is parsed: nested JSON takes 90 times its length
    * in memory. Each has room for the route's longest fields with every character escaped as `\uXXXX`:
    * subscribe 2,048 + 256 characters and 20 channels of 32, track one word, send 2,611 characters, 8 URLs, `data` and 1,000

@@ -73,6 +73,9 @@ const failures = z.optional(
   z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive())),
 );
 
+/** Bytes of the largest message. Present only above `limits.messageBytesEverywhere`. */
+const messageBytes = z.optional(z.int().check(z.positive()));
+
 export const sendResultSchema = z.extend(deliveryCountsSchema, {
   id: z.uuid(),
   failures,
@@ -82,13 +85,14 @@ export const sendResultSchema = z.extend(deliveryCountsSchema, {
   status: z.optional(z.literal('stopped')),
   /** User ids of the request to which no push was delivered, in its order. Present only if any. */
   usersNotReached: z.optional(z.array(z.string())),
+  messageBytes,
 });
 export type SendResult = z.infer<typeof sendResultSchema>;
 
 const status = z.enum(notificationStatuses);
 
 /** Response of send to `Prefer: respond-async`. */
-export const acceptedSendSchema = z.object({ id: z.uuid(), status });
+export const acceptedSendSchema = z.object({ id: z.uuid(), status, messageBytes });
 export type AcceptedSend = z.infer<typeof acceptedSendSchema>;
 
 /** A notification and its results so far. */

@@ -80,14 +80,15 @@ export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const call = { ...input, respondAsync, baseUrl, requestId, startedAt };
   const outcome = await send(deps, project, call);
   const { projectId } = project;
+  const { messageBytes } = outcome;
   if (outcome.kind === 'sent') {
     checker.notification(projectId, outcome.result.id, outcome.result);
-    return respond(201, outcome.result);
+    return respond(201, { ...outcome.result, messageBytes });
   }
   const { id, status } = outcome;
   return respond(
     202,
-    { id, status },
+    { id, status, messageBytes },
     {
       Location: baseUrl + pathOf(routes.getNotification, { projectId, notificationId: id }),
       'Preference-Applied': 'respond-async',

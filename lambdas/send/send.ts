@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
 import { prepareShare } from '../deliver/deliver-share.ts';
@@ -10,8 +11,8 @@ import type { SendStore } from '../store/sends.ts';
 import { awaitShares } from './await-shares.ts';
 import { cancel } from './cancel.ts';
 import { divide, paceOf } from './divide.ts';
-import { expectFits } from './expect-fits.ts';
 import { handOver } from './hand-over.ts';
+import { largestMessage } from './largest-message.ts';
 import { repeat } from './repeat.ts';
 import { requestHash } from './request-hash.ts';
 import { delivering } from './run-shares.ts';
@@ -45,9 +46,20 @@ export async function send(
   const sending: Sending = { ...call, project, sentAt, invocation, signal };
 
   const notification = newNotification(deps, sending);
-  expectFits(notification, call.audience, eventsUrl(sending, notification.id));
+  const url = eventsUrl(sending, notification.id);
+  const messageBytes = largestMessage(notification, call.audience, url);
+  const outcome = await beginAndDeliver(deps, sending, notification);
+  return messageBytes > limits.messageBytesEverywhere ? { ...outcome, messageBytes } : outcome;
+}
+
+async function beginAndDeliver(
+  deps: SendDependencies,
+  sending: Sending,
+  notification: NewNotification,
+): Promise<SendOutcome> {
+  const { project, invocation, respondAsync, sentAt, signal } = sending;
   const shares = sharesOfNotification(deps, sending, notification);
-  const first = call.respondAsync
+  const first = respondAsync
     ? undefined
     : await prepareShare(deps, project, shares[0]!, delivering(invocation));
   const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);

@@ -47,9 +47,13 @@ export interface Sending extends SendCall {
   readonly signal: AbortSignal;
 }
 
-export type SendOutcome =
+export type SendOutcome = (
   | { readonly kind: 'sent'; readonly result: SendResult }
-  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus };
+  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus }
+) & {
+  /** Of the largest message, if that is above `limits.messageBytesEverywhere`. */
+  readonly messageBytes?: number;
+};
 
 /** What is known of the shares of a notification when its request gets a response. */
 interface SentShares {

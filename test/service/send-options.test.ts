@@ -124,6 +124,28 @@ test('a request that differs only in an option is another request', async () => 
 });
 
 test.each([
+  [{}, 201],
+  [{ prefer: 'respond-async' }, 202],
+])(
+  'the size of a message that not every browser receives is in the response, with %j',
+  async (headers, status) => {
+    const browser = await service.subscribe(project);
+    const small = await service.send(project, { title: 'T', body: 'x'.repeat(2000) }, headers);
+    expect(small.body).not.toHaveProperty('messageBytes');
+    await browser.nextMessage();
+    const large = { title: 'T', body: 'x'.repeat(2000), data: { a: 'x'.repeat(800) } };
+    const idempotent = { ...headers, 'idempotency-key': `size-${status}` };
+    const sent = await service.send(project, large, idempotent);
+    expect(sent.status).toBe(status);
+    const { text } = await browser.nextMessage();
+    expect(sent.body).toHaveProperty('messageBytes', Buffer.byteLength(text));
+    expect(Buffer.byteLength(text)).toBeGreaterThan(2820);
+    const repeated = await service.send(project, large, idempotent);
+    expect(repeated.body).toHaveProperty('messageBytes', Buffer.byteLength(text));
+  },
+);
+
+test.each([
   ['data over its limit', { data: { a: 'x'.repeat(2048) } }, 400, 'invalid_request'],
   [
     'a message that data makes too large',

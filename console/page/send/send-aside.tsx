@@ -1,8 +1,12 @@
+import { limits } from '../../../contract/limits.ts';
+import { pushMessage } from '../../../contract/message.ts';
 import { rendered, type Values } from '../../../contract/placeholders.ts';
+import { pathOf, routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { codeSample, sampleLanguages } from '../code/code-samples.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Tabs } from '../components/tabs.tsx';
+import { countText } from '../format.ts';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
 import { platformNames } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
@@ -18,19 +22,25 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
   const { baseUrl } = settings;
   const { projectId } = client;
   const [first] = notification.recipients ?? [];
+  const shown = first ? rendered(notification, textsOf(first)) : notification;
+  const bytes = messageBytes(
+    shown,
+    `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`,
+  );
   return (
     <aside class="send-aside" aria-label="Preview and code">
       <section class="card" aria-labelledby="preview-title">
         <h2 id="preview-title">Preview</h2>
         <Tabs label="Platform" tabs={platformNames}>
-          {(platform) => (
-            <NotificationPreview
-              notification={first ? rendered(notification, textsOf(first)) : notification}
-              platform={platform}
-            />
-          )}
+          {(platform) => <NotificationPreview notification={shown} platform={platform} />}
         </Tabs>
         {first !== undefined && <p class="hint">With the values of {first.userId}.</p>}
+        {bytes > limits.messageBytesEverywhere && (
+          <p class="hint" id="message-bytes">
+            About {countText(bytes)} of {countText(limits.messageBytes)} bytes. Above{' '}
+            {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
+          </p>
+        )}
       </section>
       <section class="card" aria-labelledby="code-title">
         <h2 id="code-title">Code</h2>
@@ -52,6 +62,16 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
       </section>
     </aside>
   );
+}
+
+/** Any notification's id is as long. */
+const notificationId = '00000000-0000-0000-0000-000000000000';
+
+/** About as many bytes as the message of a notification will have. */
+function messageBytes({ userIds, recipients, ...content }: SendRequest, eventsUrl: string): number {
+  const { channels, seenWithinDays, ...shown } = content;
+  const message = JSON.stringify(pushMessage(notificationId, shown, eventsUrl));
+  return new TextEncoder().encode(message).length;
 }
 
 /** The form makes values of texts only. */

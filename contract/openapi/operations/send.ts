@@ -19,6 +19,12 @@ const headers = z.object({
   Prefer: z.optional(z.string()),
 });
 
+const messageBytesField = {
+  description:
+    'Bytes of the largest [message](message.md), if these are more than ' +
+    `${limits.messageBytesEverywhere}: Firefox for Android may not receive it. Absent otherwise.`,
+};
+
 export const send: Operation = {
   summary: 'Send',
   description:
@@ -88,13 +94,18 @@ export const send: Operation = {
           description:
             '`"stopped"` if the notification was [stopped](#stop-a-notification). Absent otherwise.',
         },
+        messageBytes: messageBytesField,
       }),
     },
     202: {
       description:
         'The delivery goes on. The request had `Prefer: respond-async`. If the pace of the deployment is too ' +
         'slow for the audience, it is raised so that the delivery takes 30 minutes.',
-      content: component('AcceptedSend', acceptedSendSchema, { id: idField, status: statusField }),
+      content: component('AcceptedSend', acceptedSendSchema, {
+        id: idField,
+        status: statusField,
+        messageBytes: messageBytesField,
+      }),
       headers: {
         Location: {
           description: 'Address at which the counts can be read.',

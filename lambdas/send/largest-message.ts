@@ -7,21 +7,25 @@ import type { NewNotification } from '../store/send-writes.ts';
 import { type Audience, eventWindowSeconds } from './divide.ts';
 
 /**
- * Checks the longest message, that of the last tally; of each recipient, if they have values.
+ * Makes the longest message, that of the last tally; of each recipient, if they have values.
+ * @returns the bytes of the largest one.
  * @throws {ServiceError} `payload_too_large`.
  */
-export function expectFits(
+export function largestMessage(
   { id, content, division }: NewNotification,
   audience: Audience,
   eventsUrl: string,
-): void {
+): number {
   const lastTally = tallyNumbers(division).length - 1;
   const url = tallyUrl(eventsUrl, lastTally);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
   const values = 'userIds' in audience ? audience.values : undefined;
+  let largest = 0;
   for (const [index, one] of (values ?? [{}]).entries()) {
     const message = pushMessage(id, values ? rendered(content, one) : content, url, windowSeconds);
-    const excess = Buffer.byteLength(JSON.stringify(message)) - limits.messageBytes;
+    const bytes = Buffer.byteLength(JSON.stringify(message));
+    largest = Math.max(largest, bytes);
+    const excess = bytes - limits.messageBytes;
     if (excess <= 0) continue;
     const which = values === undefined ? '' : ` for recipients[${index}]`;
     throw new ServiceError(
@@ -29,4 +33,5 @@ export function expectFits(
       `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
     );
   }
+  return largest;
 }
