@@ -3,7 +3,7 @@ import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
-import { endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
+import { ageEntry, endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import type { BrowserStack, StoredSubscription, TestProject } from './fixtures/stack.ts';
 
@@ -105,6 +105,16 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     await view.page.evaluate(registrationSettled);
     const renewed = await onlyOtherThan(endpoint, project);
     expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: undefined });
+  });
+
+  test('a signature that is refused in the background: a confirmation keeps the stored user id', async () => {
+    const { project, url, tab, endpoint } = await subscribedTab();
+    await rotate(project);
+    await tab.page.evaluate(ageEntry, url, 'registeredAt');
+    const view = await session.open(url);
+    await view.page.evaluate(registrationSettled);
+    expect(await view.page.evaluate(readEntry, `failures ${url}`)).toMatchObject({ count: 1 });
+    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
   });
 
   test('init() registers the user of the page, and a new signature, in the background', async () => {
