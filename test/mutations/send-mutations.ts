@@ -28,6 +28,89 @@ const pushTests = (name: string) => [
   simulation,
 ];
 
+/** Personal content, and whom a send has reached. */
+const ofUsers: readonly Mutation[] = [
+  {
+    file: 'lambdas/deliver/chunk.ts',
+    description: 'every user of a share gets the text of the first',
+    from: 'values[user!]!',
+    to: 'values[0]!',
+    tests: [simulation],
+  },
+  {
+    file: divide,
+    description: 'a share has the values of other users',
+    from: 'audience.values?.slice(from, to)',
+    to: 'audience.values',
+  },
+  {
+    file: divide,
+    description: 'an invocation may be larger than Lambda accepts',
+    from: 'while (shares < userIds.length && !fits(shares)) shares += 1;\n',
+    to: '',
+  },
+  {
+    file: 'lambdas/store/audience.ts',
+    description: 'recipients of a second chunk belong to the users of the first',
+    from: 'user: from + index',
+    to: 'user: index',
+  },
+  {
+    file: send,
+    description: 'a repetition may have other values',
+    from: '...conditions, ...users }',
+    to: '...conditions, ...{ ...users, values: undefined } }',
+    tests: sendTests('idempotency'),
+  },
+  {
+    file: 'lambdas/send/expect-fits.ts',
+    description: 'only the message of the first recipient is measured',
+    from: '(values ?? [{}]).entries()',
+    to: '(values ?? [{}]).slice(0, 1).entries()',
+  },
+  {
+    file: runningPusher,
+    description: 'a delivered push does not reach its user',
+    from: '      this.#options.onDelivered?.(recipient);\n',
+    to: '',
+    tests: [simulation],
+  },
+  {
+    file: runningPusher,
+    description: 'a user whose subscription is gone counts as reached',
+    from: "else if (outcome.kind === 'gone') this.#removals.add(recipient);",
+    to: "else if (outcome.kind === 'gone') {\n this.#removals.add(recipient);\n this.#options.onDelivered?.(recipient);\n }",
+    tests: [simulation],
+  },
+  {
+    file: progress,
+    description: 'whom a dead invocation has reached is forgotten',
+    from: '    if (tally.reached !== undefined) this.reached?.addAll(tally.reached);\n',
+    to: '',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: progress,
+    description: 'it is not stored who was reached',
+    from: '        reached: this.reached?.bits(),\n',
+    to: '',
+    tests: shareTests('deliver/deliver-share'),
+  },
+  {
+    file: repeat,
+    description: 'a repetition does not know whom the first request has reached',
+    from: 'reached: found[0]?.reached, ',
+    to: '',
+    tests: sendTests('idempotency'),
+  },
+  {
+    file: 'lambdas/results/reached-users.ts',
+    description: 'only the first eight users of a share can be reached',
+    from: 'this.#bits[user >> 3]! |=',
+    to: 'this.#bits[0]! |=',
+  },
+];
+
 const ofSend: readonly Mutation[] = [
   {
     file: awaitShares,
@@ -194,8 +277,8 @@ const ofDivide: readonly Mutation[] = [
   {
     file: divide,
     description: 'two shares have a position in common',
-    from: 'bound(index + 1)]',
-    to: 'bound(index + 1) + 1]',
+    from: 'bound(share + 1)]',
+    to: 'bound(share + 1) + 1]',
   },
   {
     file: divide,
@@ -206,8 +289,8 @@ const ofDivide: readonly Mutation[] = [
   {
     file: divide,
     description: 'a share of user ids is larger than its limit',
-    from: 'Math.ceil(users / shareSizes.users)',
-    to: 'Math.floor(users / shareSizes.users)',
+    from: 'Math.ceil(userIds.length / shareSizes.users)',
+    to: 'Math.floor(userIds.length / shareSizes.users)',
   },
 ].map((mutation) => ({ ...mutation, tests: sendTests('divide') }));
 
@@ -683,6 +766,7 @@ export const sendMutations: readonly Mutation[] = [
     tests: ['test/lambdas/send/idempotency.test.ts'],
   },
   ...ofSend,
+  ...ofUsers,
   ...ofRunShares,
   ...ofDivide,
   ...ofShares,

@@ -51,8 +51,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: tallies,
     description: 'the end of a share is not stored',
-    from: 'isRead, ...counts, ended };',
-    to: 'isRead, ...counts };',
+    from: '...progress, ...counts };',
+    to: '...progress, ...counts, ended: undefined };',
   },
   {
     file: tallies,
@@ -215,8 +215,8 @@ export const storeMutations: readonly Mutation[] = [
   {
     file: audience,
     description: 'only the first page of a query is read',
-    from: 'recipients.push(...(Items as Recipient[]));',
-    to: 'recipients.push(...(Items as Recipient[])); break;',
+    from: 'found.map((one) => ({ ...one, user }))));',
+    to: 'found.map((one) => ({ ...one, user })))); break;',
   },
   {
     file: audience,

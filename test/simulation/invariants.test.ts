@@ -81,6 +81,25 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         save(key, writer, { ...progress, counts: noCounts }, signal),
     })),
   ],
+  textsAreTheirOwn: [
+    'every user gets the values of the first',
+    {
+      deps: (deps) => {
+        const users: typeof deps.audiences.users = async (...call) => {
+          const read = await deps.audiences.users(...call);
+          return { ...read, recipients: read.recipients.map((one) => ({ ...one, user: 0 })) };
+        };
+        return { ...deps, audiences: { ...deps.audiences, users } };
+      },
+    },
+  ],
+  reachedIsTrue: [
+    'it is not stored who was reached',
+    tallies(({ save }) => ({
+      save: (key, writer, progress, signal) =>
+        save(key, writer, { ...progress, reached: undefined }, signal),
+    })),
+  ],
   monthCounterIsExact: [
     'a cancelled send does not return its unit',
     { world: (world) => dropWrites(world, isReturnOfUnit) },

@@ -1,6 +1,7 @@
 import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
+import { usersOf } from '../../lambdas/send/users-of.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { tables } from './database/memory-database.ts';
@@ -97,8 +98,10 @@ function everyoneIsCounted(report: Report): string | undefined {
     const expected = untouched(report, result.id).length;
     const counted = result.attempted + (result.unreached ?? 0);
     // `unreached` is a lower bound, except of a broadcast without conditions.
-    const { userIds, channels, seenWithinDays } = request;
-    const isExact = [userIds, channels, seenWithinDays].every((part) => part === undefined);
+    const { channels, seenWithinDays } = request;
+    const isExact = [usersOf(request), channels, seenWithinDays].every(
+      (part) => part === undefined,
+    );
     const isBound = !isExact && result.unreached !== undefined;
     if (!isBound && counted < expected) {
       return `${result.id}: ${counted} of at least ${expected} are attempted or unreached`;
@@ -263,6 +266,52 @@ function countsAreTrue(report: Report): string | undefined {
   return undefined;
 }
 
+/** Each browser gets the text of its own user. */
+function textsAreTheirOwn(report: Report): string | undefined {
+  const userOf = new Map(report.scenario.browsers.map(({ path, userId }) => [path, userId]));
+  for (const { notificationId, path, title } of report.world.attempts) {
+    const { request } = callOf(report, notificationId);
+    const expected = request.title.replace('{{name}}', userOf.get(path) ?? 'nobody');
+    if (title !== expected) return `${path} of ${userOf.get(path)} gets "${title}"`;
+  }
+  return undefined;
+}
+
+/**
+ * Who counts as reached has a browser that accepted a push. Who does not has none of which a response said
+ * so, unless a function died before it could store that.
+ */
+function reachedIsTrue(report: Report): string | undefined {
+  const userOf = new Map(report.scenario.browsers.map(({ path, userId }) => [path, userId]));
+  const usersWith = (id: string, isWanted: (attempt: PushAttempt) => boolean) =>
+    new Set(
+      attemptsOf(report, id)
+        .filter(isWanted)
+        .map(({ path }) => userOf.get(path)),
+    );
+  for (const result of resultsOf(report)) {
+    const { id, status = 'sent', failures = {} } = result;
+    const userIds = usersOf(callOf(report, id).request)?.userIds;
+    if (userIds === undefined || report.notRecorded.has(id)) continue;
+    const accepted = usersWith(id, ({ isAccepted }) => isAccepted);
+    const heard = usersWith(id, ({ isAccepted, isTransient }) => isAccepted && !isTransient);
+    const isKnown = status === 'sent' && failures.interrupted === undefined;
+    if ('audience' in result) {
+      const { usersReached = 0 } = result;
+      if (usersReached > accepted.size) return `${id}: ${usersReached} of ${accepted.size} reached`;
+      if (isKnown && usersReached < heard.size)
+        return `${id}: ${usersReached} of ${heard.size} reached`;
+      continue;
+    }
+    const notReached = new Set(result.usersNotReached);
+    const wrong = userIds.find((userId) =>
+      notReached.has(userId) ? isKnown && heard.has(userId) : !accepted.has(userId),
+    );
+    if (wrong !== undefined) return `${id}: whether ${wrong} was reached is wrong`;
+  }
+  return undefined;
+}
+
 /** Requests with one key and one body make at most one notification, and get the same response. */
 function repeatedIsSentOnce(report: Report): string | undefined {
   const keyed = report.scenario.calls.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
@@ -281,7 +330,9 @@ function repeatedIsSentOnce(report: Report): string | undefined {
     const results = report.responses.flatMap(({ call, outcome }) =>
       requests.has(call.requestId) && outcome.kind === 'sent' ? [outcome.result] : [],
     );
-    const texts = new Set(results.map((result) => `${result.id} ${countsText(result)}`));
+    const texts = new Set(
+      results.map((result) => `${result.id} ${countsText(result)} ${result.usersNotReached}`),
+    );
     const isLost = calls.some(({ requestId }) => report.world.notInvoked.has(requestId));
     const isRecorded = !isLost && results.every(({ id }) => !report.notRecorded.has(id));
     if (texts.size > 1 && isRecorded) return `${key}: responses ${[...texts].join(' and ')}`;
@@ -399,6 +450,8 @@ export const invariants = {
   acceptedIsStored,
   errorMeansNothingWasSent,
   countsAreTrue,
+  textsAreTheirOwn,
+  reachedIsTrue,
   repeatedIsSentOnce,
   respondsInTime,
   everyNotificationEnds,
@@ -463,7 +516,9 @@ function untouched(report: Report, notificationId: string): Browser[] {
 }
 
 function isInAudience(report: Report, browser: Browser, notificationId: string): boolean {
-  const { userIds, channels, seenWithinDays } = callOf(report, notificationId).request;
+  const { request } = callOf(report, notificationId);
+  const { channels, seenWithinDays } = request;
+  const userIds = usersOf(request)?.userIds;
   const { userId, subscribesAt, seenAgoMs } = browser;
   const agoMs = sentAtOf(notificationId) - report.world.startsAt + seenAgoMs;
   return (

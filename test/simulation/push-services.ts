@@ -1,3 +1,4 @@
+import type { PushMessage } from '../../contract/message.ts';
 import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
 import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
 import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
@@ -22,12 +23,19 @@ export interface KnownSubscription {
   readonly vapidPairNumber: number;
 }
 
+export interface SimulatedPusher {
+  /** Its number. */
+  readonly pusher: number;
+  /** What it has encrypted, by the paths of the recipients. */
+  readonly notifications: ReadonlyMap<string, PushMessage['notification']>;
+}
+
 /** The push services, as one pusher of a function sees them. */
 export function simulatedTransport(
   world: World,
   run: FunctionRun,
   subscriptions: ReadonlyMap<string, KnownSubscription>,
-  { notificationId, pusher }: { readonly notificationId: string; readonly pusher: number },
+  { pusher, notifications }: SimulatedPusher,
 ): Transport {
   const { random, faults, scheduler } = world;
   return ({ path, timeoutMs, headers }: PushRequest) =>
@@ -42,8 +50,10 @@ export function simulatedTransport(
       const startedAt = scheduler.now;
       const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
       scheduler.after(took / 2, () => {
+        const { title, data } = notifications.get(path)!;
         const attempt: PushAttempt = {
-          ...{ notificationId, path, run: run.name, pusher, requestId: run.requestId },
+          ...{ notificationId: data.id, title, path },
+          ...{ run: run.name, pusher, requestId: run.requestId },
           ...{ startedAt, isAccepted: false, isTransient: false },
         };
         world.attempts.push(attempt);

@@ -131,9 +131,13 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
   const sends = random.pick([1, 1, 2]);
   for (let send = 1; send <= sends; send += 1) {
     const someUsers = users.slice(0, random.integer(1, users.length));
+    const userIds = random.chance(0.4) ? someUsers : undefined;
+    const isPersonal = userIds !== undefined && random.chance(0.6);
     const request: ParsedSendRequest = {
-      title: `Notification ${send}`,
-      ...(random.chance(0.3) ? { userIds: someUsers } : {}),
+      title: `Notification ${send}${isPersonal ? ' for {{name}}' : ''}`,
+      ...(isPersonal
+        ? { recipients: userIds.map((userId) => ({ userId, values: { name: userId } })) }
+        : { userIds }),
       ...(random.chance(0.2) ? { channels: random.pick([['news'], channels]) } : {}),
       ...(random.chance(0.2) ? { seenWithinDays: seenDays } : {}),
     };

@@ -1,6 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../admin/project-removal.ts';
+import type { Recipient } from '../../contract/audience.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import type { PushMessage } from '../../contract/message.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
@@ -9,11 +11,13 @@ import { deliver } from '../../lambdas/deliver/deliver.ts';
 import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
+import type { Message } from '../../lambdas/push/pushing/pusher.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
 import { findNotification } from '../../lambdas/results/find-notification.ts';
 import { notificationResult } from '../../lambdas/results/notification-result.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
+import { usersOf } from '../../lambdas/send/users-of.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
@@ -243,9 +247,8 @@ export async function simulate(
       const found = await findProject(run, signal);
       if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
       const { request, idempotencyKey, respondAsync, requestId } = call;
-      const { userIds } = request;
       const count = subscriberCount(run.dynamo(), tables.usage);
-      const audience = userIds ? { userIds } : { subscribers: await count(projectId, signal) };
+      const audience = usersOf(request) ?? { subscribers: await count(projectId, signal) };
       return send(sendDependencies(run), found, {
         ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
         baseUrl: 'https://api.example',
@@ -321,11 +324,16 @@ export async function simulate(
       startPushing: (options) => {
         pushers += 1;
         const number = pushers;
-        const message = JSON.parse(options.messages[0]!.toString());
-        const notificationId = message.notification.data.id as string;
-        run.note(() => `pusher ${number} of ${notificationId}`);
+        const notifications = new Map<string, PushMessage['notification']>();
+        /** Remembers what is encrypted for a browser. */
+        const recorded = (message: Message) => (recipient: Recipient) => {
+          const bytes = typeof message === 'function' ? message(recipient) : message;
+          notifications.set(recipient.path, JSON.parse(bytes.toString()).notification);
+          return bytes;
+        };
+        run.note(() => `pusher ${number}`);
         const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
-        const about = { notificationId, pusher: number };
+        const about = { pusher: number, notifications };
         return startPushingWith({
           transport: simulatedTransport(world, run, subscribed, about),
           sign: ({ publicKey }) => publicKey,
@@ -334,7 +342,7 @@ export async function simulate(
           random: () => random.next(),
           extraOrigins: [],
           inFlight: scenario.fewConnections ? few : inFlight,
-        })(options);
+        })({ ...options, messages: options.messages.map(recorded) });
       },
       clock: run.clock,
       sleep: run.sleep,

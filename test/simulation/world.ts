@@ -13,6 +13,8 @@ export interface TraceLine {
 /** One try of a push, as the push service saw it. */
 export interface PushAttempt {
   readonly notificationId: string;
+  /** What the browser shows. */
+  readonly title: string;
   readonly path: string;
   /** The invocation, and its pusher: one for each share. */
   readonly run: string;

@@ -113,6 +113,18 @@ describe('a repeated request', () => {
     expect(writes(setup)).toEqual([]);
   });
 
+  test('with another value of a recipient is refused', async () => {
+    const toAda = (name: string) => ({
+      title: '{{name}}',
+      recipients: [{ userId: 'ada', values: { name, unused: name } }],
+    });
+    const setup = await afterFirst(false, 10_000, toAda('Ada'));
+    await claim(setup, 'first', 17_000);
+    await end(setup, 'complete');
+    expect(await repeat(setup, toAda('Ada'))).toEqual({ kind: 'sent', result });
+    expect(await repeat(setup, toAda('Grace'))).toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
   test('is in progress for 29 s if the first has handed nothing over', async () => {
     const setup = await afterFirst(true, 29_000);
     expect(await repeat(setup)).toMatchObject({

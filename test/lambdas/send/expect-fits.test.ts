@@ -1,0 +1,27 @@
+import { limits } from '../../../contract/limits.ts';
+import { expectFits } from '../../../lambdas/send/expect-fits.ts';
+import { usersOf } from '../../../lambdas/send/users-of.ts';
+
+const content = { title: 'T', body: '{{v}}' };
+
+/** Checks a send to recipients with bodies of these lengths, in bytes. */
+function check(...lengths: readonly number[]) {
+  const recipients = lengths.map((length, index) => ({
+    userId: `u${index}`,
+    values: { v: 'x'.repeat(length) },
+  }));
+  const notification = {
+    ...{ projectId: 'shop', projectCreatedAt: '', id: 'id', sentAt: new Date(0), content },
+    division: { users: lengths.length, shares: 1, talliesPerShare: 1, respondedAsync: false },
+  };
+  const audience = usersOf({ ...content, recipients })!;
+  return () => expectFits(notification, audience, 'https://push.example.com/events');
+}
+
+test('each message of a send with values must fit, and the error names the first that does not', () => {
+  const envelope = 300;
+  expect(check(1, limits.messageBytes - envelope, 1)).not.toThrow();
+  expect(check(1, 1, limits.messageBytes, limits.messageBytes)).toThrow(
+    /^The notification for recipients\[2\] is \d+ bytes too large/,
+  );
+});
