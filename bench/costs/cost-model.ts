@@ -45,6 +45,8 @@ export const seconds = {
   onePush: 0.27,
   /** Measured: "A whole broadcast" in docs/performance.md. */
   thousandSubscribers: 2.2,
+  /** Measured on a busy machine: "Personal messages" in docs/performance.md. */
+  thousandRecipients: 3.7,
   /** Starting the functions of a broadcast and returning 202. */
   asyncSend: 0.5,
 } as const;
@@ -92,6 +94,7 @@ export function costs(inputs: Inputs): readonly Cost[] {
       'a million pushes, by broadcasts to 1,000 subscribers',
       broadcast(inputs, 1000, seconds.thousandSubscribers),
     ),
+    times(1000, 'a million pushes, by sends to 1,000 recipients with values', personalSend(inputs)),
     times(1, 'a million pushes, by a broadcast to a million', asyncBroadcast(inputs, million)),
     times(million, 'a million events', event(inputs)),
     times(1000, 'a thousand new subscriptions', {
@@ -177,6 +180,19 @@ export function targetedSend(inputs: Inputs): Work {
     units: totalUnits(rounds.flat(), inputs.itemBytes),
     logBytes: sendLogBytes + logBytes.delivery,
     sentBytes: pushBytes(inputs) + sentBytes.response,
+  };
+}
+
+/** To 1,000 recipients, each with a subscription. */
+function personalSend(inputs: Inputs): Work {
+  const recipients = 1000;
+  const calls = [...uncached, ...databaseCalls.targetedSend(recipients)];
+  return {
+    requests: 1,
+    functions: [{ memory: inputs.memory.send, seconds: seconds.thousandRecipients }],
+    units: totalUnits(calls.flat(), inputs.itemBytes),
+    logBytes: sendLogBytes + logBytes.delivery,
+    sentBytes: recipients * pushBytes(inputs) + sentBytes.response,
   };
 }
 

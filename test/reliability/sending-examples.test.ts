@@ -126,6 +126,19 @@ describe('the documented examples of sending repeat a send under one key, so tha
     expect(JSON.parse(stdout)).toEqual({ status: 'sent', attempted: 1, delivered: 1 });
   });
 
+  test('the example of personal content sends each user a text, and prints who was not reached', async () => {
+    const project = await service.createProject();
+    const browser = await service.subscribe(project, 'grace');
+    const file = folder.write('personal.mjs', codeIn(document, 'js')[2]!);
+    const { stdout } = await runFile([process.execPath, file], service.stack.baseUrl, project);
+    expect(JSON.parse(stdout)).toEqual(['ada']);
+    expect(JSON.parse(browser.messages[0]!.text).notification).toMatchObject({
+      title: 'Hello Grace',
+      body: 'Your order 1043 is on its way.',
+      navigate: 'https://example.com/orders/1043',
+    });
+  });
+
   test('a job of the example for queues that runs twice sends once', async () => {
     const project = await service.createProject();
     const browser = await service.subscribe(project);
@@ -135,7 +148,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
     const { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey } = process.env;
     const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
     const job = { id: 17, notification: { title: 'Doors open at eight' } };
-    ${codeIn(document, 'js')[2]!}`,
+    ${codeIn(document, 'js')[3]!}`,
     );
     for (let runs = 0; runs < 2; runs++) {
       const output = await runFile([process.execPath, file], service.stack.baseUrl, project);
