@@ -63,7 +63,7 @@ const ofUsers: readonly Mutation[] = [
     tests: sendTests('idempotency'),
   },
   {
-    file: 'lambdas/send/expect-fits.ts',
+    file: 'lambdas/send/largest-message.ts',
     description: 'only the message of the first recipient is measured',
     from: '(values ?? [{}]).entries()',
     to: '(values ?? [{}]).slice(0, 1).entries()',

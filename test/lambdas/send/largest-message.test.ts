@@ -1,5 +1,5 @@
 import { limits } from '../../../contract/limits.ts';
-import { expectFits } from '../../../lambdas/send/expect-fits.ts';
+import { largestMessage } from '../../../lambdas/send/largest-message.ts';
 import { usersOf } from '../../../lambdas/send/users-of.ts';
 
 const content = { title: 'T', body: '{{v}}' };
@@ -15,12 +15,14 @@ function check(...lengths: readonly number[]) {
     division: { users: lengths.length, shares: 1, talliesPerShare: 1, respondedAsync: false },
   };
   const audience = usersOf({ ...content, recipients })!;
-  return () => expectFits(notification, audience, 'https://push.example.com/events');
+  return () => largestMessage(notification, audience, 'https://push.example.com/events');
 }
 
 test('each message of a send with values must fit, and the error names the first that does not', () => {
   const envelope = 300;
-  expect(check(1, limits.messageBytes - envelope, 1)).not.toThrow();
+  const length = limits.messageBytes - envelope;
+  expect(check(1, length, 1)).not.toThrow();
+  expect(check(1, length, 1)()).toBe(check(length)());
   expect(check(1, 1, limits.messageBytes, limits.messageBytes)).toThrow(
     /^The notification for recipients\[2\] is \d+ bytes too large/,
   );
