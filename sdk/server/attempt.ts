@@ -11,7 +11,7 @@ export async function attempt<Body>(url: URL, init: RequestInit): Promise<Body |
     const text = await response.text();
     return parse(text) ?? (await errorOf(new Response(null, response)));
   } catch (cause) {
-    const sentence = `No response from ${url.origin}; see "cause".`;
+    const sentence = `No response from ${url.origin}: check "baseUrl" and the network; see "cause".`;
     return new CarillonError('network_error', sentence, { cause });
   }
 }

@@ -33,6 +33,8 @@ export interface CarillonServerOptions extends ProjectAccess {
   readonly timeoutMs?: number;
   /** A call is not retried after a response with a longer `Retry-After`. Default: 60. */
   readonly maxRetryAfterSeconds?: number;
+  /** Is called before each pause, with the failure of the attempt before it and the pause in ms. */
+  readonly onRetry?: (failure: CarillonError, pauseMs: number) => void;
 }
 
 /** Time and randomness. Tests replace them. */
@@ -60,7 +62,7 @@ export class CarillonServer extends ProjectClient {
     }
     const { baseUrl, projectId, secretKey } = options;
     const access = {
-      baseUrl: readBaseUrl(baseUrl),
+      baseUrl: readSafeUrl(baseUrl),
       projectId: readProjectId(projectId),
       secretKey: requireMatch(
         secretKeyPattern,
@@ -69,13 +71,33 @@ export class CarillonServer extends ProjectClient {
         'copy the secret key from the API key card: "carillon_sk_" and 43 characters',
       ),
     };
-    super(access, untilOver(options, serverTiming));
+    super(access, untilOver({ ...options, ...access }, serverTiming));
   }
+}
+
+/** @throws {CarillonError} if the secret key could be read on its way. */
+function readSafeUrl(value: unknown): string {
+  const baseUrl = readBaseUrl(value);
+  if (baseUrl.startsWith('https:') || isLocal(baseUrl)) return baseUrl;
+  throw invalidOption(
+    'baseUrl',
+    'use https: with http, others on the network could read the secret key; only localhost may have http',
+  );
+}
+
+function isLocal(baseUrl: string): boolean {
+  return /^https?:\/\/(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(baseUrl);
+}
+
+/** Whether nothing listens at an address of this machine: waiting would not change that. */
+function isRefusedHere(baseUrl: string, { cause }: CarillonError): boolean {
+  const { code } = Object((cause as Error | undefined)?.cause);
+  return code === 'ECONNREFUSED' && isLocal(baseUrl);
 }
 
 /** Repeats an attempt until it succeeds, its failure is final, or the time is over. */
 function untilOver(
-  { timeoutMs = 120_000, maxRetryAfterSeconds = 60 }: CarillonServerOptions,
+  { baseUrl, timeoutMs = 120_000, maxRetryAfterSeconds = 60, onRetry }: CarillonServerOptions,
   { now, random, wait }: ServerTiming,
 ): MakeAttempts {
   return async (attemptOnce, signal) => {
@@ -89,7 +111,8 @@ function untilOver(
       const { retryAfter = 0 } = result;
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
       const isTooLate = retryAfter > maxRetryAfterSeconds || now() + pauseMs >= end;
-      if (!isTransient(result) || isTooLate) throw result;
+      if (!isTransient(result) || isTooLate || isRefusedHere(baseUrl, result)) throw result;
+      onRetry?.(result, pauseMs);
       await wait(pauseMs, signal).finally(() => signal?.throwIfAborted());
     }
   };

@@ -339,3 +339,39 @@ test('the secret key is not printed with the client', () => {
     inspect(carillon, { showHidden: true, depth: 5 }) + JSON.stringify(carillon),
   ).not.toContain(secretKey);
 });
+
+test.each([
+  ['https://push.example.com', undefined],
+  ['http://localhost:4000', undefined],
+  ['http://shop.localhost:4000', undefined],
+  ['http://127.0.0.1:4000', undefined],
+  ['http://[::1]:4000', undefined],
+  ['http://push.example.com', 'use https'],
+  ['http://localhost.example.com', 'use https'],
+  ['http://127.0.0.1.example.com', 'use https'],
+])('the base URL %s gets the advice %p', (baseUrl, advice) => {
+  const create = () => new CarillonServer({ baseUrl, projectId: 'shop', secretKey });
+  if (advice === undefined) expect(create).not.toThrow();
+  else expect(create).toThrow(advice);
+});
+
+test('a refused connection to this machine is not repeated, and says what to check', async () => {
+  const { carillon, waits } = await setUp([jsonResponse(201, result)]);
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+  await expect(carillon.send({ title: 'Hello' })).rejects.toMatchObject({
+    code: 'network_error',
+    message: expect.stringContaining('check "baseUrl"'),
+  });
+  expect(waits).toEqual([]);
+});
+
+test('each retry is reported, with the failure before it and the pause', async () => {
+  const onRetry = jest.fn();
+  const unavailable = errorResponse('unavailable', 503);
+  const responses = [unavailable, unavailable, jsonResponse(201, result)];
+  const { carillon, waits } = await setUp(responses, { onRetry });
+  await carillon.send({ title: 'Hello' });
+  const failure = expect.objectContaining({ code: 'unavailable' });
+  expect(onRetry.mock.calls).toEqual(waits.map((ms) => [failure, ms]));
+  expect(waits).toHaveLength(2);
+});
