@@ -16,6 +16,7 @@ import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 const wrongKey = `carillon_sk_${'wrong-key-of-43-characters'.padEnd(43, '0')}`;
 const userId = 'a-secret-user-id-in-this-test';
+const value = 'a-secret-value-in-this-test';
 const content = {
   title: 'a-secret-title-in-this-test',
   body: 'a-secret-body-in-this-test',
@@ -79,7 +80,10 @@ test('successful requests are logged without secrets', async () => {
     expect((await call('subscribe', { body })).status).toBe(201);
   }
   const browser = await service.subscribe(project, userId);
-  const { body: sent } = await service.send(project, { ...content, userIds: [userId] });
+  const { body: sent } = await service.send(project, {
+    ...{ ...content, body: '{{v}}' },
+    recipients: [{ userId, values: { v: value } }],
+  });
   expect(sent.delivered).toBeGreaterThan(0);
   await browser.show();
   for (const name of ['getProject', 'listNotifications', 'getUser'] as const) {
@@ -124,6 +128,18 @@ test.each<[string, RouteName, object, number]>([
   ['a body that is not JSON', 'subscribe', { body: `endpoint=${wrongKey}` }, 400],
   ['fields of wrong types', 'send', { body: { title: [content.title], url: userId } }, 400],
   ['a title that is too long', 'send', { body: { title: content.title.repeat(20) } }, 400],
+  [
+    'a value that is too long',
+    'send',
+    { body: { title: '{{v}}', recipients: [{ userId, values: { v: value.repeat(20) } }] } },
+    400,
+  ],
+  [
+    'a user id twice',
+    'send',
+    { body: { title: 'T', recipients: [{ userId }, { userId, values: { v: value } }] } },
+    400,
+  ],
   [
     'a push message that is too large',
     'send',
@@ -214,7 +230,7 @@ test('npm start prints requests without the secrets in their URLs', async () => 
 test('error responses contain no secret', () => {
   const scanner = new SecretScanner();
   scanner.addSecrets('a key', [wrongKey, project.secretKey, project.identityKey]);
-  scanner.addSecrets('a text', { userId, ...content });
+  scanner.addSecrets('a text', { userId, value, ...content });
   for (const { body } of refusals) scanner.addLine(JSON.stringify(body));
   expect(refusals.length).toBeGreaterThan(20);
   expect(scanner.findings()).toEqual([]);

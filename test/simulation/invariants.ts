@@ -295,7 +295,8 @@ function reachedIsTrue(report: Report): string | undefined {
     if (userIds === undefined || report.notRecorded.has(id)) continue;
     const accepted = usersWith(id, ({ isAccepted }) => isAccepted);
     const heard = usersWith(id, ({ isAccepted, isTransient }) => isAccepted && !isTransient);
-    const isKnown = status === 'sent' && failures.interrupted === undefined;
+    const isOver = status === 'sent' || status === 'stopped';
+    const isKnown = isOver && failures.interrupted === undefined;
     if ('audience' in result) {
       const { usersReached = 0 } = result;
       if (usersReached > accepted.size) return `${id}: ${usersReached} of ${accepted.size} reached`;
