@@ -7,7 +7,7 @@ import {
 import { monthsAround } from '../lambdas/store/calendar.ts';
 import { partPeriods, subscriberCounter } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
-import type { ClosedCounterItem } from '../lambdas/store/items.ts';
+import { type ClosedCounterItem, idempotencyId } from '../lambdas/store/items.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
@@ -84,7 +84,7 @@ export async function removeProject(
     for await (const keys of keysIn(owned)) {
       if (!(await deleteDuring(removalId, owned.table, keys))) return removed;
       if (owned.kind === undefined) continue;
-      removed[owned.kind] += keys.length;
+      removed[owned.kind] += keys.filter(isCounted).length;
       onProgress({ ...removed });
     }
   }
@@ -183,6 +183,11 @@ export async function removeProject(
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
     }
   }
+}
+
+/** The table of notifications also has the requests that used an `Idempotency-Key`. */
+function isCounted({ notificationId }: Key): boolean {
+  return !String(notificationId).startsWith(idempotencyId(''));
 }
 
 /** The condition that the part was closed by this removal. */

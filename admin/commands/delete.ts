@@ -4,7 +4,7 @@ import { withExamples } from '../terminal/command-line.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
-import { formatCount } from './limits.ts';
+import { countOf } from './limits.ts';
 
 export function deleteCommand(runOnStack: RunOnStack): Command {
   const command = new Command('delete')
@@ -15,7 +15,7 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
       runOnStack(async ({ registry, terminal, print }) => {
         const { subscribers } = await registry.usage(projectId);
         if (!yes) {
-          const effect = `permanently deletes "${projectId}" and its ${formatCount(subscribers)} subscribers`;
+          const effect = `permanently deletes "${projectId}" and its ${countOf(subscribers, 'subscriber')}`;
           await confirm({ effect, expected: projectId, refusal: 'Nothing was deleted.' }, terminal);
         }
         const bar = progressBar(terminal.messages, 'deleting', subscribers);
@@ -24,8 +24,8 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
           .finally(() => bar.stop());
         print(
           { projectId, removed },
-          `Deleted "${projectId}" with ${formatCount(removed.subscriptions)} subscriptions and ` +
-            `${formatCount(removed.notifications)} notifications.\n`,
+          `Deleted "${projectId}" with ${countOf(removed.subscriptions, 'subscription')} and ` +
+            `${countOf(removed.notifications, 'notification')}.\n`,
         );
       }),
     );

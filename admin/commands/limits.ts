@@ -48,6 +48,11 @@ export function describeLimit(limit: number | null): string {
   return limit === null ? 'none' : formatCount(limit);
 }
 
+/** `1 user`, `2 users`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** 12345 as `12,345`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');

@@ -3,7 +3,7 @@ import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { truncate } from '../terminal/truncate.ts';
-import { formatCount } from './limits.ts';
+import { countOf, formatCount } from './limits.ts';
 import { formatTime } from './project-text.ts';
 
 /** A notification's counts, one per line. */
@@ -88,8 +88,8 @@ function audienceText({ audience }: NotificationResult): string {
   if (audience === 'everyone') return audience;
   const { users, channels, seenWithinDays } = audience;
   return [
-    users === undefined ? 'everyone' : `${formatCount(users)} users`,
+    users === undefined ? 'everyone' : countOf(users, 'user'),
     ...(channels === undefined ? [] : [`with ${channels.join(' or ')}`]),
-    ...(seenWithinDays === undefined ? [] : [`seen within ${seenWithinDays} days`]),
+    ...(seenWithinDays === undefined ? [] : [`seen within ${countOf(seenWithinDays, 'day')}`]),
   ].join(', ');
 }

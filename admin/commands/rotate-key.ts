@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
+import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
+import { confirm } from './confirm.ts';
 import { readDuration } from './duration.ts';
 import { formatTime } from './project-text.ts';
+
+interface RotateOptions {
+  readonly grace?: number;
+  readonly revoke?: true;
+  readonly yes?: true;
+}
 
 export function rotateKeyCommand(runOnStack: RunOnStack): Command {
   const command = new Command('rotate-key')
@@ -15,8 +23,24 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
       'keep the previous key valid for this long, such as 30m, 24h or 7d (default: not at all)',
       readDuration,
     )
-    .action((projectId: string, { grace: gracePeriodMs }: { readonly grace?: number }) =>
+    .option('--revoke', 'also if the key before was to stay valid for longer: it ends now')
+    .option('--yes', 'do not ask if the present key ends at once')
+    .action((projectId: string, { grace: gracePeriodMs, revoke, yes }: RotateOptions) =>
       runOnStack(async ({ registry, terminal, print }) => {
+        const project = await registry.find(projectId);
+        if (!project) throw new ProjectNotFound(projectId);
+        const { previousKeyUntil: until } = project;
+        if (!revoke && until !== undefined && Date.parse(until) > Date.now()) {
+          throw new CommandError(
+            'grace_period',
+            `The previous key of "${projectId}" is to stay valid until ${formatTime(until)}, and would end now. Wait, or use --revoke.`,
+          );
+        }
+        if (!yes && gracePeriodMs === undefined) {
+          const effect = `makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay valid for a day`;
+          const refusal = 'The secret key was not replaced.';
+          await confirm({ effect, expected: projectId, refusal }, terminal);
+        }
         const rotated = await registry.rotateKey(projectId, randomBytes, gracePeriodMs);
         const { secretKey } = rotated;
         const { previousKeyUntil } = rotated.project;
@@ -33,5 +57,5 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
         );
       }),
     );
-  return withExamples(command, 'my-site', 'my-site --grace 24h');
+  return withExamples(command, 'my-site --grace 24h', 'my-site --yes', 'my-site --revoke --yes');
 }

@@ -167,7 +167,7 @@ describe('set-plan', () => {
 describe('rotate-key', () => {
   it('prints a new secret key', async () => {
     const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
-    const rotated = await operator.runJson(['rotate-key', projectId]);
+    const rotated = await operator.runJson(['rotate-key', projectId, '--yes']);
     expect(rotated.secretKey).toMatch(secretKeyPattern);
     expect(rotated.secretKey).not.toBe(secretKey);
     expect(rotated.secretApiKey).toBe(rotated.secretKey);
@@ -185,6 +185,28 @@ describe('rotate-key', () => {
     expect(Math.abs(Date.parse(previousKeyUntil) - Date.now() - day)).toBeLessThan(60_000);
     const { output } = await operator.runLocal(['show', projectId]);
     expect(output).toContain(`Previous key valid until  ${previousKeyUntil.slice(0, 10)}`);
+  });
+
+  it('asks before the present key ends at once', async () => {
+    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
+    const refused = await operator.runLocal(['rotate-key', projectId], { typed: 'no\n' });
+    expect(refused.code).toBe(1);
+    expect(refused.messages).toContain('makes the present secret key');
+    expect(refused.messages).toContain('The secret key was not replaced.');
+    const agreed = await operator.runLocal(['rotate-key', projectId], { typed: `${projectId}\n` });
+    expect(agreed.code).toBe(0);
+    expect(agreed.output).not.toContain(secretKey);
+  });
+
+  it('refuses to end a previous key that is to stay valid, unless it is revoked', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    await operator.runJson(['rotate-key', projectId, '--grace', '24h']);
+    const refused = await operator.runLocal(['rotate-key', projectId, '--grace', '1h']);
+    expect(refused.code).toBe(1);
+    expect(refused.messages).toMatch(/is to stay valid until .* Wait, or use --revoke\./);
+    const revoked = await operator.runLocal(['rotate-key', projectId, '--revoke', '--yes']);
+    expect(revoked.code).toBe(0);
+    expect(await operator.registry.find(projectId)).not.toHaveProperty('previousKeyUntil');
   });
 
   it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])(
