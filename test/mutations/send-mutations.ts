@@ -373,8 +373,8 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'Lambda repeats a share whose project is gone',
-    from: 'isComplete || isStopped || this.#isProjectGone',
-    to: 'isComplete || isStopped',
+    from: 'this.#isDone || !this.#isAsync',
+    to: 'isComplete || this.#progress.isStopped || !this.#isAsync',
   },
   {
     file: deliverShare,
@@ -456,8 +456,8 @@ const ofStops: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'Lambda repeats a share that was stopped',
-    from: 'isComplete || isStopped || this.#isProjectGone',
-    to: 'isComplete || this.#isProjectGone',
+    from: 'this.#isDone || !this.#isAsync',
+    to: 'isComplete || this.#isProjectGone || !this.#isAsync',
     tests: shareTests('deliver/deliver-share'),
   },
   {
