@@ -114,6 +114,8 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await check('send-with-errors');
     await open(`${project}/send`, '#send');
     await page.click('#send');
+    await page.waitForSelector('dialog[open] .danger');
+    await page.click('dialog[open] .danger');
     await page.waitForSelector('.outcome .failures');
     await check('send-with-outcome');
     expect(faults).toEqual([]);
@@ -176,6 +178,9 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await expectFocus('App badge');
     await expectText('#send-appBadge-error', 'App badge must be');
     await fill('12');
+    await press('Enter');
+    await expectFocus('Cancel');
+    await press('Tab');
     await press('Enter');
     await expectFocus('Sent');
     const [grace] = browsers;
