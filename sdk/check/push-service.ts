@@ -1,3 +1,5 @@
+import { isDead } from '../common/subscription.ts';
+
 /** The part of `navigator` that Brave adds. */
 interface PageNavigator {
   readonly brave?: { isBrave(): Promise<boolean> };
@@ -9,9 +11,8 @@ export async function pushServiceText(
   navigator: object,
 ): Promise<{ readonly text: string; readonly problem?: string }> {
   const { host } = new URL(endpoint);
-  // Edge for Android gives an endpoint that nobody can push to.
-  if (host.endsWith('.invalid')) {
-    const problem = `The browser's push service gave an address that does not exist (${host}). Unsubscribe, then subscribe again; if it stays, use another browser.`;
+  if (isDead({ endpoint })) {
+    const problem = `The browser gave an address that does not exist (${host}). Subscribe on this site again; if this stays, update the browser, or use another.`;
     return { text: host, problem };
   }
   const [, text = host] = services.find(([pattern]) => pattern.test(host)) ?? [];

@@ -11,6 +11,11 @@ export interface PushState {
   readonly permission: NotificationPermission | 'unsupported';
   /** Whether the browser is subscribed to this project. */
   readonly subscribed: boolean;
+  /**
+   * Whether it was subscribed, and has lost the subscription or the permission. False after `unsubscribe()`. Before
+   * {@link CarillonClient.ready} it may be true of a subscription that `init()` is about to replace.
+   */
+  readonly lost: boolean;
   /** Of this browser. Undefined: it has none. */
   readonly userId: string | undefined;
   /** See {@link CarillonClient.channels}. */

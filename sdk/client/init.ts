@@ -4,7 +4,7 @@ import { announce, openChannel } from '../common/page-events.ts';
 import { isDue } from '../common/registration.ts';
 import { deleteSubscription, type MakeRequest, requestOnce, type User } from '../common/service.ts';
 import { readRegistration, storeRegistration } from '../common/storage.ts';
-import { hasKey, registerSubscription } from '../common/subscription.ts';
+import { isUsable, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
 import type { CarillonClient } from './client-types.ts';
 import { type CarillonOptions, readOptions, type UserOptions } from './options.ts';
@@ -76,14 +76,12 @@ export function init(options: CarillonOptions): CarillonClient {
     ready,
 
     async state() {
-      return {
-        supported,
-        reason,
-        permission: await client.permission(),
-        subscribed: (await client.subscription()) !== null,
-        userId: (await currentUser()).userId,
-        channels: await client.channels(),
-      };
+      const permission = await client.permission();
+      const subscribed = (await client.subscription()) !== null;
+      const stored = await readRegistration(scope);
+      const lost = stored !== undefined && !(subscribed && permission === 'granted');
+      const { userId, channels = [] } = await currentUser();
+      return { supported, reason, permission, subscribed, lost, userId, channels };
     },
 
     on(name, listener) {
@@ -106,13 +104,13 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscribe({ channels, ...newUser } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', `This page cannot receive pushes: ${reason}.`);
+        throw new CarillonError('unsupported', `No push on this page: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();
       if (permission === 'denied') throw permissionDenied();
       if (permission === 'default') {
-        throw new CarillonError('permission_dismissed', 'The prompt was dismissed; ask again.');
+        throw new CarillonError('permission_dismissed', 'Prompt dismissed; ask again.');
       }
       setUser(newUser);
       if (channels) page = { ...page, channels };
@@ -140,21 +138,20 @@ export function init(options: CarillonOptions): CarillonClient {
       if (!supported) return false;
       return withLock(async () => {
         const stored = await readRegistration(scope);
-        const current = await currentSubscription();
-        const isCarillon = current && (stored !== undefined || hasKey(current, key));
-        const endpoint = isCarillon ? current.endpoint : stored?.endpoint;
-        if (endpoint === undefined) return false;
+        // Without a registration, the browser may have a subscription of another sender.
+        const removed = stored ?? (await client.subscription());
+        if (!removed) return false;
         await storeRegistration(scope, undefined);
-        if (isCarillon) await current.unsubscribe();
+        await (await currentSubscription())?.unsubscribe();
         announce(scope);
-        await deleteSubscription(stored ?? project, endpoint, requestInteractively);
+        await deleteSubscription(stored ?? project, removed.endpoint, requestInteractively);
         return true;
       });
     },
 
     async subscription() {
       const current = supported && (await currentSubscription());
-      return current && hasKey(current, key) ? current : null;
+      return current && isUsable(current, key) ? current : null;
     },
 
     async identify(userId, userIdSignature) {

@@ -15,7 +15,7 @@ const firstPauseMs = 3000;
  * longer.
  * @throws {CarillonError} the last failure.
  */
-export const requestInteractively = interactiveRequest(requestTimeoutMs, timing);
+export const requestInteractively = interactiveRequest(requestTimeoutMs);
 
 /** @param timeoutMs limit for all attempts and pauses together. */
 export function interactiveRequest(timeoutMs: number, { now, random, wait } = timing): MakeRequest {

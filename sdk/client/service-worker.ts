@@ -19,7 +19,7 @@ export async function registerWorker({
     await activation(registration);
     return registration;
   } catch (cause) {
-    const sentence = `The service worker ${serviceWorker} failed to start: ${(cause as Error).message}`;
+    const sentence = `${serviceWorker} failed to start: ${(cause as Error).message}`;
     throw new CarillonError('service_worker_failed', sentence, { cause });
   }
 }

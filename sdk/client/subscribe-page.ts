@@ -10,11 +10,11 @@ export function subscribePage(manager: PushManager, key: string): Promise<PushSu
     const { name, message } = cause;
     if (name === 'NotAllowedError') throw permissionDenied(cause);
     const code = name === 'TimeoutError' ? 'timeout' : 'push_service_failed';
-    throw new CarillonError(code, `The browser could not subscribe: ${message}`, { cause });
+    throw new CarillonError(code, `The browser cannot subscribe: ${message}`, { cause });
   });
 }
 
 export function permissionDenied(cause?: unknown): CarillonError {
-  const sentence = 'Notifications are blocked; allow them in the browser settings.';
+  const sentence = 'Allow notifications in the browser settings.';
   return new CarillonError('permission_denied', sentence, { cause });
 }

@@ -44,12 +44,9 @@ export class CarillonError extends Error {
   /** The invalid fields. Only for `invalid_request`. */
   declare readonly issues: readonly Issue[] | undefined;
 
-  constructor(code: CarillonErrorCode, message: string, detail: CarillonErrorDetail = {}) {
+  constructor(code: CarillonErrorCode, message: string, detail?: CarillonErrorDetail) {
     super(message, detail);
-    this.code = code;
-    this.status = detail.status;
-    this.retryAfter = detail.retryAfter;
-    this.issues = detail.issues;
+    Object.assign(this, detail, { code });
   }
 }
 
@@ -77,7 +74,7 @@ export async function errorOf(response: Response): Promise<CarillonError> {
   const { error = { code: gatewayCodes[status], message: body.message } } = body;
   const { code, message, issues }: Partial<ErrorBody['error']> = Object(error);
   if (code === undefined || typeof message !== 'string') {
-    const sentence = `The response (status ${status}) is not from Carillon; check "baseUrl".`;
+    const sentence = `The response (${status}) is not from Carillon; check "baseUrl".`;
     return new CarillonError('unexpected_response', sentence, { status, retryAfter });
   }
   return new CarillonError(code, message, { status, retryAfter, issues });

@@ -8,10 +8,8 @@ export function readBaseUrl(value: unknown): string {
   const url = readUrl(value);
   // Without user name, path, query and fragment.
   if (url === undefined || !/^https?:\/\/[^/@]+\/$/.test(url.href)) {
-    throw invalidOption(
-      'baseUrl',
-      'use an address with its scheme and without a path, such as "https://push.example.com"',
-    );
+    const advice = 'use an address without a path, such as "https://push.example.com"';
+    throw invalidOption('baseUrl', advice);
   }
   return url.origin;
 }

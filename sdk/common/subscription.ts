@@ -11,6 +11,7 @@ import {
   type User,
 } from './service.ts';
 import { readRegistration, storeRegistration } from './storage.ts';
+import { timing } from './timing.ts';
 
 /** Chromium without a connection never settles `PushManager.subscribe()`. */
 const subscribeTimeoutMs = 30_000;
@@ -23,30 +24,44 @@ export function hasKey(subscription: PushSubscription, key: string): boolean {
 }
 
 /**
- * Returns the browser's subscription for this key. Replaces a subscription made with another key.
- * @throws what the browser's `subscribe()` throws, or a `TimeoutError`.
+ * Whether nobody can push to this endpoint: `https://permanently-removed.invalid/…`, which some versions of Edge for
+ * Android give out. No host has a name in `.invalid` (RFC 6761 §6.4).
+ */
+export function isDead({ endpoint }: { readonly endpoint: string }): boolean {
+  return new URL(endpoint).host.endsWith('.invalid');
+}
+
+/** Whether pushes with this application server key can reach the subscription. */
+export function isUsable(subscription: PushSubscription, key: string): boolean {
+  return hasKey(subscription, key) && !isDead(subscription);
+}
+
+/**
+ * Returns the browser's subscription for this key. Replaces one that is not usable.
+ * @throws what the browser's `subscribe()` throws, a `TimeoutError`, or an error if the browser has no endpoint.
  */
 export async function subscribeBrowser(
   manager: PushManager,
   key: string,
 ): Promise<PushSubscription> {
   const current = await manager.getSubscription();
-  if (current !== null && hasKey(current, key)) return current;
+  if (current && isUsable(current, key)) return current;
   // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
   await current?.unsubscribe();
+  const timeout = timing.wait(subscribeTimeoutMs).then(() => {
+    throw new DOMException('no response from its push service.', 'TimeoutError');
+  });
   const options = { userVisibleOnly: true, applicationServerKey: key };
-  const timeout = new Promise<never>((_, reject) => {
-    const sentence = 'no response from its push service.';
-    setTimeout(() => reject(new DOMException(sentence, 'TimeoutError')), subscribeTimeoutMs);
-  });
-  const subscribing = manager.subscribe(options).catch(async (error) => {
-    // The first call fails while the browser is still connecting to its push service.
-    await new Promise((resolve) => setTimeout(resolve, subscribeRetryPauseMs));
-    return manager.subscribe(options).catch(() => {
-      throw error;
-    });
-  });
-  return Promise.race([subscribing, timeout]);
+  const attempt = async () => {
+    // Firefox for Android resolves to null if its push service refuses.
+    const subscription: PushSubscription | null = await manager.subscribe(options);
+    if (subscription && !isDead(subscription)) return subscription;
+    await subscription?.unsubscribe();
+    throw new Error('no endpoint; update it, or use another.');
+  };
+  // The first call fails while the browser is still connecting to its push service.
+  const retry = () => timing.wait(subscribeRetryPauseMs).then(attempt);
+  return Promise.race([attempt().catch(retry), timeout]);
 }
 
 /**
@@ -69,16 +84,16 @@ export async function registerSubscription(
     // If this fails, the next send finds the old endpoint gone and removes it.
     await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
   }
-  let registered: User = user;
-  await postSubscription(project, subscription.toJSON(), user, makeRequest).catch(
-    (failure: Failure) => {
-      // Only a failure in the background has a response.
-      if (!isReplaced || failure.response?.status !== 403) throw failure;
-      // The signature of the user id may be refused: a new subscription without its user is better than none.
-      registered = { channels: user.channels };
-      return postSubscription(project, subscription.toJSON(), registered, makeRequest);
-    },
-  );
+  const post = async (registered: User) => {
+    await postSubscription(project, subscription.toJSON(), registered, makeRequest);
+    return registered;
+  };
+  const registered = await post(user).catch((failure: Failure) => {
+    // Only a failure in the background has a response.
+    if (!isReplaced || failure.response?.status !== 403) throw failure;
+    // The signature of the user id may be refused: a new subscription without its user is better than none.
+    return post({ channels: user.channels });
+  });
   await storeRegistration(scope, { ...project, ...registered, endpoint, registeredAt: Date.now() });
   if (isReplaced || isDue(earlier, registered, 0)) announce(scope);
 }

@@ -114,7 +114,9 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
       supported: true,
       permission: 'granted',
       subscribed: true,
+      lost: false,
       userId: 'ada',
+      channels: [],
     });
     await view.page.evaluate(() => {
       const recorder = window as Recorder;

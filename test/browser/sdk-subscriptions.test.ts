@@ -5,10 +5,13 @@ import {
   ageEntry,
   endSubscription,
   type FetchRecord,
+  giveDeadEndpoints,
   readEntry,
   recordFetches,
+  refuseSubscriptions,
   registrationSettled,
   skipPauses,
+  subscriptionState,
 } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import type { BrowserStack } from './fixtures/stack.ts';
@@ -147,6 +150,82 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     await tab.identify(null);
     expect((await stack.subscriptions(project))[0]!.userId).toBeUndefined();
+  });
+
+  test('subscribe() rejects with push_service_failed if the browser gives no subscription', async () => {
+    const { project, site } = await session.newSite();
+    const tab = await session.open(`${site.origin}/`);
+    await tab.page.evaluate(refuseSubscriptions);
+    await tab.page.evaluate(skipPauses);
+    expect(await tab.subscribeError()).toBe('push_service_failed');
+    expect(await stack.subscriptions(project)).toEqual([]);
+  });
+
+  test('subscribe() never sends a dead endpoint to the service', async () => {
+    const { project, site } = await session.newSite();
+    site.files.set('/', recordFetches + site.files.get('/'));
+    const tab = await session.open(`${site.origin}/`);
+    await tab.page.evaluate(skipPauses);
+    await tab.page.evaluate(giveDeadEndpoints, 3);
+    expect(await tab.subscribeError()).toBe('push_service_failed');
+    expect(await tab.endpoint()).toBeUndefined();
+    expect(await tab.page.evaluate(() => (window as FetchRecord).fetches!.length)).toBe(0);
+
+    const endpoint = await tab.subscribe();
+    expect(await stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+  });
+
+  test('a page view replaces a subscription whose endpoint is dead', async () => {
+    const { project, site, tab, endpoint } = await session.subscribedTab('ada');
+    await tab.page.evaluate(giveDeadEndpoints, 1);
+    expect(await tab.page.evaluate(subscriptionState)).toEqual({ subscribed: false, lost: true });
+    expect(await tab.endpoint()).toBeUndefined();
+
+    const script = `<script>(${giveDeadEndpoints})(1)</script>`;
+    site.files.set('/', script + site.files.get('/'));
+    const view = await session.open(`${site.origin}/`);
+    await view.page.evaluate(registrationSettled);
+    expect(await view.page.evaluate(subscriptionState)).toEqual({ subscribed: true, lost: false });
+    const [renewed] = await stack.subscriptions(project);
+    expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: 'ada' });
+    expect(renewed!.endpoint).not.toBe(endpoint);
+    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+  });
+
+  test('the worker never registers a dead endpoint', async () => {
+    const { project, site } = await session.newSite();
+    const worker = site.files.get('/carillon-sw.js');
+    site.files.set('/carillon-sw.js', `(${giveDeadEndpoints})(1);${worker}`);
+    const tab = await session.open(`${site.origin}/`);
+    const endpoint = await tab.subscribe('ada');
+    await tab.page.close();
+    stack.pushService.realBrowsers.forget();
+    await until('only the new endpoint', async () => {
+      const subscriptions = await stack.subscriptions(project);
+      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
+    });
+    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+  });
+
+  test('a page knows that a subscription was lost, until the visitor unsubscribes', async () => {
+    const { site, tab } = await session.subscribedTab('ada');
+    const state = () => tab.page.evaluate(subscriptionState);
+    expect(await state()).toEqual({ subscribed: true, lost: false });
+    await session.firefox.setPermission(site.origin, 'denied');
+    await until('the loss', async () => (await state()).lost);
+    await tab.page.reload();
+    await tab.page.evaluate(registrationSettled);
+    expect((await state()).lost).toBe(true);
+
+    await session.firefox.setPermission(site.origin, 'granted');
+    await tab.page.reload();
+    await tab.page.evaluate(registrationSettled);
+    expect(await state()).toEqual({ subscribed: true, lost: false });
+    await tab.page.evaluate(endSubscription);
+    expect(await state()).toEqual({ subscribed: false, lost: true });
+    expect(await tab.unsubscribe()).toBe(true);
+    expect(await state()).toEqual({ subscribed: false, lost: false });
   });
 
   describe('while the gateway throttles', () => {
