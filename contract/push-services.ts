@@ -6,7 +6,7 @@
 /** The known push services, by the host of their endpoints. A leading dot means every subdomain. */
 const pushServices = {
   'fcm.googleapis.com': 'fcm', // Chrome, Brave, Opera, Samsung Internet, Edge on Android
-  'jmt17.google.com': 'jmt17', // Chromium builds without Google's keys
+  'jmt17.google.com': 'jmt17', // Every channel of Chromium except Stable
   'updates.push.services.mozilla.com': 'mozilla', // Firefox
   '.notify.windows.com': 'wns', // Edge
   '.push.apple.com': 'apple', // Safari
