@@ -151,14 +151,15 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     by: string,
     abortSignal: AbortSignal | undefined,
   ): Promise<'undone' | 'missing' | 'stopped'> {
-    const { projectId, id, idempotency } = notification;
+    const { projectId, idempotency } = notification;
     const TableName = tables.notifications;
-    const Key = { projectId, notificationId: id };
+    const Item = cancelledItem(notification);
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
-            { Delete: { TableName, Key, ConditionExpression: notificationExists } },
+            // In its place, so that another attempt to begin, which arrives later, fails.
+            { Put: { TableName, Item, ConditionExpression: notificationExists } },
             { Update: returnUnit(tables, notification) },
             ...(idempotency
               ? [{ Delete: { TableName, Key: idempotencyItemKey(projectId, idempotency.keyHash) } }]
@@ -170,8 +171,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       );
       return 'undone';
     } catch (error) {
-      const [deletion, ...others] = cancellationReasons(error);
-      if (conditionFailed(deletion)) return 'missing';
+      const [record, ...others] = cancellationReasons(error);
+      if (conditionFailed(record)) return 'missing';
       if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
       // Another invocation has claimed a share, or the project is being removed.
       if (others.some(conditionFailed)) return 'undone';
@@ -187,18 +188,15 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     notification: NewNotification,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { Item, ...put } = putNotification(tables, notification);
-    const { projectId, notificationId } = Item;
-    // Longer than the 10 minutes for which DynamoDB remembers a transaction's token.
-    const expiresAt = Math.floor(notification.sentAt.getTime() / 1000) + 60 * 60;
-    const cancelled: CancelledItem = { projectId, notificationId, cancelled: true, expiresAt };
+    const { Item: _, ...put } = putNotification(tables, notification);
+    const Item = cancelledItem(notification);
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
             { ConditionCheck: projectExists(tables, notification) },
             // Once more has no effect.
-            { Put: { ...put, Item: cancelled, ConditionExpression: notificationMissing } },
+            { Put: { ...put, Item, ConditionExpression: notificationMissing } },
           ],
         }),
         { abortSignal },
@@ -211,4 +209,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       throw error;
     }
   }
+}
+
+function cancelledItem({ projectId, id, sentAt }: NewNotification): CancelledItem {
+  // Longer than the 10 minutes for which DynamoDB remembers a transaction's token.
+  const expiresAt = Math.floor(sentAt.getTime() / 1000) + 60 * 60;
+  return { projectId, notificationId: id, cancelled: true, expiresAt };
 }

@@ -149,6 +149,13 @@ export const storeMutations: readonly Mutation[] = [
   },
   {
     file: sends,
+    description: 'a send that is undone leaves its key to a begin that arrives later',
+    from: '{ Put: { TableName, Item, ConditionExpression: notificationExists } }',
+    to: '{ Delete: { TableName, Key: { projectId, notificationId: notification.id }, ConditionExpression: notificationExists } }',
+    tests: testOf('sends'),
+  },
+  {
+    file: sends,
     description: 'cancel does not prevent a begin that arrives later',
     from: "if (outcome === 'undone' || (await preventBegin(notification, signal))) return undefined;",
     to: 'return undefined;',

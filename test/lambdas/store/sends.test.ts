@@ -7,6 +7,7 @@ import {
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
+import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
 import { openTally, tallyStore } from '../../../lambdas/store/tallies.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import {
@@ -198,6 +199,23 @@ test('each UTC month has its own count', async () => {
 describe('cancel', () => {
   const idempotency = { keyHash: 'a1', requestHash: 'b2' };
 
+  /** Whether the notification is stored, and not as cancelled. */
+  async function isBegun({ projectId, id }: NewNotification): Promise<boolean> {
+    const item = await readNotificationItem(database, projectId, id);
+    return item !== undefined && !('cancelled' in item);
+  }
+
+  test('makes another attempt to begin, which arrives later, fail', async () => {
+    const projectId = await database.createProject();
+    const begun = { ...newNotification(projectId), idempotency };
+    await sends().begin(begun, 10);
+    await sends().cancel(begun, 'r');
+    // A second call has another token, so the database does not recognise it.
+    await expect(sends().begin(begun, 10)).rejects.toThrow('ConditionalCheckFailed');
+    expect(await isBegun(begun)).toBe(false);
+    expect(await database.usage(projectId, '2126-11')).toBe(0);
+  });
+
   test('returns the unit, once', async () => {
     const projectId = await database.createProject();
     const begun = newNotification(projectId);
@@ -216,7 +234,7 @@ describe('cancel', () => {
     const begun = { ...newNotification(projectId), idempotency };
     await sends().begin(begun, 10);
     await sends().cancel(begun, 'r');
-    expect(await readNotificationItem(database, projectId, begun.id)).toBeUndefined();
+    expect(await isBegun(begun)).toBe(false);
     expect(await database.usage(projectId, '2126-11')).toBe(0);
     expect(await sends().begin({ ...newNotification(projectId), idempotency }, 10)).toBe('begun');
   });
@@ -227,7 +245,7 @@ describe('cancel', () => {
     await sends().begin(begun, 10);
     await claimFirstShare(database, begun, 'r');
     await sends().cancel(begun, 'r');
-    expect(await readNotificationItem(database, projectId, begun.id)).toBeUndefined();
+    expect(await isBegun(begun)).toBe(false);
     expect(await database.usage(projectId, '2126-11')).toBe(0);
   });
 
@@ -289,7 +307,7 @@ describe('cancel', () => {
         sends().cancel(begun, 'r'),
         talliesOf(database).stop(share, 900),
       ]);
-      const isKept = (await readNotificationItem(database, projectId, begun.id)) !== undefined;
+      const isKept = await isBegun(begun);
       const [tally] = await talliesOf(database).find(begun.id, [0]);
       expect(isKept).toBe(cancelled === 'stopped');
       expect(tally).toMatchObject(isKept ? { stoppedAt: 900 } : { ended: 'cancelled' });
@@ -339,8 +357,7 @@ describe('cancel', () => {
         claimFirstShare(database, begun, 'other'),
         sends().cancel(begun, 'r'),
       ]);
-      const record = await readNotificationItem(database, projectId, begun.id);
-      expect(record !== undefined).toBe(claimed);
+      expect(await isBegun(begun)).toBe(claimed);
     }
   });
 
