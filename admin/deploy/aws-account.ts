@@ -4,7 +4,7 @@ import {
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
 import { signIn } from '../commands/connection.ts';
 import { ConnectionError } from '../commands/connection-error.ts';
 import { functionFacts } from '../doctor/function-facts.ts';
@@ -30,13 +30,14 @@ export async function openAccount(cloudFormation: CloudFormationClient): Promise
   const config = { region, credentials };
   const sts = new STSClient(config);
   const lambda = new LambdaClient(config);
-  const { Account, Arn } = await sts
-    .send(new GetCallerIdentityCommand({}))
-    .catch((cause: Error) => {
-      throw new ConnectionError(`AWS refuses the credentials: ${cause.message} Sign in again.`, {
-        cause,
-      });
-    });
+  const { Account, Arn } = await sts.send(new GetCallerIdentityCommand({})).catch((cause) => {
+    const { message, $metadata: { httpStatusCode } = {} } = cause as STSServiceException;
+    const advice =
+      httpStatusCode === undefined
+        ? `AWS does not respond in ${region}: ${message}. Check the region and the network.`
+        : `AWS refuses the credentials: ${message} Sign in again.`;
+    throw new ConnectionError(advice, { cause });
+  });
   return {
     accountId: Account!,
     region,

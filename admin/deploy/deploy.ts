@@ -7,6 +7,7 @@ import { projectIdPattern } from '../../contract/formats.ts';
 import { projectCard } from '../commands/card.ts';
 import { CommandError, programName, readProjectId } from '../commands/command.ts';
 import { connect } from '../commands/connection.ts';
+import { countOf } from '../commands/limits.ts';
 import { isExample } from '../doctor/checks.ts';
 import { type Finding, findingLine } from '../doctor/finding.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
@@ -126,8 +127,12 @@ class Deployment {
     } else if (/^(CREATE|UPDATE|IMPORT|UPDATE_ROLLBACK)_COMPLETE$/.test(status)) {
       this.#report('stack', 'ok', `${stack} is ${status}. This is an update.`);
     } else if (status === 'ROLLBACK_COMPLETE') {
-      this.#report('stack', 'warning', `${stack} is ${status}: ${meaningOf(status)}`);
-      await this.#agree('Replace what is left of the first deployment?', 'Nothing was changed.');
+      this.#report(
+        'stack',
+        'warning',
+        `The first deployment of ${stack} failed; what is left is empty.`,
+      );
+      await this.#agree('Replace it?', 'Nothing was changed.');
       await this.#account.unprotect(stack);
     } else {
       const message = `${stack} is ${status}: ${meaningOf(status)}`;
@@ -406,12 +411,13 @@ function resourcesText(resources: readonly { readonly Type?: string }[]): string
   const others = counts.get('others') ?? 0;
   counts.delete('others');
   const named = [...counts].map(([name, count]) => `${count} ${name}`);
-  return `${named.join(', ')} and ${others} other resources, mostly permissions`;
+  return `${named.join(', ')} and ${countOf(others, 'other resource')}, mostly permissions`;
 }
 
 function nextCommands(stack: string, region: string, baseUrl: string, paint: Paint): string {
   const options = `${stack === 'Carillon' ? '' : ` --stack ${stack}`} --region ${region}`;
   return [
+    '',
     paint('bold', 'Next'),
     '',
     `${programName} doctor --deliver${options}    # sends a notification and receives it`,

@@ -161,7 +161,7 @@ test('an empty account gets the service after four answers', async () => {
   });
   expect(output).toContain('ok       account        111122223333 in eu-west-1, as arn:aws:iam');
   expect(output).toContain('ok       stack          Carillon does not exist yet.');
-  expect(output).toContain('The stack will have 2 functions and 1 other resources');
+  expect(output).toContain('The stack will have 2 functions and 1 other resource,');
   expect(output).toContain('API key card of project "my-shop"');
   expect(output).toContain('https://push.carillon.test/api/v1/projects/my-shop/notifications');
   expect(output).toContain('carillon -- doctor --deliver --region eu-west-1');
@@ -242,6 +242,20 @@ test.each([['DescribeStacks', 'Cannot describe the stack Carillon: User: ann is 
   },
 );
 
+test.each([
+  [new Error('x'), 'AWS refuses the credentials: x Sign in again.'],
+  [undefined, 'AWS does not respond in eu-west-1: '],
+])(
+  'credentials that AWS does not accept, or a network without AWS, are told apart',
+  async (error, message) => {
+    if (error === undefined) process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
+    else aws.respond({ GetCallerIdentity: () => named('ExpiredToken', error.message) });
+    const { code, messages } = await deploy([...needed, '--yes']);
+    expect(code).toBe(1);
+    expect(messages).toContain(message);
+  },
+);
+
 test('a quota that may not be read is a warning', async () => {
   account.denied.add('GetAccountSettings');
   const { code, output } = await deploy([...needed, '--yes', '--project', 'my-shop']);
@@ -266,7 +280,9 @@ test('a failed deployment names the cause and what is there now, and can be repe
   deployment = successful;
   const repeated = await deploy(args);
   expect(repeated.code).toBe(0);
-  expect(repeated.output).toContain('warning  stack          Carillon is ROLLBACK_COMPLETE');
+  expect(repeated.output).toContain(
+    'warning  stack          The first deployment of Carillon failed',
+  );
   expect(aws.calls.map(({ operation }) => operation)).toContain('UpdateTerminationProtection');
 });
 
