@@ -55,13 +55,14 @@ function importCommand(runOnStack: RunOnStack): Command {
   return withExamples(command, 'my-site subscriptions.ndjson', 'my-site --local < lines.ndjson');
 }
 
-function reportText({ created, updated, unchanged, mistakes, invalid }: ImportReport): string {
+function reportText(report: ImportReport): string {
+  const { created, updated, unchanged, mistakes, invalid, withUserId } = report;
   const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
   if (invalid > mistakes.length) {
     lines.push(`and ${formatCount(invalid - mistakes.length)} more invalid lines\n`);
   }
   const [added, changed, same] = [created, updated, unchanged].map(formatCount);
-  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged.\n`;
+  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n`;
 }
 
 function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {

@@ -6,6 +6,8 @@ import type { TextLine } from './text-lines.ts';
 /** `created`, `updated`, `unchanged`, `overCap` and `invalid` add up to the lines that are not empty. */
 export interface ImportReport extends ImportCounts {
   readonly invalid: number;
+  /** Valid lines with a user id. */
+  readonly withUserId: number;
   /** The first invalid lines. The first line is 1. */
   readonly mistakes: readonly { readonly line: number; readonly message: string }[];
 }
@@ -25,9 +27,10 @@ export async function importLines(
   { readLine, onProgress, ...deps }: ImportLinesDependencies,
 ): Promise<ImportReport> {
   let invalid = 0;
+  let withUserId = 0;
   const mistakes: { line: number; message: string }[] = [];
   const counts = await importSubscriptions(validItems(), deps);
-  return { ...counts, invalid, mistakes };
+  return { ...counts, invalid, withUserId, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     let line = 0;
@@ -40,6 +43,7 @@ export async function importLines(
         invalid += 1;
         if (mistakes.length < namedMistakes) mistakes.push({ line, message: read.mistake });
       } else {
+        if (read.projectUser !== undefined) withUserId += 1;
         yield read;
       }
     }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
+import { wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import {
@@ -22,7 +23,7 @@ const time = z.pipe(
 
 /**
  * Reads lines with the JSON of a `PushSubscription`, as users of the web-push library store it, or with what
- * {@link exportLine} writes. Other fields are ignored, as subscribe does.
+ * {@link exportLine} writes. Other fields are refused: a mistyped `userId` would leave nobody reachable.
  * @param extraOrigins origins of further push services.
  */
 export function lineReader(
@@ -30,10 +31,16 @@ export function lineReader(
   extraOrigins: readonly string[],
   clock: () => Date,
 ): ReadLine {
-  const schema = z.extend(subscribeSchema(extraOrigins), {
+  const { userIdSignature: _, ...fields } = subscribeSchema(extraOrigins).shape;
+  const shape = {
+    ...fields,
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
-  });
+    // Browsers, and other libraries for web push, have them.
+    expirationTime: z.optional(z.unknown()),
+    contentEncoding: z.optional(z.unknown()),
+  };
+  const schema = z.strictObject(shape, { error: wrong('must be an object') });
   const numbers = new Map(
     [...applicationServerKeys(project)].map(([number, key]) => [key, number]),
   );
@@ -43,7 +50,8 @@ export function lineReader(
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
       const issues = issuesOf(parsed.error, schema);
-      return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
+      const text = issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
+      return { mistake: text.replaceAll('field of this request', 'field of a line') };
     }
     const { applicationServerKey: key, ...line } = parsed.data;
     const vapidPairNumber = key === undefined ? undefined : numbers.get(key);

@@ -57,7 +57,30 @@ describe('subscriptions import', () => {
     const result = await operator.runLocal(['subscriptions', 'import', projectId], {
       typed: linesOf([subscriptionJson()]),
     });
-    expect(result).toMatchObject({ code: 0, output: '1 added, 0 updated, 0 unchanged.\n' });
+    expect(result).toMatchObject({
+      code: 0,
+      output: '1 added, 0 updated, 0 unchanged; 0 with a user id.\n',
+    });
+  });
+
+  it('refuses a field that a line does not have, and names the one that was probably meant', async () => {
+    const subscription = {
+      ...subscriptionJson(),
+      expirationTime: null,
+      contentEncoding: 'aes128gcm',
+    };
+    const lines = [
+      { ...subscription, user_id: 'ada' },
+      { ...subscription, userId: 'ada' },
+    ];
+    const { code, output } = await operator.runLocal(['subscriptions', 'import', projectId], {
+      typed: linesOf(lines),
+    });
+    expect(code).toBe(1);
+    expect(output).toBe(
+      'line 1: user_id is not a field of a line; did you mean "userId"?\n' +
+        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n',
+    );
   });
 
   it('skips invalid lines and names each', async () => {
@@ -84,7 +107,7 @@ describe('subscriptions import', () => {
         'line 5: must be an object\n' +
         'line 7: is not UTF-8\n' +
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
-        '2 added, 0 updated, 0 unchanged.\n',
+        '2 added, 0 updated, 0 unchanged; 0 with a user id.\n',
       messages: '5 invalid lines were skipped.\n',
     });
     expect(await subscribers()).toBe(2);
