@@ -23,8 +23,8 @@ export interface LocalState {
 }
 
 /**
- * Writes the state as JSON and, for the examples of the documentation, as shell variables in
- * `local.env`. Only the owner can read the files, since they contain keys.
+ * Writes the state as JSON and, for the examples of the documentation, as variables in `local.env`, exported to
+ * programs that the shell starts. Only the owner can read the files, since they contain keys.
  * @returns a function that removes both files, unless another stack has replaced them.
  */
 export async function writeState(
@@ -64,6 +64,6 @@ function shellVariables({ baseUrl, pushService, project }: LocalState): string {
     PUSH_SERVICE: pushService,
   };
   return Object.entries(variables)
-    .map(([name, value]) => `${name}='${value}'\n`)
+    .map(([name, value]) => `export ${name}='${value}'\n`)
     .join('');
 }

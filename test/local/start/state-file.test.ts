@@ -46,8 +46,9 @@ test('the state is written as JSON and shell variables, readable by its owner on
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const variables = join(folder.path, '.carillon', 'local.env');
   expect(readFileSync(variables, 'utf8')).toBe(
-    "BASE='http://localhost:4000'\nPROJECT='demo'\nAPPLICATION_SERVER_KEY='key'\n" +
-      "SECRET_KEY='secret'\nIDENTITY_KEY='identity'\nPUSH_SERVICE='http://127.0.0.1:4001'\n",
+    "export BASE='http://localhost:4000'\nexport PROJECT='demo'\nexport APPLICATION_SERVER_KEY='key'\n" +
+      "export SECRET_KEY='secret'\nexport IDENTITY_KEY='identity'\n" +
+      "export PUSH_SERVICE='http://127.0.0.1:4001'\n",
   );
   expect(statSync(variables).mode & 0o777).toBe(0o600);
   await remove();
