@@ -45,7 +45,7 @@ async function bundle(
         sourcemap: 'linked',
         target: 'es2022',
         define: { VERSION: JSON.stringify(version) },
-        banner: { js: `/* Carillon SDK ${version}, Apache-2.0 */` },
+        banner: { js: `/* Carillon ${version}, Apache-2.0 */` },
         write: false,
         logLevel: 'silent',
       }),

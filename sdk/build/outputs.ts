@@ -7,7 +7,7 @@ export interface Output {
   /** In `sdk/`. */
   readonly entryPoint: string;
   readonly runsIn: 'page' | 'worker' | 'server';
-  /** After gzip. */
+  /** After `gzip -9`. */
   readonly maxCompressedBytes: number;
 }
 

@@ -104,7 +104,7 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscribe({ channels, ...newUser } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', `No push on this page: ${reason}.`);
+        throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();

@@ -77,7 +77,7 @@ function readKey(value: unknown): string {
   if (/^(carillon_.*|[\w+/-]{43}=?)$/.test(String(value))) {
     throw invalidOption(
       'applicationServerKey',
-      'this is a secret key or private key; rotate it, and copy the application server key from the API key card',
+      'this is a private or secret key; rotate it, and copy the application server key from the API key card',
     );
   }
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
@@ -101,7 +101,7 @@ function readUrlOnOrigin(
 ): string {
   const url = readUrl(value, base);
   if (url?.origin !== origin) {
-    throw invalidOption(name, `use a URL on this page's origin, such as "${example}"`);
+    throw invalidOption(name, `use a URL on this origin, such as "${example}"`);
   }
   return url.href;
 }

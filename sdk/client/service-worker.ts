@@ -30,7 +30,7 @@ function activation({ active, waiting, installing }: ServiceWorkerRegistration):
   return new Promise((resolve, reject) => {
     const check = () => {
       if (worker.state === 'activated') resolve();
-      else if (worker.state === 'redundant') reject(new Error('its installation failed'));
+      else if (worker.state === 'redundant') reject(new Error('not installed'));
     };
     worker.onstatechange = check;
     check();

@@ -69,8 +69,18 @@ test.each<[string, string, Record<string, unknown>, string]>([
     { applicationServerKey: `A${key.slice(1)}` },
     keyAdvice,
   ],
-  ['a private key', 'applicationServerKey', { applicationServerKey: aPrivateKey }, 'private key'],
-  ['a secret key', 'applicationServerKey', { applicationServerKey: aSecretKey }, 'secret key'],
+  [
+    'a private key',
+    'applicationServerKey',
+    { applicationServerKey: aPrivateKey },
+    'this is a private or secret key',
+  ],
+  [
+    'a secret key',
+    'applicationServerKey',
+    { applicationServerKey: aSecretKey },
+    'this is a private or secret key',
+  ],
   ['a malformed worker URL', 'serviceWorker', { serviceWorker: 'http://[' }, workerAdvice],
   [
     'a worker URL on another origin',

@@ -37,7 +37,7 @@ describe('the npm package', () => {
     for (const name of ['LICENSE', 'openapi.json']) {
       expect(installed(name)).toBe(readFileSync(name, 'utf8'));
     }
-    for (const { file } of outputs) expect(installed(file)).toContain(`Carillon SDK ${version}`);
+    for (const { file } of outputs) expect(installed(file)).toContain(`Carillon ${version}`);
   });
 
   test('publint finds nothing', async () => {

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { spawnSync } from 'node:child_process';
 import { type BundledFile, bundleSdk, bundleServerClient } from '../../sdk/build/bundle.ts';
 import { outputs } from '../../sdk/build/outputs.ts';
 
@@ -14,8 +14,10 @@ function contentsOf(name: string): Buffer {
 }
 
 test.each(outputs)('$file is at most $maxCompressedBytes bytes compressed', (output) => {
-  const { length } = gzipSync(contentsOf(output.file));
-  expect(length).toBeLessThanOrEqual(output.maxCompressedBytes);
+  // The zlib of Node.js makes files about 20 bytes smaller than gzip, which servers and people use.
+  const { stdout } = spawnSync('gzip', ['-9'], { input: contentsOf(output.file) });
+  expect(stdout.length).toBeGreaterThan(1000);
+  expect(stdout.length).toBeLessThanOrEqual(output.maxCompressedBytes);
 });
 
 test.each(outputs)('$file has a source map', ({ file }) => {
