@@ -1,6 +1,6 @@
 import { countOf } from '../format.ts';
 import { useForm } from './form-context.ts';
-import { SendField, TextField } from './send-fields.tsx';
+import { SendField } from './send-fields.tsx';
 import type { AudienceChoice } from './send-form.ts';
 
 /** To whom the notification goes. @param subscribers of the project; undefined until it is known. */
@@ -38,8 +38,6 @@ export function AudienceFields({ subscribers }: { readonly subscribers: number |
           placeholder={'userId,name,order\nada,Ada,1042'}
         />
       )}
-      <TextField name="channels" label="Channels, one per line" rows={2} />
-      <TextField name="seenWithinDays" label="Seen within (days)" inputMode="numeric" />
     </fieldset>
   );
 }

@@ -22,6 +22,10 @@ export function SendFormFields({ subscribers, respondAsync }: SendFormFieldsProp
       <TextField name="body" label="Body" length={limits.bodyLength} rows={3} />
       <TextField name="url" label="URL" type="url" placeholder="https://" />
       <AudienceFields subscribers={subscribers} />
+      <OptionGroup title="Only some of them" names={['channels', 'seenWithinDays']}>
+        <TextField name="channels" label="Channels, one per line" rows={2} />
+        <TextField name="seenWithinDays" label="Seen within (days)" inputMode="numeric" />
+      </OptionGroup>
       <OptionGroup title="Images" names={['icon', 'image', 'badge']}>
         <TextField name="icon" label="Icon URL" type="url" />
         <TextField name="image" label="Image URL" type="url" />
