@@ -141,6 +141,7 @@ export class CarillonStack extends Stack {
     }
 
     usage.grantRead(getProject);
+    subscriptions.grantSample(getProject);
     getProject.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
     getProject.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
 

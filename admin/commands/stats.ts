@@ -1,11 +1,12 @@
 import { Command } from 'commander';
+import type { AudienceCounts } from '../../contract/schemas/project.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { isKept, notificationResult } from '../../lambdas/results/notification-result.ts';
+import { countAudience } from '../../lambdas/store/audience-counts.ts';
 import { tallyNumbers } from '../../lambdas/store/items.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { ProjectNotFound } from '../project-errors.ts';
-import { type AudienceCounts, countAudience } from '../subscriptions/audience-counts.ts';
 import { subscriptionPages } from '../subscriptions/subscription-pages.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { progressBar } from '../terminal/progress-bar.ts';

@@ -37,6 +37,10 @@ export const databaseCalls = {
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
   event: [counted, ['UpdateItem Tallies']],
   readProject: [countedAnd('Query Usage')],
+  /** One read in each partition of the subscriptions. */
+  sampleSubscribers: [
+    [...countedAnd('Query Usage'), ...Array<string>(partCount).fill('Query Subscriptions')],
+  ],
   /** A page whose notifications have at most 100 tallies together. */
   listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Tallies']],
   readUser: [countedAnd('Query Subscriptions/byUser')],

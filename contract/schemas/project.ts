@@ -1,9 +1,27 @@
 import * as z from 'zod/mini';
-import { count } from './fields.ts';
+import { count, object } from './fields.ts';
 import { projectIdSchema } from './ids.ts';
 
 /** A cap that applies: the project's, or else the deployment's. Null: no cap. */
 const cap = z.nullable(z.int().check(z.positive()));
+
+/** Values of `seenWithinDays` for which subscribers are counted. */
+export const countedDays = ['7', '30', '90', '365'] as const;
+
+/** How many subscribers a send with each condition would select. */
+const audienceCounts = z.object({
+  subscribers: count,
+  /** By the value of the field. */
+  seenWithinDays: z.record(z.enum(countedDays), count),
+  /** By the name of the channel, most subscribers first. */
+  channels: z.record(z.string(), count),
+});
+export type AudienceCounts = z.infer<typeof audienceCounts>;
+
+/** Query of the route. */
+export const projectQuerySchema = object({
+  sample: z.optional(z.literal('subscribers', { error: 'must be "subscribers"' })),
+});
 
 /** A project, its caps and its usage. */
 export const projectSchema = z.object({
@@ -19,5 +37,7 @@ export const projectSchema = z.object({
   /** The current UTC month, such as `2026-11`. */
   month: z.string().check(z.regex(/^\d{4}-\d{2}$/)),
   createdAt: z.iso.datetime(),
+  /** Of at most 1,000 subscribers. Present only on request. */
+  sample: z.optional(audienceCounts),
 });
 export type ProjectResult = z.infer<typeof projectSchema>;

@@ -1,10 +1,12 @@
 import { type DescribedProject, limitOf } from '../../contract/project.ts';
-import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { AudienceCounts, ProjectResult } from '../../contract/schemas/project.ts';
 import type { CountChecker } from '../results/count-checker.ts';
+import { countAudience, type subscriptionSample } from '../store/audience-counts.ts';
 import { utcMonth } from '../store/calendar.ts';
 import type { ProjectUsage } from '../store/usage.ts';
 
 export interface ProjectDependencies {
+  readonly sample: ReturnType<typeof subscriptionSample>;
   readonly usage: (projectId: string, month: string, signal?: AbortSignal) => Promise<ProjectUsage>;
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
@@ -13,13 +15,21 @@ export interface ProjectDependencies {
   readonly clock: () => Date;
 }
 
-/** The project, its caps and its usage. */
+/** Channels of a sample: visitors can be asked for any number of names. */
+const sampledChannels = 50;
+
+/** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
-  { usage, subscriberCap, monthlySendCap, checker, clock }: ProjectDependencies,
+  { sample, usage, subscriberCap, monthlySendCap, checker, clock }: ProjectDependencies,
   { projectId, name, vapid, plan, createdAt }: DescribedProject,
+  isSampled: boolean,
   signal?: AbortSignal,
 ): Promise<ProjectResult> {
-  const { subscribers, sends, month } = await usage(projectId, utcMonth(clock()), signal);
+  const now = clock();
+  const [{ subscribers, sends, month }, sampled] = await Promise.all([
+    usage(projectId, utcMonth(now), signal),
+    isSampled ? sample(projectId, signal) : undefined,
+  ]);
   checker.usage(projectId, { subscribers, sends });
   return {
     projectId,
@@ -32,5 +42,15 @@ export async function getProject(
     monthlySendCap: limitOf(plan.monthlySendCap, monthlySendCap),
     month,
     createdAt,
+    ...(sampled && { sample: await countsOf(sampled, now) }),
   };
+}
+
+async function countsOf(
+  sampled: Awaited<ReturnType<ProjectDependencies['sample']>>,
+  now: Date,
+): Promise<AudienceCounts> {
+  const counts = await countAudience(sampled, now);
+  const channels = Object.entries(counts.channels).slice(0, sampledChannels);
+  return { ...counts, channels: Object.fromEntries(channels) };
 }

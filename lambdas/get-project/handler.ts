@@ -1,19 +1,24 @@
 import { routes } from '../../contract/routes.ts';
+import { projectQuerySchema } from '../../contract/schemas/project.ts';
 import { ownerChain } from '../http/chain.ts';
+import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { countChecker } from '../results/count-checker.ts';
 import { routeFunction } from '../route-function.ts';
+import { subscriptionSample } from '../store/audience-counts.ts';
 import { describedProjectStore } from '../store/projects.ts';
 import { projectUsage } from '../store/usage.ts';
 import { getProject } from './get-project.ts';
 
 const { environment, clock, logger, dynamo, settings } = routeFunction(routes.getProject, [
   'USAGE_TABLE',
+  'SUBSCRIPTIONS_TABLE',
   'SUBSCRIBER_CAP',
   'MONTHLY_SEND_CAP',
 ]);
 
 const deps = {
+  sample: subscriptionSample(dynamo, environment.SUBSCRIPTIONS_TABLE),
   usage: projectUsage(dynamo, environment.USAGE_TABLE),
   subscriberCap: environment.SUBSCRIBER_CAP,
   monthlySendCap: environment.MONTHLY_SEND_CAP,
@@ -23,6 +28,7 @@ const deps = {
 
 const projects = describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
-export const handler = ownerChain({ ...settings, projects }, ({ project, signal }) =>
-  getProject(deps, project, signal),
-).handler(async ({ input }) => respond(200, input));
+export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const { sample } = query(event, projectQuerySchema);
+  return getProject(deps, event.project, sample !== undefined, event.signal);
+}).handler(async ({ input }) => respond(200, input));

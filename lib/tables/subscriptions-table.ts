@@ -45,6 +45,11 @@ export class SubscriptionsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:Query'], [`${this.table.tableArn}/index/${byUserIndex}`]);
   }
 
+  /** Allows reading a sample of a project's subscriptions. */
+  grantSample(fn: ServiceFunction): void {
+    this.allow(fn, ['dynamodb:Query']);
+  }
+
   /** Allows storing which key pair a subscription was made with. */
   grantCorrectPair(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:UpdateItem']);

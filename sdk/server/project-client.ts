@@ -37,6 +37,11 @@ export interface SendOptions extends CallOptions {
   readonly respondAsync?: boolean;
 }
 
+export interface ProjectOptions extends CallOptions {
+  /** Adds counts of up to 1,000 subscribers: `sample` of the result. */
+  readonly sample?: 'subscribers';
+}
+
 export interface ListOptions extends CallOptions {
   /** Most notifications of the page: 1 to 100. Default: 20. */
   readonly limit?: number;
@@ -132,8 +137,8 @@ export class ProjectClient {
   }
 
   /** Reads the project, its caps and its usage. @throws {CarillonError} */
-  project({ signal }: CallOptions = {}): Promise<ProjectResult> {
-    return this.#call(routes.getProject, { signal });
+  project({ sample, signal }: ProjectOptions = {}): Promise<ProjectResult> {
+    return this.#call(routes.getProject, { query: sample ? { sample } : {}, signal });
   }
 
   /** Counts the subscriptions of a user id. @throws {CarillonError} */

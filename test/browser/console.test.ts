@@ -158,6 +158,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('.progress', 'of 500 subscribed');
     await tab.expectText('[role=status]', 'Added 500 browsers.');
     await tab.expectText('[aria-label=Subscribers]', '500 of 510');
+    await tab.expectText('#sample', 'Seen within 7 days500, 100 %');
     await tab.screenshot('simulated-browsers');
 
     await tab.click('button', 'Add 500 simulated browsers');

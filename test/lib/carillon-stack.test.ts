@@ -111,6 +111,7 @@ const grants: Record<FunctionName, string[]> = {
     ...ownLog,
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
+    'SubscriptionsTable: dynamodb:Query',
     'UsageTable: dynamodb:Query',
   ],
   listNotifications: [
@@ -256,6 +257,7 @@ const environments: Record<FunctionName, object> = {
   },
   getProject: {
     ...endpoint,
+    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     SUBSCRIBER_CAP: '1000',
     MONTHLY_SEND_CAP: '10000',

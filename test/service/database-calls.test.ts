@@ -223,6 +223,11 @@ const cases: readonly Case[] = [
     },
   },
   { what: 'reading a project', rounds: databaseCalls.readProject, prepare: valid('getProject') },
+  {
+    what: 'reading a project with a sample of its subscribers',
+    rounds: databaseCalls.sampleSubscribers,
+    prepare: valid('getProject', { query: '?sample=subscribers' }),
+  },
   { what: 'counting a user', rounds: databaseCalls.readUser, prepare: valid('getUser') },
   {
     what: 'removing a user with one subscription',

@@ -43,7 +43,8 @@ async function read(
 ) {
   const owner = project ?? (await service.createProject());
   const headers = { authorization: `Bearer ${owner.secretKey}` };
-  return service.call(routes[name], { parameters: { ...owner }, headers, query: '?userId=ada' });
+  const query = name === 'getProject' ? '?sample=subscribers' : '?userId=ada';
+  return service.call(routes[name], { parameters: { ...owner }, headers, query });
 }
 
 async function callOfNotification(
@@ -259,6 +260,7 @@ test.each<[route: RouteName, action: string, table: string]>([
   ['stopNotification', 'dynamodb:UpdateItem', 'TalliesTable'],
   ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
   ['getProject', 'dynamodb:Query', 'UsageTable'],
+  ['getProject', 'dynamodb:Query', 'SubscriptionsTable'],
   ['listNotifications', 'dynamodb:Query', 'NotificationsTable'],
   ['getUser', 'dynamodb:Query', 'SubscriptionsTable'],
   ['removeUser', 'dynamodb:DeleteItem', 'SubscriptionsTable'],

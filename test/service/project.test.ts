@@ -11,9 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function read({ projectId, secretKey }: ProjectCredentials) {
+async function read({ projectId, secretKey }: ProjectCredentials, query = '') {
   const { status, body } = await service.call<ProjectResult>(routes.getProject, {
     parameters: { projectId },
+    query,
     headers: { authorization: `Bearer ${secretKey}` },
   });
   expect(status).toBe(200);
@@ -56,4 +57,32 @@ test('a project that counts in parts has the sum of its counters', async () => {
   const project = await service.createProject({ subscriberCap: null });
   for (let browser = 0; browser < 10; browser += 1) await service.subscribe(project);
   expect(await read(project)).toMatchObject({ subscribers: 10, sentThisMonth: 0 });
+});
+
+test('a sample counts the subscribers by when they were seen, and by channel', async () => {
+  const project = await service.createProject({ subscriberCap: null });
+  const { applicationServerKey, projectId } = project;
+  for (let index = 0; index < 20; index += 1) {
+    const subscription = service.stack.pushService.subscribe({ applicationServerKey }).toJSON();
+    const channels = index < 5 ? ['news', 'sales'] : index < 8 ? ['news'] : [];
+    const body = { ...subscription, channels };
+    await service.call(routes.subscribe, { parameters: { projectId }, body });
+  }
+  const { sample } = await read(project, '?sample=subscribers');
+  expect(sample).toEqual({
+    subscribers: 20,
+    seenWithinDays: { 7: 20, 30: 20, 90: 20, 365: 20 },
+    channels: { news: 8, sales: 5 },
+  });
+  expect(await read(project)).not.toHaveProperty('sample');
+});
+
+test('a sample of anything else is refused', async () => {
+  const { projectId, secretKey } = await service.createProject();
+  const { status, body } = await service.call(routes.getProject, {
+    parameters: { projectId },
+    query: '?sample=all',
+    headers: { authorization: `Bearer ${secretKey}` },
+  });
+  expect({ status, path: body.error.issues?.[0]?.path }).toEqual({ status: 400, path: 'sample' });
 });

@@ -1,3 +1,4 @@
+import type { AudienceCounts } from '../../../contract/schemas/project.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Problem } from '../components/problem.tsx';
@@ -14,7 +15,7 @@ const latest = 5;
 export function OverviewView() {
   const { client, settings } = useSession();
   const { projectId } = client;
-  const project = useLoad(() => client.project(), [client]);
+  const project = useLoad(() => client.project({ sample: 'subscribers' }), [client]);
   const list = useLoad(() => client.notifications({ limit: latest }), [client]);
   const place = (view: 'send' | 'notifications' | 'browser') => fragmentOf({ view, projectId });
   return (
@@ -64,6 +65,9 @@ export function OverviewView() {
           )}
         </>
       )}
+      {project.value?.sample !== undefined && project.value.subscribers > 0 && (
+        <Sample sample={project.value.sample} subscribers={project.value.subscribers} />
+      )}
       <section class="card" aria-labelledby="latest-title">
         <div class="card-head">
           <h2 id="latest-title">Latest notifications</h2>
@@ -99,6 +103,36 @@ export function OverviewView() {
         </section>
       )}
     </View>
+  );
+}
+
+/** How many subscribers were seen lately, and have which channels. */
+function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: number }) {
+  const rows = [
+    ...Object.entries(sample.seenWithinDays).map(
+      ([days, found]) => [`Seen within ${days} days`, found] as const,
+    ),
+    ...Object.entries(sample.channels).map(([name, found]) => [`Channel ${name}`, found] as const),
+  ];
+  const isWhole = sample.subscribers >= subscribers;
+  return (
+    <section class="card" aria-labelledby="sample-title">
+      <h2 id="sample-title">Subscribers</h2>
+      <dl class="facts" id="sample">
+        {rows.map(([label, found]) => (
+          <>
+            <dt>{label}</dt>
+            <dd>
+              {isWhole && `${countText(found)}, `}
+              {rateText(found, sample.subscribers)}
+            </dd>
+          </>
+        ))}
+      </dl>
+      {!isWhole && (
+        <p class="hint">Shares of a sample of {countText(sample.subscribers)} subscribers.</p>
+      )}
+    </section>
   );
 }
 

@@ -1,11 +1,22 @@
-import { projectSchema } from '../../schemas/project.ts';
-import { component } from '../described.ts';
+import { type countedDays, projectQuerySchema, projectSchema } from '../../schemas/project.ts';
+import { component, described, type Fact } from '../described.ts';
 import type { Operation } from '../operation.ts';
+
+function dayFields() {
+  const facts = ['7', '30', '90', '365'].map((days) => [days, { description: `In ${days} days.` }]);
+  return Object.fromEntries(facts) as Record<(typeof countedDays)[number], Fact>;
+}
 
 export const getProject: Operation = {
   summary: 'Read a project',
   description: 'Returns a project, its caps and its usage.',
   caller: 'your server',
+  query: described(projectQuerySchema, {
+    sample: {
+      description:
+        '`subscribers` adds `sample`. It reads up to 1,000 subscriptions: all of a project with fewer.',
+    },
+  }),
   responses: {
     200: {
       description: 'The project.',
@@ -21,6 +32,19 @@ export const getProject: Operation = {
         },
         month: { description: 'The current UTC month.' },
         createdAt: { description: 'RFC 3339 date-time.' },
+        sample: {
+          description:
+            'Counts of a sample of the subscribers: in a larger project, the same shares are to be expected of all. ' +
+            'Present only with `?sample=subscribers`.',
+          fields: {
+            subscribers: { description: 'Subscribers in the sample.' },
+            seenWithinDays: {
+              description: 'Those that a send with this value of `seenWithinDays` would select.',
+              fields: dayFields(),
+            },
+            channels: { description: 'By the name of the channel; the 50 that most have.' },
+          },
+        },
       }),
     },
   },
