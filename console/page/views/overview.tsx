@@ -117,7 +117,7 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   const isWhole = sample.subscribers >= subscribers;
   return (
     <section class="card" aria-labelledby="sample-title">
-      <h2 id="sample-title">Subscribers</h2>
+      <h2 id="sample-title">Seen lately</h2>
       <dl class="facts" id="sample">
         {rows.map(([label, found]) => (
           <>
