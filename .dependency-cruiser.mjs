@@ -51,7 +51,7 @@ export default {
         path: [
           contract,
           '^lambdas/(http|results|store)/',
-          '^lambdas/route-function\\.ts$',
+          '^lambdas/(route|notification)-function\\.ts$',
           ...aPackage('@middy', '@aws-lambda-powertools'),
           ...lambdaTypes,
         ],
@@ -74,7 +74,7 @@ export default {
     may('admin', contract, store, packages, '^package\\.json$'),
     // The counts of a notification, as the route returns them.
     may('admin', '^lambdas/(get-notification/get-notification|results/notification-result)\\.ts$'),
-    may('admin', '^sdk/(common/error|server/(carillon-server|project-client))\\.ts$'),
+    may('admin', '^sdk/(common/error|server/(attempt|carillon-server|project-client))\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

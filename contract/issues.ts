@@ -11,28 +11,33 @@ const nameLength = 64;
 /**
  * Lists what a schema refused, field by field. Each unknown field is a separate issue, with the
  * field that was probably meant.
+ * @param whole what the schema describes, in words.
  */
-export function issuesOf(error: z.core.$ZodError, schema: z.ZodMiniType): readonly Issue[] {
+export function issuesOf(
+  error: z.core.$ZodError,
+  schema: z.ZodMiniType,
+  whole = 'this request',
+): readonly Issue[] {
   const issues = error.issues
     .slice(0, limits.issues)
     .flatMap((issue) =>
       issue.code === 'unrecognized_keys'
         ? issue.keys
             .slice(0, namedFields)
-            .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path)))
+            .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path), whole))
         : { path: pathText(issue.path), message: issue.message },
     );
   return issues.slice(0, limits.issues);
 }
 
-function unknownField(at: Path, name: string, fields: readonly string[]): Issue {
+function unknownField(at: Path, name: string, fields: readonly string[], whole: string): Issue {
   const shortened = name.slice(0, nameLength);
   const nearest = nearestName(shortened, fields);
-  const object = at.length === 0 ? 'request' : 'object';
+  const object = at.length === 0 ? whole : 'this object';
   const advice =
     nearest === undefined ? `the fields are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
   const path = pathText([...at, shortened]);
-  return { path, message: `is not a field of this ${object}; ${advice}` };
+  return { path, message: `is not a field of ${object}; ${advice}` };
 }
 
 type Path = readonly PropertyKey[];

@@ -45,17 +45,19 @@ export function rendered<Content extends Template>(content: Content, values: Val
 }
 
 /** A text with its values. A placeholder without a value stays as it is written. */
-export function filled(template: string, values: Values): string {
+export function filled(
+  template: string,
+  values: Values,
+  encode = (value: string) => value,
+): string {
   return template.replace(placeholder, (written, name: string) =>
-    Object.hasOwn(values, name) ? values[name]! : written,
+    Object.hasOwn(values, name) ? encode(values[name]!) : written,
   );
 }
 
 /** The same for a URL: values are percent-encoded. */
 export function filledUrl(template: string, values: Values): string {
-  return template.replace(placeholder, (written, name: string) =>
-    Object.hasOwn(values, name) ? encodeURIComponent(values[name]!) : written,
-  );
+  return filled(template, values, encodeURIComponent);
 }
 
 /** A text in which each placeholder is replaced by the same text. */

@@ -50,6 +50,11 @@ function countAndLimit(count: number | undefined, limit: string): string {
   return count === undefined ? limit : `${formatCount(count)}  ${limit}`;
 }
 
+/** Until when a key that was replaced is accepted. Functions remember a project for 30 s: `projectCacheMs`. */
+export function previousKeyEnd(until: string | undefined): string {
+  return until === undefined ? 'for up to 30 seconds' : `until ${formatTime(until)}`;
+}
+
 /** `2026-11-20 19:04 UTC`. */
 export function formatTime(iso: string): string {
   return `${iso.slice(0, 'YYYY-MM-DD'.length)} ${iso.slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length)} UTC`;

@@ -6,7 +6,7 @@ import { paintFor } from '../terminal/terminal.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { readDuration } from './duration.ts';
-import { formatTime } from './project-text.ts';
+import { formatTime, previousKeyEnd } from './project-text.ts';
 
 interface RotateOptions {
   readonly grace: number;
@@ -38,14 +38,11 @@ export function rotateIdentityKeyCommand(runOnStack: RunOnStack): Command {
         const rotated = await registry.rotateIdentityKey(projectId, randomBytes, gracePeriodMs);
         const { identityKey } = rotated;
         const { previousIdentityKeyUntil } = rotated.project;
-        const end = previousIdentityKeyUntil
-          ? `until ${formatTime(previousIdentityKeyUntil)}`
-          : 'for up to 30 seconds';
         print(
           { projectId, identityKey, previousIdentityKeyUntil },
           `The new identity key of "${projectId}":\n\n` +
             `  ${paintFor(terminal.output)('yellow', identityKey)}\n\n` +
-            `Sign with it from now on. Signatures of the previous key stay valid ${end}.\n`,
+            `Sign with it from now on. Signatures of the previous key stay valid ${previousKeyEnd(previousIdentityKeyUntil)}.\n`,
         );
       }),
     );

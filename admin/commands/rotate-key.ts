@@ -6,7 +6,7 @@ import { paintFor } from '../terminal/terminal.ts';
 import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { readDuration } from './duration.ts';
-import { formatTime } from './project-text.ts';
+import { formatTime, previousKeyEnd } from './project-text.ts';
 
 interface RotateOptions {
   readonly grace?: number;
@@ -45,15 +45,11 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
         const { secretKey } = rotated;
         const { previousKeyUntil } = rotated.project;
         const paint = paintFor(terminal.output);
-        // The functions cache projects; see `projectCacheMs` in lambdas/store/projects.ts.
-        const end = previousKeyUntil
-          ? `until ${formatTime(previousKeyUntil)}`
-          : 'for up to 30 seconds';
         print(
           // `secretApiKey` is its former name, printed for one more version.
           { projectId, secretKey, secretApiKey: secretKey, previousKeyUntil },
           `The new secret key of "${projectId}", printed only once:\n\n` +
-            `  ${paint('yellow', secretKey)}\n\nThe previous key stays valid ${end}.\n`,
+            `  ${paint('yellow', secretKey)}\n\nThe previous key stays valid ${previousKeyEnd(previousKeyUntil)}.\n`,
         );
       }),
     );

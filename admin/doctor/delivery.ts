@@ -9,7 +9,8 @@ import type { PushMessage } from '../../contract/message.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
 import type { SendRequest } from '../../contract/schemas/notification.ts';
-import { CarillonError, errorOf } from '../../sdk/common/error.ts';
+import { errorOf } from '../../sdk/common/error.ts';
+import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { type MakeAttempts, ProjectClient } from '../../sdk/server/project-client.ts';
 import { createBrowserKeys } from '../browser/browser-keys.ts';
 import { decrypt } from '../browser/decrypt.ts';
@@ -281,11 +282,8 @@ const notPushed =
   'The function Deliver has not pushed the message. Either it fails: look at its log. Or Lambda throttles it: request a higher quota "Concurrent executions" of Lambda (L-B99A9384).';
 
 /** The first failure is the finding. */
-const makeOneAttempt: MakeAttempts = async (attemptOnce, signal) => {
-  const result = await attemptOnce(signal!);
-  if (result instanceof CarillonError) throw result;
-  return result;
-};
+const makeOneAttempt: MakeAttempts = async (attemptOnce, signal) =>
+  bodyOrThrow(await attemptOnce(signal!));
 
 /** @throws unless the one push was delivered. */
 function requireDelivered({

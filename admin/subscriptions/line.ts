@@ -49,9 +49,8 @@ export function lineReader(
     if (value === undefined) return { mistake: 'is not JSON' };
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
-      const issues = issuesOf(parsed.error, schema);
-      const text = issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
-      return { mistake: text.replaceAll('field of this request', 'field of a line') };
+      const issues = issuesOf(parsed.error, schema, 'a line');
+      return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
     }
     const { applicationServerKey: key, ...line } = parsed.data;
     const vapidPairNumber = key === undefined ? undefined : numbers.get(key);

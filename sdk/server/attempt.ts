@@ -25,6 +25,12 @@ function parse<Body>(text: string): Body | undefined {
   }
 }
 
+/** The body of an attempt that is not repeated. @throws {CarillonError} its failure. */
+export function bodyOrThrow<Body>(result: Body | CarillonError): Body {
+  if (result instanceof CarillonError) throw result;
+  return result;
+}
+
 /** Whether a retry may succeed. The month's cap is also a 429, but lasts until the next month. */
 export function isTransient({ code, status = 500 }: CarillonError): boolean {
   if (code === 'send_cap_reached') return false;

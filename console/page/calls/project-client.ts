@@ -1,4 +1,4 @@
-import { CarillonError } from '../../../sdk/common/error.ts';
+import { bodyOrThrow } from '../../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../../sdk/server/project-client.ts';
 
 /** The service responds within 30 s, or its gateway does; the console's server after 35 s. */
@@ -9,9 +9,7 @@ const timeoutMs = 40_000;
  * the calls. There are no retries: a person sees what failed, and decides.
  */
 export function projectClient(projectId: string, secretKey: string): ProjectClient {
-  return new ProjectClient({ baseUrl: location.origin, projectId, secretKey }, async (attempt) => {
-    const result = await attempt(AbortSignal.timeout(timeoutMs));
-    if (result instanceof CarillonError) throw result;
-    return result;
-  });
+  return new ProjectClient({ baseUrl: location.origin, projectId, secretKey }, async (attempt) =>
+    bodyOrThrow(await attempt(AbortSignal.timeout(timeoutMs))),
+  );
 }

@@ -1,5 +1,4 @@
-import { CarillonError } from '../../../sdk/common/error.ts';
-import { attempt } from '../../../sdk/server/attempt.ts';
+import { attempt, bodyOrThrow } from '../../../sdk/server/attempt.ts';
 import { type ReceivedCount, simulatedBrowsersPath } from '../../settings.ts';
 
 /** Subscribes simulated browsers to a project. @throws {CarillonError} the service's, if it refuses one. */
@@ -20,7 +19,5 @@ export async function receivedCount(notificationId: string): Promise<number> {
 async function call<Body>(method: string, query: Record<string, string>): Promise<Body> {
   const url = new URL(simulatedBrowsersPath, location.origin);
   url.search = new URLSearchParams(query).toString();
-  const result = await attempt<Body>(url, { method, cache: 'no-store' });
-  if (result instanceof CarillonError) throw result;
-  return result;
+  return bodyOrThrow(await attempt<Body>(url, { method, cache: 'no-store' }));
 }

@@ -22,7 +22,7 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
   const { baseUrl } = settings;
   const { projectId } = client;
   const [first] = notification.recipients ?? [];
-  const shown = first ? rendered(notification, textsOf(first)) : notification;
+  const shown = first ? rendered(notification, valuesOf(first)) : notification;
   const bytes = messageBytes(
     shown,
     `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`,
@@ -75,6 +75,6 @@ function messageBytes({ userIds, recipients, ...content }: SendRequest, eventsUr
 }
 
 /** The form makes values of texts only. */
-function textsOf({ values = {} }: NonNullable<SendRequest['recipients']>[number]): Values {
+function valuesOf({ values = {} }: NonNullable<SendRequest['recipients']>[number]): Values {
   return values as Values;
 }

@@ -87,8 +87,8 @@ export const send: Operation = {
         usersNotReached: {
           description:
             'The user ids of the request to which no push was delivered, each once and in the order of the ' +
-            'request: without a subscription, gone, failed or not attempted. A user with two subscriptions, one ' +
-            'of which got the message, is not listed. Absent if there are none, and for a broadcast.',
+            'request: without a subscription, gone, failed or not attempted. A user who got the message in one of ' +
+            'two browsers is not listed. Absent in a broadcast, and if every user was reached.',
         },
         status: {
           description:
