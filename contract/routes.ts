@@ -3,23 +3,12 @@
  * headers from it, and the SDK and the tests take their URLs from it.
  */
 
-export type RouteName =
-  | 'subscribe'
-  | 'unsubscribe'
-  | 'getProject'
-  | 'send'
-  | 'listNotifications'
-  | 'getNotification'
-  | 'stopNotification'
-  | 'track'
-  | 'getUser'
-  | 'removeUser';
+export type RouteName = keyof typeof facts;
 
 /** Every function: one for each route, and deliver, which only send invokes. */
 export type FunctionName = RouteName | 'deliver';
 
-export interface Route {
-  readonly name: RouteName;
+interface RouteFacts {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** In API Gateway's notation: `{projectId}`, `{notificationId}`. */
   readonly path: string;
@@ -28,86 +17,42 @@ export interface Route {
    * not be in a browser.
    */
   readonly caller: 'browser' | 'owner';
-  /** Whether this route's function also answers the path's preflight (OPTIONS). */
-  readonly answersPreflight: boolean;
+  /** Whether this route's function also answers the path's preflight (OPTIONS). Default: no. */
+  readonly answersPreflight?: true;
+}
+
+export interface Route extends RouteFacts {
+  readonly name: RouteName;
 }
 
 const project = '/api/v1/projects/{projectId}';
+const notifications = `${project}/notifications` as const;
+const notification = `${notifications}/{notificationId}` as const;
+// The id is in the query, because it may contain a slash.
+const users = `${project}/users` as const;
 
-export const routes = {
-  subscribe: {
-    name: 'subscribe',
-    method: 'POST',
-    path: project,
-    caller: 'browser',
-    answersPreflight: true,
-  },
-  unsubscribe: {
-    name: 'unsubscribe',
-    method: 'DELETE',
-    path: project,
-    caller: 'browser',
-    // Subscribe's function answers the preflight of this path, for both methods.
-    answersPreflight: false,
-  },
-  getProject: {
-    name: 'getProject',
-    method: 'GET',
-    path: project,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-  send: {
-    name: 'send',
-    method: 'POST',
-    path: `${project}/notifications`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-  listNotifications: {
-    name: 'listNotifications',
-    method: 'GET',
-    path: `${project}/notifications`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-  getNotification: {
-    name: 'getNotification',
-    method: 'GET',
-    path: `${project}/notifications/{notificationId}`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-  stopNotification: {
-    name: 'stopNotification',
-    method: 'DELETE',
-    path: `${project}/notifications/{notificationId}`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
+const facts = {
+  // Its function answers the preflight of this path, for both methods.
+  subscribe: { method: 'POST', path: project, caller: 'browser', answersPreflight: true },
+  unsubscribe: { method: 'DELETE', path: project, caller: 'browser' },
+  getProject: { method: 'GET', path: project, caller: 'owner' },
+  send: { method: 'POST', path: notifications, caller: 'owner' },
+  listNotifications: { method: 'GET', path: notifications, caller: 'owner' },
+  getNotification: { method: 'GET', path: notification, caller: 'owner' },
+  stopNotification: { method: 'DELETE', path: notification, caller: 'owner' },
   track: {
-    name: 'track',
     method: 'POST',
-    path: `${project}/notifications/{notificationId}/events`,
+    path: `${notification}/events`,
     caller: 'browser',
     answersPreflight: true,
   },
-  // The id is in the query, because it may contain a slash.
-  getUser: {
-    name: 'getUser',
-    method: 'GET',
-    path: `${project}/users`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-  removeUser: {
-    name: 'removeUser',
-    method: 'DELETE',
-    path: `${project}/users`,
-    caller: 'owner',
-    answersPreflight: false,
-  },
-} as const satisfies { readonly [Name in RouteName]: Route & { readonly name: Name } };
+  getUser: { method: 'GET', path: users, caller: 'owner' },
+  removeUser: { method: 'DELETE', path: users, caller: 'owner' },
+} as const satisfies Readonly<Record<string, RouteFacts>>;
+
+export const routes = Object.fromEntries(
+  Object.entries(facts).map(([name, one]) => [name, { name, ...one }]),
+) as { readonly [Name in RouteName]: Route & { readonly name: Name } & (typeof facts)[Name] };
 
 /** A route's path with its parameters filled in, percent-encoded. */
 export function pathOf({ path }: Route, parameters: Readonly<Record<string, string>>): string {

@@ -2,7 +2,7 @@ import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { DeployedSettings } from '../contract/environment.ts';
 import type { Quotas } from '../contract/quotas.ts';
-import type { RouteName } from '../contract/routes.ts';
+import { type RouteName, routes } from '../contract/routes.ts';
 import { sendTimeline } from '../contract/timeline.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { CustomDomain } from './custom-domain.ts';
@@ -11,7 +11,7 @@ import { DeliverFunction } from './deliver-function.ts';
 import { HttpApi } from './http-api.ts';
 import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
-import { ServiceFunction } from './service-function.ts';
+import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 import type { Settings } from './settings.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
@@ -53,50 +53,9 @@ export class CarillonStack extends Stack {
     const tallies = new TalliesTable(this, 'Tallies', { disposable, warmWritesPerSecond });
     const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable, warmWritesPerSecond });
 
-    // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
-    // The timeout leaves time for the SDK's retries.
-    const small = { memorySize: 512, timeout: Duration.seconds(10), root, disposable };
-    const subscribe = new ServiceFunction(this, 'Subscribe', { ...small, name: 'subscribe' });
-    const unsubscribe = new ServiceFunction(this, 'Unsubscribe', { ...small, name: 'unsubscribe' });
-    // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory makes its
-    // time a third cheaper.
-    const track = new ServiceFunction(this, 'Track', { ...small, memorySize: 256, name: 'track' });
-    // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
-    const send = new ServiceFunction(this, 'Send', {
-      name: 'send',
-      memorySize: 1769,
-      timeout: Duration.millis(sendTimeline.timeoutMs),
-      reportsInvocations: true,
-      root,
-      disposable,
-    });
-    const getNotification = new ServiceFunction(this, 'GetNotification', {
-      ...small,
-      name: 'getNotification',
-    });
-    const stopNotification = new ServiceFunction(this, 'StopNotification', {
-      ...small,
-      name: 'stopNotification',
-    });
-    const getProject = new ServiceFunction(this, 'GetProject', { ...small, name: 'getProject' });
-    const listNotifications = new ServiceFunction(this, 'ListNotifications', {
-      ...small,
-      name: 'listNotifications',
-    });
-    const getUser = new ServiceFunction(this, 'GetUser', { ...small, name: 'getUser' });
-    const removeUser = new ServiceFunction(this, 'RemoveUser', { ...small, name: 'removeUser' });
-    const endpoints: Record<RouteName, ServiceFunction> = {
-      subscribe,
-      unsubscribe,
-      getProject,
-      send,
-      listNotifications,
-      getNotification,
-      stopNotification,
-      track,
-      getUser,
-      removeUser,
-    };
+    const endpoints = this.endpoints({ root, disposable });
+    const { subscribe, unsubscribe, send, getNotification, stopNotification } = endpoints;
+    const { listNotifications, getProject, getUser, removeUser, track } = endpoints;
     const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
 
     const values = settingValues(settings);
@@ -210,6 +169,30 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
     new CfnOutput(this, 'TalliesTable', { value: tallies.tableName });
     new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
+  }
+
+  /** The function of each route. */
+  private endpoints(every: { readonly root: string; readonly disposable: boolean }) {
+    // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
+    // The timeout leaves time for the SDK's retries.
+    const small = { memorySize: 512, timeout: Duration.seconds(10) };
+    const others: Partial<Record<RouteName, Partial<ServiceFunctionProps>>> = {
+      // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory makes its
+      // time a third cheaper.
+      track: { memorySize: 256 },
+      // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
+      send: {
+        memorySize: 1769,
+        timeout: Duration.millis(sendTimeline.timeoutMs),
+        reportsInvocations: true,
+      },
+    };
+    const functions = Object.values(routes).map(({ name }) => {
+      const id = name[0]!.toUpperCase() + name.slice(1);
+      const props = { ...every, ...small, ...others[name], name };
+      return [name, new ServiceFunction(this, id, props)];
+    });
+    return Object.fromEntries(functions) as Readonly<Record<RouteName, ServiceFunction>>;
   }
 
   private customDomain({ domainName, certificateArn, hostedZoneId }: Settings) {
