@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { nodeVersion } from '../../contract/runtime.ts';
+import { everyRoute } from '../fixtures/route-names.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { template, resources, functionNamed } = synthesize();
+/** One for each route, and deliver. */
+const functionCount = everyRoute.length + 1;
 
 test('functions run on Node.js 24 and ARM', () => {
-  template.resourceCountIs('AWS::Lambda::Function', 11);
+  template.resourceCountIs('AWS::Lambda::Function', functionCount);
   template.allResourcesProperties('AWS::Lambda::Function', {
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
@@ -21,7 +24,7 @@ test('each function has a log group with a retention of one month', () => {
   const groups = Object.values(resources('AWS::Lambda::Function')).map(
     ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
   );
-  expect(new Set(groups).size).toBe(11);
+  expect(new Set(groups).size).toBe(functionCount);
   template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
 });
 

@@ -1,4 +1,5 @@
 import { type RouteName, routes } from '../../contract/routes.ts';
+import { notificationRoutes } from '../fixtures/route-names.ts';
 import {
   type CallOptions,
   type ProjectCredentials,
@@ -95,13 +96,11 @@ describe('a line break in a request reaches no header of a response or a push', 
       ],
       ['request id', name, () => ({ headers: { 'x-amzn-trace-id': 'injected' } })],
     ]),
-    ...(['getNotification', 'stopNotification', 'track'] as const).map(
-      (name): (typeof cases)[number] => [
-        'notificationId',
-        name,
-        () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
-      ],
-    ),
+    ...notificationRoutes.map((name): (typeof cases)[number] => [
+      'notificationId',
+      name,
+      () => ({ parameters: { projectId: project.projectId, notificationId: injection } }),
+    ]),
     ...(['getUser', 'removeUser'] as const).map((name): (typeof cases)[number] => [
       'userId',
       name,

@@ -1,4 +1,5 @@
-import { type RouteName, routes } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/routes.ts';
+import { everyRoute } from '../fixtures/route-names.ts';
 import {
   type CallOptions,
   type ProjectCredentials,
@@ -31,7 +32,7 @@ describe('the rate limit', () => {
     }
   }
 
-  test.each(Object.keys(routes) as RouteName[])(
+  test.each(everyRoute)(
     'of %s refuses an address after the requests of its plan in a minute',
     async (name) => {
       const { statuses, last, other } = await withinOneMinute(async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { type Route, type RouteName, routes } from '../../contract/routes.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import { readTables } from '../fixtures/read-table.ts';
+import { browserRoutes, ownerRoutes } from '../fixtures/route-names.ts';
 import {
   type CallOptions,
   type ProjectCredentials,
@@ -42,10 +43,6 @@ const repeatedParameters: readonly (readonly [RouteName, string])[] = [
 ];
 
 const withBody = ['subscribe', 'send', 'track'] as const;
-const routesOf = (caller: Route['caller']) =>
-  Object.values<Route>(routes).flatMap((route) => (route.caller === caller ? [route.name] : []));
-const browserRoutes = routesOf('browser');
-const ownerRoutes = routesOf('owner');
 
 // One case for each rule. Rules of single fields: test/contract. Hostile input: test/reliability.
 describe('a refused request changes nothing and returns an error', () => {

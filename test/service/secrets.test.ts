@@ -4,6 +4,7 @@ import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/respo
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { requestLine } from '../../local/start/request-line.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { everyRoute } from '../fixtures/route-names.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';
 import {
   type ApiResponse,
@@ -71,8 +72,6 @@ async function call(name: RouteName, overrides: Partial<CallOptions> = {}) {
   if (response.status >= 400) refusals.push(response);
   return response;
 }
-
-const everyRoute = Object.keys(routes) as RouteName[];
 
 test('successful requests are logged without secrets', async () => {
   const body = newSubscription();

@@ -1,9 +1,10 @@
-import { type RouteName, routes } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/routes.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import type { FunctionLog } from '../../local/lambda/function-instance.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { everyRoute } from '../fixtures/route-names.ts';
 import {
   type ApiResponse,
   type ProjectCredentials,
@@ -11,8 +12,6 @@ import {
   startService,
 } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
-
-const names = Object.keys(routes) as RouteName[];
 
 /** Shorter than the time-outs of database calls, so that a call without a response exceeds it. */
 const timeoutSeconds = 2;
@@ -39,10 +38,10 @@ beforeAll(async () => {
   project = await service.createProject();
   notificationId = (await service.send(project, { title: 'T' })).body.id;
   // With a time-out this short, functions that start at the same time would time out.
-  for (const name of names) await call(name);
+  for (const name of everyRoute) await call(name);
   log.length = 0;
   hook = stall;
-  for (const name of names) responses.set(name, await call(name));
+  for (const name of everyRoute) responses.set(name, await call(name));
   hook = () => undefined;
 });
 afterAll(async () => {
@@ -79,7 +78,7 @@ function logged(name: RouteName) {
 const timeOuts = (name: RouteName) =>
   logged(name).filter(({ type, record }) => type && record.status === 'timeout').length;
 
-test.each(names)('%s returns 503 before it would time out', (name) => {
+test.each(everyRoute)('%s returns 503 before it would time out', (name) => {
   expect(responses.get(name)).toMatchObject({
     status: 503,
     body: { error: { code: 'unavailable' } },
