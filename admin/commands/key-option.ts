@@ -1,11 +1,12 @@
 import { Option } from 'commander';
+import { clientVariables } from '../../contract/client-variables.ts';
 import { secretKeyPattern } from '../../contract/formats.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError } from './command.ts';
 
 /** Where the commands that call the service read the secret key from, unless a file is given. */
-export const keyVariable = 'CARILLON_SECRET_KEY';
+export const keyVariable = clientVariables.secretKey;
 
 export interface KeyOptions {
   readonly keyFile?: string;

@@ -1,3 +1,4 @@
+import { clientVariables } from '../client-variables.ts';
 import type { Route } from '../routes.ts';
 import type { Example, Operation } from './operation.ts';
 
@@ -8,7 +9,7 @@ const lineLength = 60;
 export function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
   const { request, status, response } = example;
   const headers = {
-    ...(route.caller === 'owner' && { Authorization: 'Bearer $SECRET_KEY' }),
+    ...(route.caller === 'owner' && { Authorization: `Bearer $${clientVariables.secretKey}` }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     ...request.headers,
   };
@@ -21,12 +22,12 @@ export function exampleBlocks(route: Route, { body }: Operation, example: Exampl
 }
 
 function addressOf({ path }: Route, query: Readonly<Record<string, string>> = {}): string {
-  const variables = { projectId: '$PROJECT', notificationId: '$NOTIFICATION' };
+  const variables = { projectId: `$${clientVariables.projectId}`, notificationId: '$NOTIFICATION' };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: keyof typeof variables) => variables[name]);
   const parameters = Object.entries(query).map(
     ([name, value]) => `${name}=${encodeURIComponent(value).replace('%24', '$')}`,
   );
-  return `$BASE${filled}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
+  return `$${clientVariables.baseUrl}${filled}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 
 /** Quotes a shell argument; a variable in it is expanded. */

@@ -3,9 +3,13 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 /** Stands in for the host of your site. There, these five are files. */
-const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
+const { PORT = '8000' } = process.env;
 const port = Number(PORT);
-const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
+const config = {
+  baseUrl: process.env.CARILLON_BASE_URL,
+  projectId: process.env.CARILLON_PROJECT,
+  applicationServerKey: process.env.CARILLON_APPLICATION_SERVER_KEY,
+};
 const fileOf = (url) => readFile(fileURLToPath(url));
 
 const html = 'text/html; charset=utf-8';

@@ -1,11 +1,7 @@
 import { CarillonServer } from 'carillon/server';
 
-const { BASE, PROJECT, SECRET_KEY, SITE = 'http://localhost:8000' } = process.env;
-const carillon = new CarillonServer({
-  baseUrl: BASE,
-  projectId: PROJECT,
-  secretKey: SECRET_KEY,
-});
+const { SITE = 'http://localhost:8000' } = process.env;
+const carillon = CarillonServer.fromEnvironment();
 
 const texts = {
   paid: 'Thank you. We are packing your parcel.',

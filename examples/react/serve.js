@@ -1,9 +1,13 @@
 import { context } from 'esbuild';
 
 /** Bundles the page and the service worker, and serves them with `public/`. */
-const { BASE, PROJECT, APPLICATION_SERVER_KEY, PORT = '8000' } = process.env;
+const { PORT = '8000' } = process.env;
 const port = Number(PORT);
-const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
+const config = {
+  baseUrl: process.env.CARILLON_BASE_URL,
+  projectId: process.env.CARILLON_PROJECT,
+  applicationServerKey: process.env.CARILLON_APPLICATION_SERVER_KEY,
+};
 
 const site = await context({
   absWorkingDir: import.meta.dirname,

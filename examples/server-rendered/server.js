@@ -4,9 +4,13 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { signUserId } from 'carillon/server';
 
-const { BASE, PROJECT, APPLICATION_SERVER_KEY, IDENTITY_KEY, PORT = '8000' } = process.env;
+const { CARILLON_IDENTITY_KEY, PORT = '8000' } = process.env;
 const port = Number(PORT);
-const config = { baseUrl: BASE, projectId: PROJECT, applicationServerKey: APPLICATION_SERVER_KEY };
+const config = {
+  baseUrl: process.env.CARILLON_BASE_URL,
+  projectId: process.env.CARILLON_PROJECT,
+  applicationServerKey: process.env.CARILLON_APPLICATION_SERVER_KEY,
+};
 
 const fileOf = (name) => readFile(fileURLToPath(import.meta.resolve(name)));
 const scripts = {
@@ -21,7 +25,7 @@ const sessions = new Map();
 const json = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
 /** The user id for the page, with the proof that it is theirs. The user is that of the session. */
-const identity = (user) => (user ? [user, signUserId(IDENTITY_KEY, user)] : [null]);
+const identity = (user) => (user ? [user, signUserId(CARILLON_IDENTITY_KEY, user)] : [null]);
 
 const logInForm = `
 <form method="post" action="/log-in">

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { clientVariables } from '../../contract/client-variables.ts';
 import type { TableNames } from '../dynamodb/table-names.ts';
 import type { SettingValues } from '../setting-values.ts';
 
@@ -56,12 +57,12 @@ function withFormerNames({ project, ...state }: LocalState) {
 
 function shellVariables({ baseUrl, pushService, project }: LocalState): string {
   const variables = {
-    BASE: baseUrl,
-    PROJECT: project.projectId,
-    APPLICATION_SERVER_KEY: project.applicationServerKey,
-    SECRET_KEY: project.secretKey,
-    IDENTITY_KEY: project.identityKey,
-    PUSH_SERVICE: pushService,
+    [clientVariables.baseUrl]: baseUrl,
+    [clientVariables.projectId]: project.projectId,
+    [clientVariables.applicationServerKey]: project.applicationServerKey,
+    [clientVariables.secretKey]: project.secretKey,
+    [clientVariables.identityKey]: project.identityKey,
+    CARILLON_PUSH_SERVICE: pushService,
   };
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}='${value}'\n`)

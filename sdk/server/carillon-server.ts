@@ -10,6 +10,7 @@ import {
 import { retryPauseMs } from '../common/retry-pause.ts';
 import { type Timing, timing } from '../common/timing.ts';
 import { attemptTimeoutMs, isTransient } from './attempt.ts';
+import { readAccess } from './environment.ts';
 import { type MakeAttempts, type ProjectAccess, ProjectClient } from './project-client.ts';
 
 export type {
@@ -72,6 +73,17 @@ export class CarillonServer extends ProjectClient {
       ),
     };
     super(access, untilOver({ ...options, ...access }, serverTiming));
+  }
+
+  /**
+   * Reads the address, project and secret key from the variables `CARILLON_BASE_URL`, `CARILLON_PROJECT` and
+   * `CARILLON_SECRET_KEY`.
+   * @throws {CarillonError} `invalid_options`, with the missing variable and where its value comes from.
+   */
+  static fromEnvironment(
+    options: Omit<CarillonServerOptions, keyof ProjectAccess> = {},
+  ): CarillonServer {
+    return new CarillonServer({ ...options, ...readAccess(process.env) });
   }
 }
 

@@ -25,9 +25,9 @@ test('each example gets the documented response', async () => {
     const responses = await run(examples, {
       cwd: tmpdir(),
       env: {
-        BASE: service.stack.baseUrl,
-        PROJECT: project.projectId,
-        SECRET_KEY: project.secretKey,
+        CARILLON_BASE_URL: service.stack.baseUrl,
+        CARILLON_PROJECT: project.projectId,
+        CARILLON_SECRET_KEY: project.secretKey,
         NOTIFICATION: body.id,
         CURSOR: cursorOf(body.id),
       },

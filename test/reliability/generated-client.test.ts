@@ -8,9 +8,9 @@ const program = `
 import { createClient } from './client/client';
 import { send, type SendRequest, subscribe } from './client';
 
-const { BASE, PROJECT, SECRET_KEY = '', SUBSCRIPTION = '' } = process.env;
-const path = { projectId: PROJECT! };
-const client = createClient({ baseUrl: BASE, auth: SECRET_KEY });
+const { CARILLON_BASE_URL: baseUrl, CARILLON_PROJECT, CARILLON_SECRET_KEY: auth = '', SUBSCRIPTION = '' } = process.env;
+const path = { projectId: CARILLON_PROJECT! };
+const client = createClient({ baseUrl, auth });
 
 await subscribe({ client, path, body: JSON.parse(SUBSCRIPTION), throwOnError: true });
 const body: SendRequest = { title: 'From a generated client', userIds: ['ada'] };
@@ -62,9 +62,9 @@ test('a client that a generator makes from openapi.json compiles, subscribes and
     const { applicationServerKey } = project;
     const browser = service.stack.pushService.subscribe({ applicationServerKey });
     const printed = await node(['--import', 'tsx', file], {
-      BASE: service.stack.baseUrl,
-      PROJECT: project.projectId,
-      SECRET_KEY: project.secretKey,
+      CARILLON_BASE_URL: service.stack.baseUrl,
+      CARILLON_PROJECT: project.projectId,
+      CARILLON_SECRET_KEY: project.secretKey,
       SUBSCRIPTION: JSON.stringify({ ...browser.toJSON(), userId: 'ada' }),
     });
     expect(JSON.parse(printed)).toEqual({ delivered: 1, code: 'invalid_request' });

@@ -36,7 +36,11 @@ function runFile(
   baseUrl: string,
   { projectId, secretKey }: ProjectCredentials,
 ): Promise<Output> {
-  return run(command, folder, { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey });
+  return run(command, folder, {
+    CARILLON_BASE_URL: baseUrl,
+    CARILLON_PROJECT: projectId,
+    CARILLON_SECRET_KEY: secretKey,
+  });
 }
 
 /** Sends from a language to a project with one browser, through a gateway with faults. */
@@ -145,8 +149,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
     const file = folder.write(
       'job.mjs',
       `import { CarillonServer } from 'carillon/server';
-    const { BASE: baseUrl, PROJECT: projectId, SECRET_KEY: secretKey } = process.env;
-    const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
+    const carillon = CarillonServer.fromEnvironment();
     const job = { id: 17, notification: { title: 'Doors open at eight' } };
     ${codeIn(document, 'js')[3]!}`,
     );

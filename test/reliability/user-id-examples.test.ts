@@ -35,7 +35,9 @@ describe('the documented examples sign a user id as the service expects it', () 
       const [program] = codeIn(document, language.tag);
       for (const { userId, signature } of vector) {
         writeProgram(language, folder, program!.replace('zoë/42', userId));
-        const { stdout, stderr } = await run(language.run, folder, { IDENTITY_KEY: identityKey });
+        const { stdout, stderr } = await run(language.run, folder, {
+          CARILLON_IDENTITY_KEY: identityKey,
+        });
         expect({ signature: stdout.trim(), stderr }).toEqual({ signature, stderr: '' });
       }
     });

@@ -46,9 +46,9 @@ test('the state is written as JSON and shell variables, readable by its owner on
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const variables = join(folder.path, '.carillon', 'local.env');
   expect(readFileSync(variables, 'utf8')).toBe(
-    "export BASE='http://localhost:4000'\nexport PROJECT='demo'\nexport APPLICATION_SERVER_KEY='key'\n" +
-      "export SECRET_KEY='secret'\nexport IDENTITY_KEY='identity'\n" +
-      "export PUSH_SERVICE='http://127.0.0.1:4001'\n",
+    "export CARILLON_BASE_URL='http://localhost:4000'\nexport CARILLON_PROJECT='demo'\n" +
+      "export CARILLON_APPLICATION_SERVER_KEY='key'\nexport CARILLON_SECRET_KEY='secret'\n" +
+      "export CARILLON_IDENTITY_KEY='identity'\nexport CARILLON_PUSH_SERVICE='http://127.0.0.1:4001'\n",
   );
   expect(statSync(variables).mode & 0o777).toBe(0o600);
   await remove();

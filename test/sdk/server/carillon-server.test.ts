@@ -49,9 +49,10 @@ async function setUp(
     await closed;
   });
   let waitedMs = 0;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const carillon = new CarillonServer(
     {
-      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      baseUrl: origin,
       projectId: 'shop',
       secretKey,
       ...options,
@@ -66,7 +67,7 @@ async function setUp(
       },
     },
   );
-  return { carillon, requests, waits };
+  return { carillon, origin, requests, waits };
 }
 
 function jsonResponse(status: number, body: unknown, headers = {}): RequestListener {
@@ -374,4 +375,59 @@ test('each retry is reported, with the failure before it and the pause', async (
   const failure = expect.objectContaining({ code: 'unavailable' });
   expect(onRetry.mock.calls).toEqual(waits.map((ms) => [failure, ms]));
   expect(waits).toHaveLength(2);
+});
+
+describe('fromEnvironment', () => {
+  const variables = {
+    CARILLON_BASE_URL: 'http://localhost:4000',
+    CARILLON_PROJECT: 'shop',
+    CARILLON_SECRET_KEY: secretKey,
+  };
+  const before = { ...process.env };
+  beforeEach(() => Object.assign(process.env, variables));
+  afterEach(() => {
+    process.env = { ...before };
+  });
+
+  test('calls the service with the project and the key of the variables', async () => {
+    const { origin, requests } = await setUp([sent]);
+    process.env.CARILLON_BASE_URL = origin;
+    process.env.CARILLON_SECRET_KEY = `${secretKey}\n`;
+    expect(await CarillonServer.fromEnvironment().send({ title: 'T' })).toEqual(result);
+    expect(requests[0]).toMatchObject({
+      url: path,
+      headers: { authorization: `Bearer ${secretKey}` },
+    });
+  });
+
+  test('takes the other options', async () => {
+    const limited = errorResponse('rate_limited', 429, { 'retry-after': 30 });
+    const { origin, requests } = await setUp([limited]);
+    process.env.CARILLON_BASE_URL = origin;
+    const carillon = CarillonServer.fromEnvironment({ maxRetryAfterSeconds: 29 });
+    expect(await failureOf(carillon.send({ title: 'T' }))).toMatchObject({ code: 'rate_limited' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['CARILLON_BASE_URL', undefined, 'the address of the service'],
+    ['CARILLON_PROJECT', '', 'the project id'],
+    ['CARILLON_SECRET_KEY', ' ', "the project's secret key"],
+  ])('says that %s is not set (%j), and where its value is', (name, value, meaning) => {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+    let error: unknown;
+    try {
+      CarillonServer.fromEnvironment();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code: 'invalid_options' });
+    const { message } = error as CarillonError;
+    expect(message).toContain(
+      `The environment variable ${name} is not set. Its value is ${meaning}`,
+    );
+    expect(message).toContain('API key card');
+    expect(message).toContain('.carillon/local.env');
+  });
 });
