@@ -17,6 +17,8 @@ export interface Context extends Omit<Connection, 'close'> {
   readonly isJson: boolean;
   /** Prints the result: the value as JSON under `--json`, the text otherwise. */
   print(value: unknown, text: string): void;
+  /** A command to type next, for the same stack. */
+  next(command: string): string;
 }
 
 /** Connects to the stack, runs the task and closes the connection. */

@@ -6,7 +6,7 @@ import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import { paintFor } from '../terminal/terminal.ts';
 import { truncate } from '../terminal/truncate.ts';
-import { programName, projectJson, type RunOnStack } from './command.ts';
+import { projectJson, type RunOnStack } from './command.ts';
 import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
 import { describeLimit, formatCount } from './limits.ts';
 import { formatTime } from './project-text.ts';
@@ -15,7 +15,7 @@ export function listCommand(runOnStack: RunOnStack): Command {
   const command = new Command('list')
     .description('Lists all projects with their usage and limits.')
     .action(() =>
-      runOnStack(async ({ registry, settings, terminal, print }) => {
+      runOnStack(async ({ registry, settings, terminal, print, next }) => {
         const projects: RegisteredProject[] = [];
         for await (const project of registry.list()) projects.push(project);
         projects.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
@@ -26,7 +26,7 @@ export function listCommand(runOnStack: RunOnStack): Command {
         }
         const text =
           projects.length === 0
-            ? `No projects. Create one with: ${programName} create <projectId>\n`
+            ? `No projects. Create one with: ${next('create <projectId>')}\n`
             : table(columns, listed.map(row), paintFor(terminal.output));
         print(
           listed.map(({ project, ...stored }) => projectJson(project, stored)),

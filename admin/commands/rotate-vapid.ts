@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { withExamples } from '../terminal/command-line.ts';
 import { paintFor } from '../terminal/terminal.ts';
-import { programName, projectIdArgument, type RunOnStack } from './command.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
 
 export function rotateVapidCommand(runOnStack: RunOnStack): Command {
   const command = new Command('rotate-vapid')
@@ -10,7 +10,7 @@ export function rotateVapidCommand(runOnStack: RunOnStack): Command {
     )
     .addArgument(projectIdArgument())
     .action((projectId: string) =>
-      runOnStack(async ({ registry, terminal, print }) => {
+      runOnStack(async ({ registry, terminal, print, next }) => {
         const rotated = await registry.rotateVapid(projectId);
         const { vapidPublicKey, previousVapidPublicKey } = rotated;
         const key = paintFor(terminal.output)('cyan', vapidPublicKey);
@@ -23,8 +23,8 @@ export function rotateVapidCommand(runOnStack: RunOnStack): Command {
           `The new application server key of "${projectId}":\n\n  ${key}\n\n` +
             'Put it into your pages. Each browser then subscribes with it at its next visit;\n' +
             'until then its pushes are signed with the previous key.\n\n' +
-            `Browsers that still use it:  ${programName} show ${projectId}\n` +
-            `To drop it in the end:       ${programName} drop-previous-vapid ${projectId}\n`,
+            `Browsers that still use it:  ${next(`show ${projectId}`)}\n` +
+            `To drop it in the end:       ${next(`drop-previous-vapid ${projectId}`)}\n`,
         );
       }),
     );

@@ -23,6 +23,8 @@ import { subscriptionsCommand } from './subscriptions.ts';
 import { usageCommand } from './usage.ts';
 import { usersCommand } from './users.ts';
 
+const defaultStack = 'Carillon';
+
 /** The options of every command. */
 interface CommonOptions {
   readonly json?: true;
@@ -52,17 +54,18 @@ export function runCarillon(
         'region',
       ]),
     )
-    .addOption(new Option('--stack <name>', 'use this deployed stack').default('Carillon'))
+    .addOption(new Option('--stack <name>', 'use this deployed stack').default(defaultStack))
     .option('--region <region>', "AWS region of the stack (default: your profile's)");
 
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
     const isJson = options.json === true;
+    const next = (command: string) => `${programName} ${command}${stackOptions(options)}`;
     const print = (value: unknown, text: string) =>
       terminal.output.write(isJson ? `${printableJson(value)}\n` : text);
     try {
-      await task({ ...connection, terminal, isJson, print });
+      await task({ ...connection, terminal, isJson, print, next });
     } finally {
       close();
     }
@@ -93,6 +96,12 @@ export function runCarillon(
   );
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);
+}
+
+/** The options that choose the same stack again. */
+function stackOptions({ local, stack, region }: CommonOptions): string {
+  if (local) return ' --local';
+  return `${stack === defaultStack ? '' : ` --stack ${stack}`}${region === undefined ? '' : ` --region ${region}`}`;
 }
 
 function locationOf({ local, stack, region }: CommonOptions, stateFile: string): StackLocation {

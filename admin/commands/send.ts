@@ -4,7 +4,7 @@ import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
-import { programName, projectIdArgument, type RunOnStack } from './command.ts';
+import { type Context, projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { type KeyOptions, keyFileOption, keyVariable, readKey } from './key-option.ts';
 import { formatCount } from './limits.ts';
@@ -35,7 +35,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .addOption(keyFileOption())
     .option('--yes', 'send to everyone without asking')
     .action((projectId: string, options: SendOptions) =>
-      runOnStack(async ({ registry, baseUrl, terminal, print }) => {
+      runOnStack(async ({ registry, baseUrl, terminal, print, next }) => {
         if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
         const secretKey = await readKey(options, env, terminal.input);
         const { subscribers } = await registry.usage(projectId);
@@ -60,7 +60,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
         const result = await (isLarge
           ? carillon.send(notification, { respondAsync: true })
           : carillon.send(notification));
-        print(result, resultText(projectId, result));
+        print(result, resultText(projectId, result, next));
       }),
     );
   return withExamples(
@@ -71,9 +71,13 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
   );
 }
 
-function resultText(projectId: string, result: SendResult | AcceptedSend): string {
+function resultText(
+  projectId: string,
+  result: SendResult | AcceptedSend,
+  next: Context['next'],
+): string {
   if (!('attempted' in result)) {
-    return `Sending. See the counts with: ${programName} stats ${projectId} ${result.id}\n`;
+    return `Sending. See the counts with: ${next(`stats ${projectId} ${result.id}`)}\n`;
   }
   const { id, attempted, delivered, removed, unreached = 0 } = result;
   return (

@@ -24,14 +24,14 @@ export function setPlanCommand(runOnStack: RunOnStack): Command {
           'nothing to change: give --subscriber-cap, --send-cap, --rate-limit or --user-ids',
         );
       }
-      await runOnStack(async ({ registry, settings, terminal, print }) => {
+      await runOnStack(async ({ registry, settings, terminal, print, next }) => {
         const changed = userIds && (await registry.setUserIds(projectId, userIds));
         const project =
           changed && !changesLimits
             ? changed
             : await registry.setPlan(projectId, changes, settings);
         const text = projectText(project, settings, paintFor(terminal.output));
-        const note = userIds === 'signed' ? `\n${signedNote(projectId)}` : '';
+        const note = userIds === 'signed' ? `\n${signedNote(projectId, next)}` : '';
         print(projectJson(project), text + note);
       });
     });

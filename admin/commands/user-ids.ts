@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { type UserIdMode, userIdModes } from '../../contract/project.ts';
-import { programName } from './command.ts';
+import type { Context } from './command.ts';
 
 export interface UserIdsOption {
   readonly userIds?: UserIdMode;
@@ -14,10 +14,10 @@ export function userIdsOption(): Option {
 }
 
 /** What an operator has to know who requires signatures. */
-export function signedNote(projectId: string): string {
+export function signedNote(projectId: string, next: Context['next']): string {
   return (
     'Within 30 seconds, every new user id needs a signature. Subscriptions that already have a user id\n' +
     'keep it, with or without one. To remove those of a user:\n\n' +
-    `  ${programName} users delete ${projectId} <userId>\n`
+    `  ${next(`users delete ${projectId} <userId>`)}\n`
   );
 }

@@ -54,7 +54,7 @@ describe('set-plan --user-ids', () => {
     expect(code).toBe(0);
     expect(output).toMatch(/User ids +signed\n/);
     expect(output).toContain('Subscriptions that already have a user id\nkeep it');
-    expect(output).toContain(`users delete ${projectId} <userId>`);
+    expect(output).toContain(`carillon -- users delete ${projectId} <userId> --local\n`);
     expect(await operator.registry.find(projectId)).toMatchObject({ userIds: 'signed', plan: {} });
   });
 

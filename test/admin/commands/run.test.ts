@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { testTerminal } from '../../fixtures/terminal.ts';
 
 let operator: Operator;
 let projectId: string;
@@ -141,4 +143,19 @@ describe('a stored name with control characters', () => {
 test('control characters of an argument are escaped', async () => {
   const { messages } = await operator.run(['\u001b[2J']);
   expect(messages).toContain("Unknown command '\\u001b[2J'.");
+});
+
+test.each([
+  ['--local'],
+  ['--stack Carillon-dev --region eu-west-1'],
+  // The default stack needs no option.
+  [''],
+])('a command to type next is for the same stack: %j', async (options) => {
+  const terminal = testTerminal();
+  const connection = { registry: { async *list() {} }, settings: {}, close() {} } as never;
+  const args = ['list', ...options.split(' ').filter(Boolean)];
+  await runCarillon(args, terminal, '', async () => connection);
+  expect(terminal.written().output).toBe(
+    `No projects. Create one with: npm run -s carillon -- ${['create <projectId>', options].filter(Boolean).join(' ')}\n`,
+  );
 });

@@ -33,7 +33,7 @@ describe('rotate-vapid', () => {
     expect({ code, messages }).toEqual({ code: 0, messages: '' });
     const project = await operator.registry.find(projectId);
     expect(output).toContain(`\n  ${project!.vapidPublicKey}\n`);
-    expect(output).toContain(`drop-previous-vapid ${projectId}`);
+    expect(output).toContain(`carillon -- drop-previous-vapid ${projectId} --local\n`);
     expect(output).not.toContain(firstKey);
   });
 
