@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
-import { secretKeyPattern } from '../../contract/formats.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
@@ -21,7 +21,7 @@ export function authenticate<Found extends Project>(
   return {
     before: async ({ event }) => {
       const { projectId } = event.ids;
-      const key = bearerToken(event.headers.authorization);
+      const key = secretKeyOf(event.headers.authorization);
       if (key === undefined || projectId === undefined) return;
       const project = await find(projectId, event.signal);
       const digest = createHash('sha256').update(key).digest();
@@ -41,19 +41,42 @@ function matches(digest: Buffer, storedHash: string | undefined): boolean {
 }
 
 /** Refuses a request without a project: 401, the same for an unknown project and a wrong key. */
-export function requireKey(): Middleware<{ project: Project }> {
+export function requireKey(): Middleware<{ ids: PathIds; project: Project }> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;
-      throw new ServiceError(
-        'unauthorized',
-        'Send the secret key of this project as "Authorization: Bearer carillon_sk_…".',
-      );
+      throw new ServiceError('unauthorized', refusal(event.headers.authorization, event.ids));
     },
   };
 }
 
-function bearerToken(authorization: string | undefined): string | undefined {
-  const [, token = ''] = authorization?.match(/^Bearer +(\S+)$/i) ?? [];
-  return secretKeyPattern.test(token) ? token : undefined;
+/** What is wrong with the header, as far as it can be said without saying which projects exist. */
+function refusal(authorization: string | undefined, { projectId }: PathIds): string {
+  if (!authorization) {
+    return 'Send the secret key of this project as "Authorization: Bearer carillon_sk_…".';
+  }
+  const token = bearerTokenOf(authorization);
+  if (token === undefined) {
+    return 'The Authorization header has another form than "Bearer carillon_sk_…".';
+  }
+  if (identityKeyPattern.test(token)) {
+    return 'This is an identity key, which signs user ids. Send the secret key: "carillon_sk_…".';
+  }
+  if (!secretKeyPattern.test(token)) {
+    return 'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.';
+  }
+  if (projectId === undefined) {
+    return 'The project id in the path is invalid: 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.';
+  }
+  return 'There is no project with this id and this secret key. Compare both with the API key card.';
+}
+
+function secretKeyOf(authorization = ''): string | undefined {
+  const token = bearerTokenOf(authorization);
+  return token !== undefined && secretKeyPattern.test(token) ? token : undefined;
+}
+
+/** The token of RFC 6750 §2.1. */
+function bearerTokenOf(authorization: string): string | undefined {
+  return authorization.match(/^Bearer +(\S+)\s*$/i)?.[1];
 }

@@ -187,7 +187,8 @@ export const send: Operation = {
       response: {
         error: {
           code: 'unauthorized',
-          message: 'Send the secret key of this project as "Authorization: Bearer carillon_sk_…".',
+          message:
+            'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.',
         },
       },
     },

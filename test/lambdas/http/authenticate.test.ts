@@ -20,7 +20,7 @@ const project: Project = {
   vapid: { current: { number: 0, publicKey: 'public' } },
 };
 
-async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {
+async function respondTo(authorization?: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {
   const handler = middy()
     .use(errorResponses())
     .use(pathIds())
@@ -33,18 +33,52 @@ async function statusOf(key: string, now = '2026-11-20T12:00:00Z', projectId = '
     .use(requireKey())
     .handler(async () => respond(200, {}));
   const event = {
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization },
     pathParameters: { projectId },
     requestContext: { requestId: 'r', timeEpoch: Date.now() },
   };
   const context = { getRemainingTimeInMillis: () => 10_000 };
-  return (await handler(event as never, context as never)).statusCode;
+  return handler(event as never, context as never);
+}
+
+async function statusOf(key: string, now?: string, projectId?: string) {
+  return (await respondTo(`Bearer ${key}`, now, projectId)).statusCode;
+}
+
+async function messageFor(authorization?: string, projectId?: string): Promise<string> {
+  const { statusCode, body } = await respondTo(authorization, undefined, projectId);
+  expect(statusCode).toBe(401);
+  return JSON.parse(body as string).error.message;
 }
 
 test('only the secret key of the project is accepted', async () => {
   expect(await statusOf(currentKey)).toBe(200);
   expect(await statusOf(unknownKey)).toBe(401);
   expect(await statusOf(currentKey, undefined, 'no-such-project')).toBe(401);
+});
+
+test('the refusal says what is wrong with the header', async () => {
+  expect(await messageFor()).toContain('Send the secret key of this project as');
+  expect(await messageFor('')).toContain('Send the secret key of this project as');
+  for (const header of ['Basic c2hvcDo=', currentKey, 'Bearer', `Bearer ${currentKey} x`]) {
+    expect(await messageFor(header)).toContain('has another form than "Bearer carillon_sk_…"');
+  }
+  expect(await messageFor(`Bearer ${currentKey.slice(0, -1)}`)).toContain('not a secret key');
+  expect(await messageFor(`Bearer carillon_id_${'a'.repeat(43)}`)).toContain('an identity key');
+  expect(await messageFor(`Bearer ${currentKey}`, 'Shop')).toContain('The project id in the path');
+});
+
+test('a wrong key and an unknown project get the same refusal, which does not contain the key', async () => {
+  const wrongKey = await messageFor(`Bearer ${unknownKey}`);
+  expect(wrongKey).toContain('no project with this id and this secret key');
+  expect(await messageFor(`Bearer ${currentKey}`, 'no-such-project')).toBe(wrongKey);
+  for (const wrong of ['carillon_sk_short', 'secret-of-another-service']) {
+    expect(await messageFor(`Bearer ${wrong}`)).not.toContain(wrong);
+  }
+});
+
+test('spaces around the key are ignored', async () => {
+  expect(await statusOf(` ${currentKey}  `)).toBe(200);
 });
 
 test('the previous key is accepted until the grace period ends', async () => {
