@@ -222,8 +222,12 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.type('Project id', projectId);
     await tab.type('Secret key', stack.demo.secretKey);
     await tab.click('button', 'Open');
-    await tab.expectText('[role=alert]', 'The service refused the secret key of this project.');
-    await tab.type('Secret key', secretKey);
+    await tab.expectText('[role=alert]', 'no project with this id and this secret key.');
+    await tab.type('Project id', 'demmo');
+    await tab.click('button', 'Open');
+    await tab.expectText('form > .hint', 'Did you mean “demo”?');
+    await tab.type('Project id', ` ${projectId} `);
+    await tab.type('Secret key', ` ${secretKey} `);
     await tab.click('button', 'Open');
     await tab.expectView('Overview');
     await tab.expectText('.project', projectId);

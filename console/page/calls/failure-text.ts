@@ -17,9 +17,9 @@ const texts: Readonly<Record<string, Texts>> = {
       'Check that the command which serves this page (npm start or npm run console) is still running, then try again.',
   },
   unauthorized: {
-    what: 'The service refused the secret key of this project.',
+    what: 'The service has no project with this id and this secret key.',
     advice:
-      'Compare it with the API key card. If it is lost, an operator makes another one: npm run -s carillon -- rotate-key.',
+      'Compare both with the API key card. If the key is lost, an operator makes another one: npm run -s carillon -- rotate-key. With npm start, add --local.',
   },
   direct_request: {
     advice: 'Start "npm run console" with the public address of the service.',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { projectIdPattern, secretKeyPattern } from '../../../contract/formats.ts';
+import { nearestName } from '../../../contract/nearest-name.ts';
+import { CarillonError } from '../../../sdk/common/error.ts';
 import type { ConsoleSettings } from '../../settings.ts';
 import { projectClient } from '../calls/project-client.ts';
 import { useAction } from '../calls/use-action.ts';
@@ -7,6 +8,7 @@ import { Field } from '../components/field.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import { fragmentOf } from '../routing/place.ts';
+import { projectIdIssue, secretKeyIssue } from './access-issues.ts';
 
 interface ProjectsViewProps {
   readonly settings: ConsoleSettings;
@@ -21,17 +23,16 @@ export function ProjectsView({ settings, wanted, onConnect }: ProjectsViewProps)
   const [projectId, setProjectId] = useState(wanted ?? '');
   const [secretKey, setSecretKey] = useState('');
   const [showsIssues, showIssues] = useState(false);
-  const idIssue = projectIdPattern.test(projectId)
-    ? undefined
-    : 'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.';
-  const keyIssue = secretKeyPattern.test(secretKey)
-    ? undefined
-    : 'Copy the secret key from the API key card: “carillon_sk_” and 43 characters.';
+  const idIssue = projectIdIssue(projectId);
+  const keyIssue = secretKeyIssue(secretKey);
   const connect = useAction(async () => {
     // Finds a wrong key before any view is opened.
     await projectClient(projectId, secretKey).project();
     onConnect(projectId, secretKey);
   });
+  const isRefused = connect.error instanceof CarillonError && connect.error.code === 'unauthorized';
+  const ids = projects.map((project) => project.projectId);
+  const meant = isRefused && !ids.includes(projectId) ? nearestName(projectId, ids) : undefined;
   const withoutKey = projects.filter((project) => project.secretKey === undefined);
 
   return (
@@ -118,6 +119,11 @@ export function ProjectsView({ settings, wanted, onConnect }: ProjectsViewProps)
             </button>
           </div>
           <Problem error={connect.error} />
+          {meant !== undefined && (
+            <p class="hint">
+              This stack has no project “{projectId}”. Did you mean “{meant}”?
+            </p>
+          )}
         </form>
       </section>
     </View>
