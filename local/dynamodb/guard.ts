@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest } from '../../console/host-and-origin.ts';
-import { closeServer } from '../close-server.ts';
+import { type AwsService, startAwsService } from '../aws-service.ts';
 import { forward, relay } from './forward.ts';
 import { refusal, writeResponse } from './response.ts';
-
-export interface Guard {
-  readonly endpoint: string;
-  stop(): Promise<void>;
-}
 
 /**
  * Starts a server in front of DynamoDB Local, which listens on every address of the machine, takes any
@@ -21,13 +14,9 @@ export interface Guard {
  * replaces both by an id that nobody else knows.
  * @param target URL of DynamoDB Local.
  */
-export async function startGuard(target: string, accessKeyId: string): Promise<Guard> {
+export async function startGuard(target: string, accessKeyId: string): Promise<AwsService> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((message, response) => {
-    handle(message, response).catch(() => response.destroy());
-  });
-
-  async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const service = await startAwsService(async (message, response) => {
     if (!isAllowedRequest(message)) return writeResponse(response, refusal);
     const { method, headers } = message;
     const authorization = headers.authorization?.replace(
@@ -36,16 +25,12 @@ export async function startGuard(target: string, accessKeyId: string): Promise<G
     );
     const forwarded = { method, headers: { ...headers, ...(authorization && { authorization }) } };
     relay(await forward(target, agent, forwarded, await buffer(message)), response);
-  }
-
-  server.keepAliveTimeout = 0;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...service,
     async stop() {
       agent.destroy();
-      await closeServer(server);
+      await service.stop();
     },
   };
 }

@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest } from '../../console/host-and-origin.ts';
-import { closeServer } from '../close-server.ts';
-import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
+import { type AwsService, startAwsService } from '../aws-service.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
 import { forward, relay } from './forward.ts';
@@ -51,34 +48,20 @@ export interface DynamoDbProxyOptions {
   readonly onCall?: DynamoDbHook | undefined;
 }
 
-export interface DynamoDbProxy {
-  readonly endpoint: string;
-  /** Forgets the functions' connections. @returns how many these were. */
-  forgetConnections(then: AfterForgetting): number;
-  stop(): Promise<void>;
-}
-
 /**
  * Starts a proxy between the functions and the local DynamoDB. It checks each call against the
  * function's role, as IAM does in AWS, and injects faults.
  */
-export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<DynamoDbProxy> {
+export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<AwsService> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((message, response) => {
-    handleCall(options, agent, message, response).catch(() => response.destroy());
-  });
-  // No timeout: a call on a connection that closes would fail, at a time that no test decides. For the
-  // connections of frozen functions there is `forgetConnections`.
-  server.keepAliveTimeout = 0;
-  const forgetConnections = connectionForgetter(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const service = await startAwsService((message, response) =>
+    handleCall(options, agent, message, response),
+  );
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    forgetConnections,
+    ...service,
     async stop() {
       agent.destroy();
-      await closeServer(server);
+      await service.stop();
     },
   };
 }

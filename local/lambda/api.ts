@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
-import { closeServer } from '../close-server.ts';
-import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
+import { type AwsService, startAwsService } from '../aws-service.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Grants } from '../template/iam-policy.ts';
@@ -23,14 +20,6 @@ export interface LambdaApiOptions extends EventQueueOptions {
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-export interface LambdaApi {
-  readonly endpoint: string;
-  /** Forgets all connections. @returns how many these were. */
-  forgetConnections(then: AfterForgetting): number;
-  /** Closes every connection, and starts no attempt of an asynchronous invocation. Idempotent. */
-  stop(): Promise<void>;
-}
-
 /** Bytes of a payload: Lambda's quotas, 6 MB and 1 MB. */
 const payloadLimits = { RequestResponse: 6 * 1024 * 1024, Event: 1024 * 1024 };
 type InvocationType = keyof typeof payloadLimits;
@@ -41,29 +30,18 @@ type InvocationType = keyof typeof payloadLimits;
  * than functions it also serves what {@link describe} has.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
-export async function startLambdaApi(options: LambdaApiOptions): Promise<LambdaApi> {
+export async function startLambdaApi(options: LambdaApiOptions): Promise<AwsService> {
   const queue = new EventQueue(options);
-  const server = createServer(async (message, response) => {
+  const service = await startAwsService(async (message, response) => {
     const requestId = randomUUID();
-    try {
-      write(response, await respond(options, queue, message, requestId), requestId);
-    } catch {
-      // The caller has hung up, or the local stack itself failed: the SDK reports a broken connection.
-      response.destroy();
-    }
+    write(response, await respond(options, queue, message, requestId), requestId);
   });
-  // A client's call on a connection that closes would fail, at a time that no test decides. For the
-  // connections of frozen functions there is `forgetConnections`.
-  server.keepAliveTimeout = 0;
-  const forgetConnections = connectionForgetter(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    forgetConnections,
+    ...service,
+    /** Also starts no further attempt of an asynchronous invocation. */
     async stop() {
       queue.stop();
-      await closeServer(server);
+      await service.stop();
     },
   };
 }

@@ -7,10 +7,10 @@ import {
   GetItemCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { AwsService } from '../../../local/aws-service.ts';
 import {
   type DynamoDbFault,
   type DynamoDbHook,
-  type DynamoDbProxy,
   startDynamoDbProxy,
 } from '../../../local/dynamodb/proxy.ts';
 import { cancelledTransaction, errorResponse } from '../../../local/dynamodb/response.ts';
@@ -23,7 +23,7 @@ const write: Grant = { action: 'dynamodb:PutItem', resource: table };
 let database: Server;
 /** Operations that the database received. */
 let received: string[];
-let proxy: DynamoDbProxy;
+let proxy: AwsService;
 let client: DynamoDBClient;
 
 beforeEach(async () => {

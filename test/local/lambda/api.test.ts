@@ -5,7 +5,8 @@ import {
   type InvokeCommandInput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { type LambdaApi, startLambdaApi } from '../../../local/lambda/api.ts';
+import type { AwsService } from '../../../local/aws-service.ts';
+import { startLambdaApi } from '../../../local/lambda/api.ts';
 import { Concurrency } from '../../../local/lambda/concurrency.ts';
 import { FunctionPool } from '../../../local/lambda/function-pool.ts';
 import type { FunctionDefinition } from '../../../local/template/functions.ts';
@@ -16,7 +17,7 @@ const arn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${
 
 let folder: Folder;
 let pool: FunctionPool;
-let api: LambdaApi;
+let api: AwsService;
 const clients: LambdaClient[] = [];
 let logs: string[];
 
