@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
+import { type Output as Minified, transform } from '@swc/core';
+import { build } from 'esbuild';
 import { type Output, outputs } from './outputs.ts';
 
 /** A bundle, or its source map. */
@@ -9,10 +10,7 @@ export interface BundledFile {
   readonly contents: Uint8Array;
 }
 
-const site: BuildOptions = { minify: true };
-
-/** Readable, for stack traces; `minifySyntax` also leaves out constants that nothing uses. */
-const server: BuildOptions = { platform: 'node', minifySyntax: true };
+const target = 'es2022';
 
 /**
  * Bundles and minifies what sites host: the client as a module and as a script that sets
@@ -33,28 +31,54 @@ async function bundle(
   isWanted: (output: Output) => boolean,
 ): Promise<readonly BundledFile[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const results = await Promise.all(
-    outputs.filter(isWanted).map(({ file, entryPoint, runsIn }) =>
-      build({
-        ...(runsIn === 'server' ? server : site),
+  const files = await Promise.all(
+    outputs.filter(isWanted).map(async ({ file, entryPoint, runsIn }) => {
+      const { outputFiles } = await build({
         absWorkingDir: join(root, 'sdk'),
         entryPoints: [entryPoint],
         outfile: file,
         format: file.endsWith('.mjs') ? 'esm' : 'iife',
+        platform: runsIn === 'server' ? 'node' : 'browser',
         bundle: true,
-        sourcemap: 'linked',
-        target: 'es2022',
+        // Leaves out constants that nothing uses.
+        minifySyntax: true,
+        sourcemap: 'external',
+        target,
         define: { VERSION: JSON.stringify(version) },
-        banner: { js: `/* Carillon ${version}, Apache-2.0 */` },
+        banner: { js: `/*! Carillon ${version}, Apache-2.0 */` },
         write: false,
         logLevel: 'silent',
-      }),
-    ),
+      });
+      const [map, code] = outputFiles.map(({ text }) => text) as [string, string];
+      // Stack traces of servers stay readable.
+      const bundle = runsIn === 'server' ? { code, map } : await minify(code, map);
+      return [
+        { name: file, text: `${bundle.code}\n//# sourceMappingURL=${file}.map\n` },
+        { name: `${file}.map`, text: bundle.map! },
+      ];
+    }),
   );
-  return results.flatMap(({ outputFiles }) =>
-    outputFiles.map(({ path, contents }) => ({
-      name: path.slice(path.lastIndexOf('/') + 1),
-      contents,
-    })),
-  );
+  return files.flat().map(({ name, text }) => ({ name, contents: Buffer.from(text) }));
+}
+
+/**
+ * esbuild would leave constants and functions that are used once in their places: 5 % more after compression. Nothing
+ * in the SDK calls a function with `new`, so each can be an arrow.
+ */
+function minify(code: string, map: string): Promise<Minified> {
+  return transform(code, {
+    swcrc: false,
+    minify: true,
+    sourceMaps: true,
+    inputSourceMap: map,
+    jsc: {
+      target,
+      minify: {
+        compress: { passes: 3, ecma: 2020, unsafe_arrows: true },
+        mangle: true,
+        toplevel: true,
+        format: { comments: 'some' },
+      },
+    },
+  });
 }

@@ -26,8 +26,8 @@ interface SubscriptionJson {
 }
 
 /** Written out here because the table in the contract would add all routes to the SDK. */
-const projectPath: typeof routes.subscribe.path & typeof routes.unsubscribe.path =
-  '/api/v1/projects/{projectId}';
+type ProjectPath = Filled<typeof routes.subscribe.path & typeof routes.unsubscribe.path>;
+type Filled<Path> = Path extends `${infer Start}{projectId}` ? `${Start}${string}` : never;
 const subscribeMethod: typeof routes.subscribe.method = 'POST';
 const unsubscribeMethod: typeof routes.unsubscribe.method = 'DELETE';
 
@@ -88,7 +88,8 @@ export function deleteSubscription(
 }
 
 function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
-  return baseUrl + projectPath.replace('{projectId}', projectId);
+  const path: ProjectPath = `/api/v1/projects/${projectId}`;
+  return baseUrl + path;
 }
 
 /**

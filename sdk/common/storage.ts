@@ -27,7 +27,7 @@ export function storeRegistration(
 ): Promise<unknown> {
   return transact('readwrite', (store) => {
     store.put(registration, scope);
-    store.delete(failuresKey(scope));
+    return store.delete(failuresKey(scope));
   });
 }
 
@@ -51,30 +51,28 @@ export function updateEntry<Value>(
   key: string,
   change: (value: Value | undefined) => Value,
 ): Promise<Value | undefined> {
-  return transact<Value>('readwrite', (store, resolve) => {
+  return transact<Value>('readwrite', (store) => {
+    const changed: { result?: Value } = {};
     const reading = store.get(key);
     reading.onsuccess = () => {
-      const value = change(reading.result);
-      store.put(value, key);
-      resolve(value);
+      changed.result = change(reading.result);
+      store.put(changed.result, key);
     };
+    return changed;
   });
 }
 
 function read<Value>(key: string): Promise<Value | undefined> {
-  return transact<Value>('readonly', (store, resolve) => {
-    const reading = store.get(key);
-    reading.onsuccess = () => resolve(reading.result);
-  });
+  return transact<Value>('readonly', (store) => store.get(key));
 }
 
 /** Resolves when the transaction is complete; to undefined if it found nothing or failed. */
 function transact<Result>(
   mode: IDBTransactionMode,
-  work: (store: IDBObjectStore, resolve: (result: Result) => void) => unknown,
+  /** Returns what has the result by the end of the transaction, such as a request. */
+  work: (store: IDBObjectStore) => { readonly result?: Result },
 ): Promise<Result | undefined> {
   return new Promise((resolve) => {
-    let result: Result | undefined;
     const fail = () => resolve(undefined);
     try {
       const opening = indexedDB.open(database, 1);
@@ -82,14 +80,12 @@ function transact<Result>(
       opening.onupgradeneeded = () => opening.result.createObjectStore(objectStore);
       opening.onsuccess = () => {
         const transaction = opening.result.transaction(objectStore, mode);
+        const found = work(transaction.objectStore(objectStore));
         transaction.onabort = fail;
         transaction.oncomplete = () => {
           opening.result.close();
-          resolve(result);
+          resolve(found.result);
         };
-        work(transaction.objectStore(objectStore), (found) => {
-          result = found;
-        });
       };
     } catch {
       fail();
