@@ -27,13 +27,18 @@ export function findProject<Found extends Project>(
 }
 
 /** Refuses a request without a project: 404. */
-export function requireProject<Found extends Project>(): Middleware<{ project: Found }> {
+export function requireProject<Found extends Project>(): Middleware<{
+  ids: PathIds;
+  project: Found;
+}> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;
+      const { projectId } = event.ids;
+      const project = projectId === undefined ? 'project with this id' : `project "${projectId}"`;
       throw new ServiceError(
         'project_not_found',
-        'There is no project with this id; check the address.',
+        `There is no ${project}; check the project id and the address.`,
       );
     },
   };

@@ -1,7 +1,7 @@
 import { helpOf } from '../bell/help.ts';
 import { english } from '../bell/texts.ts';
 import { type CarillonOptions, readOptions, type Settings } from '../client/options.ts';
-import { findRegistration } from '../client/service-worker.ts';
+import { findRegistration, problemOfFile } from '../client/service-worker.ts';
 import { type UnsupportedReason, unsupportedReason } from '../client/unsupported-reason.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey } from '../common/subscription.ts';
@@ -112,12 +112,8 @@ async function problemOfWorker(
   worker: ServiceWorkerRegistration | undefined,
   { serviceWorker, scope }: Settings,
 ): Promise<string | undefined> {
-  const file = await fetch(serviceWorker).catch(() => undefined);
-  const type = file?.headers.get('content-type') ?? '';
-  if (!file?.ok || !/javascript/.test(type)) {
-    const found = file?.ok ? `is ${type || 'without a type'}` : `responds with ${file?.status}`;
-    return `${serviceWorker} ${found}. Copy carillon-sw.js there; the server must send it as text/javascript.`;
-  }
+  const fileProblem = await problemOfFile(serviceWorker);
+  if (fileProblem !== undefined) return fileProblem;
   if (worker === undefined) {
     const others = await navigator.serviceWorker.getRegistrations();
     const scopes = others.map((other) => other.scope).join(', ') || 'none';

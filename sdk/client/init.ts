@@ -9,7 +9,7 @@ import { withLock } from '../common/with-lock.ts';
 import type { CarillonClient } from './client-types.ts';
 import { type CarillonOptions, readOptions, type UserOptions } from './options.ts';
 import { requestInteractively } from './request-interactively.ts';
-import { findRegistration, registerWorker } from './service-worker.ts';
+import { findRegistration } from './service-worker.ts';
 import { permissionDenied, subscribePage } from './subscribe-page.ts';
 import { unsupportedReason } from './unsupported-reason.ts';
 
@@ -21,7 +21,6 @@ import { unsupportedReason } from './unsupported-reason.ts';
 export function init(options: CarillonOptions): CarillonClient {
   const settings = readOptions(options, document.baseURI, self.origin);
   const { project, scope } = settings;
-  const key = project.applicationServerKey;
   const reason = unsupportedReason(self);
   const supported = reason === undefined;
   /** What was set on this page. What is absent applies as it is stored. */
@@ -55,8 +54,7 @@ export function init(options: CarillonOptions): CarillonClient {
     const wanted = await currentUser(change);
     const registered = { ...project, ...wanted, endpoint: current?.endpoint };
     if (!isDue(stored, registered, Date.now())) return;
-    const { pushManager } = await registerWorker(settings);
-    const subscription = await subscribePage(pushManager, key);
+    const subscription = await subscribePage(settings);
     await registerSubscription(scope, project, subscription, wanted, makeRequest);
   }
 
@@ -104,7 +102,10 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscribe({ channels, ...newUser } = {}) {
       if (!supported) {
-        throw new CarillonError('unsupported', `No push here: ${reason}.`);
+        throw new CarillonError(
+          'unsupported',
+          `No push here: ${reason}. It needs https, and on iOS the home screen.`,
+        );
       }
       // Before any await: browsers show the prompt only within a click.
       const permission = await Notification.requestPermission();
@@ -116,8 +117,7 @@ export function init(options: CarillonOptions): CarillonClient {
       if (channels) page = { ...page, channels };
       return withLock(async () => {
         const earlier = await currentSubscription();
-        const { pushManager } = await registerWorker(settings);
-        const subscription = await subscribePage(pushManager, key);
+        const subscription = await subscribePage(settings);
         try {
           await registerSubscription(
             scope,
@@ -151,7 +151,7 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async subscription() {
       const current = supported && (await currentSubscription());
-      return current && isUsable(current, key) ? current : null;
+      return current && isUsable(current, project.applicationServerKey) ? current : null;
     },
 
     async identify(userId, userIdSignature) {

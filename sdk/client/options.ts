@@ -36,6 +36,17 @@ export interface CarillonOptions extends UserOptions {
   readonly channels?: readonly string[];
 }
 
+const optionNames: readonly string[] = [
+  'baseUrl',
+  'projectId',
+  'applicationServerKey',
+  'serviceWorker',
+  'scope',
+  'channels',
+  'userId',
+  'userIdSignature',
+] satisfies (keyof CarillonOptions)[];
+
 export interface Settings {
   readonly project: ProjectAddress;
   /** Absolute. */
@@ -51,7 +62,14 @@ export interface Settings {
  * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
 export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
-  const given: Readonly<Record<string, unknown>> = Object(options);
+  const given: Readonly<Record<string, unknown>> = Object(typeof options === 'object' && options);
+  const unknown = Object.keys(given).find((name) => !optionNames.includes(name));
+  if (unknown !== undefined) {
+    // Enough letters to tell most options apart, and to find what `projectID` and `base_url` mean.
+    const start = unknown.slice(0, 3).toLowerCase();
+    const meant = optionNames.find((name) => name.startsWith(start)) ?? optionNames.join(', ');
+    throw invalidOption(unknown, `unknown; use ${meant}`);
+  }
   const baseUrl = readBaseUrl(given.baseUrl);
   const projectId = readProjectId(given.projectId);
   const applicationServerKey = readKey(given.applicationServerKey);

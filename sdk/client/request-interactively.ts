@@ -28,7 +28,7 @@ export function interactiveRequest(timeoutMs: number, { now, random, wait } = ti
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
       if (!isTransient(failure) || now() + pauseMs >= end) {
         if (response) throw await errorOf(response);
-        const sentence = `No readable response from ${origin}; check the connection.`;
+        const sentence = `No readable response from ${origin}; check "baseUrl" and the connection.`;
         throw new CarillonError('network_error', sentence, { cause });
       }
       await wait(pauseMs);

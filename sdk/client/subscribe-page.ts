@@ -1,17 +1,22 @@
 import { CarillonError } from '../common/error.ts';
 import { subscribeBrowser } from '../common/subscription.ts';
+import type { Settings } from './options.ts';
+import { registerWorker } from './service-worker.ts';
 
 /**
- * Returns the browser's subscription for this key, as {@link subscribeBrowser} does.
- * @throws {CarillonError} `permission_denied`, `push_service_failed`, `timeout`.
+ * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does.
+ * @throws {CarillonError} `service_worker_failed`, `permission_denied`, `push_service_failed`, `timeout`.
  */
-export function subscribePage(manager: PushManager, key: string): Promise<PushSubscription> {
-  return subscribeBrowser(manager, key).catch((cause: Error) => {
-    const { name, message } = cause;
+export async function subscribePage(settings: Settings): Promise<PushSubscription> {
+  const { pushManager } = await registerWorker(settings);
+  try {
+    return await subscribeBrowser(pushManager, settings.project.applicationServerKey);
+  } catch (cause) {
+    const { name, message } = cause as Error;
     if (name === 'NotAllowedError') throw permissionDenied(cause);
     const code = name === 'TimeoutError' ? 'timeout' : 'push_service_failed';
     throw new CarillonError(code, `The browser cannot subscribe: ${message}`, { cause });
-  });
+  }
 }
 
 export function permissionDenied(cause?: unknown): CarillonError {

@@ -16,7 +16,8 @@ export function readBaseUrl(value: unknown): string {
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readProjectId(value: unknown): string {
-  const advice = 'use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen';
+  const advice =
+    'copy the project id from the API key card: 1 to 64 lowercase letters, digits or hyphens';
   return requireMatch(projectIdPattern, value, 'projectId', advice);
 }
 

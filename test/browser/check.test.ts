@@ -48,7 +48,10 @@ const faults: readonly (readonly [
   [
     'the file of the service worker is missing',
     ({ site }) => site.files.delete('/carillon-sw.js'),
-    problem('service worker', /\/carillon-sw\.js responds with 404\. Copy carillon-sw\.js there/),
+    problem(
+      'service worker',
+      /\/carillon-sw\.js responds with 404 .*\. Copy carillon-sw\.js there/,
+    ),
   ],
   [
     'another service worker has the scope',

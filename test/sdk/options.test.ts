@@ -97,6 +97,31 @@ test.each<[string, string, Record<string, unknown>, string]>([
   expect(read).toThrow(advice);
 });
 
+test.each([
+  ['projectID', 'projectId'],
+  ['base_url', 'baseUrl'],
+  ['serviceWorkerUrl', 'serviceWorker'],
+  ['user_id', 'userId'],
+  ['ApplicationServerKey', 'applicationServerKey'],
+])('the unknown option %s: the error names %s', (unknown, meant) => {
+  const read = () => readOptions({ ...options, [unknown]: 'x' }, page, site);
+  expect(read).toThrow(expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }));
+  expect(read).toThrow(`"${unknown}": unknown; use ${meant}.`);
+});
+
+test('an unknown option that is like none: the error lists the options', () => {
+  const read = () => readOptions({ ...options, vapidKey: 'x' } as never, page, site);
+  expect(read).toThrow('"vapidKey": unknown; use baseUrl, projectId, applicationServerKey, ');
+});
+
+test('every option is known', () => {
+  const all: Required<CarillonOptions> = {
+    ...{ ...options, serviceWorker: '/sw.js', scope: '/', channels: ['news'] },
+    ...{ userId: 'ada', userIdSignature: 'signature' },
+  };
+  expect(readOptions(all, page, site).serviceWorker).toBe(`${site}/sw.js`);
+});
+
 test.each([undefined, null, 'demo'])('init(%p) names the first missing option', (value) => {
   const read = () => readOptions(value as unknown as CarillonOptions, page, site);
   expect(read).toThrow(expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }));
