@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EnvironmentName } from '../contract/environment.ts';
+import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
 import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
@@ -36,8 +37,10 @@ export interface StackOptions {
   /** Default: 0, any free port. */
   readonly pushServicePort?: number | undefined;
   readonly engine?: DynamoDbEngine | undefined;
-  /** Directory of the tables. Default: in memory. */
+  /** Directory of the tables and of the push service's subscriptions. Default: in memory. */
   readonly dataDir?: string | undefined;
+  /** Whether to remove that directory first. */
+  readonly reset?: boolean | undefined;
   /** See `Api`. */
   readonly trustForwardedFor?: boolean | undefined;
   /** See `Api`. */
@@ -123,12 +126,16 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       }),
     );
     stops.push(gateway.stop);
+    const { engine, dataDir, reset } = options;
+    // Not before: the port is in use if another stack uses the data.
+    if (dataDir !== undefined && reset) removeDataDirectory(dataDir);
+    const subscriptionFile =
+      dataDir && join(createDataDirectory(dataDir), 'push-subscriptions.jsonl');
     const pushService = await listening(options.pushServicePort, (port) =>
-      startPushService({ port, nowMs: wallClock }),
+      startPushService({ port, nowMs: wallClock, subscriptionFile }),
     );
     stops.push(() => pushService.stop());
 
-    const { engine, dataDir } = options;
     const dynamodb = await startDynamoDb({ engine, dataDir });
     stops.push(dynamodb.stop);
     signal?.throwIfAborted();

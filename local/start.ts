@@ -5,7 +5,7 @@ import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
 import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
-import { readStartOptions, startHelp } from './start/options.ts';
+import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
 import { type LocalState, stateFile, writeState } from './start/state-file.ts';
 import { tour } from './start/tour.ts';
@@ -19,36 +19,31 @@ async function main(parameters: readonly string[]): Promise<number> {
     output.write(startHelp);
     return 0;
   }
-  if (parameters.length > 0) {
-    messages.write(
-      `carillon: npm start takes no arguments; its settings are listed by npm start -- --help\n`,
-    );
-    return 2;
-  }
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // Once: a second signal ends this process immediately, and its children end with it.
     process.once(signal, () => interrupted.abort());
   }
   try {
-    await run(interrupted.signal);
+    await run(readStartOptions(parameters, process.env), interrupted.signal);
     return 0;
   } catch (error) {
     if (interrupted.signal.aborted) return 0;
     messages.write(`carillon: ${(error as Error).message}\n`);
-    return 1;
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
 /** Runs the stack until the signal aborts. */
-async function run(signal: AbortSignal): Promise<void> {
-  const { port, dataDir, extraPushOrigins, engine } = readStartOptions(process.env);
+async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
+  const { port, dataDir, extraPushOrigins, engine, reset } = options;
   const log = functionLog();
   let localConsole: LocalConsole | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
     dataDir,
+    reset,
     engine,
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
     signal,
@@ -81,10 +76,12 @@ async function run(signal: AbortSignal): Promise<void> {
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;
-      const browser = stack.pushService.subscribe({ applicationServerKey });
-      const subscription = browser.toJSON();
-      print(`\n${tour(state, { id: browser.id, subscription }, paint)}`);
-      print(`Data: ${dataDir ?? 'in memory'} (${stack.dynamodb.engine})`);
+      const simulated = stack.pushService.subscribe({ applicationServerKey });
+      const subscription = simulated.toJSON();
+      print(`\n${tour(state, { id: simulated.id, subscription }, paint)}`);
+      print(
+        `Data: ${dataDir} (${stack.dynamodb.engine}), kept for the next start. npm start -- --reset removes them.`,
+      );
       print(
         `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
       );

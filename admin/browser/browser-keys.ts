@@ -9,6 +9,13 @@ export interface BrowserKeys {
   readonly authSecret: Buffer;
 }
 
+/** The keys with this private key. */
+export function restoreBrowserKeys(privateKey: Buffer, authSecret: Buffer): BrowserKeys {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(privateKey);
+  return { ecdh, publicKey: ecdh.getPublicKey(), authSecret };
+}
+
 export function createBrowserKeys(): BrowserKeys {
   const ecdh = createECDH('prime256v1');
   return { ecdh, publicKey: ecdh.generateKeys(), authSecret: randomBytes(16) };

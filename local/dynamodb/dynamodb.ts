@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChildProcess } from './child-process.ts';
+import { startChildProcess } from '../child-process.ts';
+import { createDataDirectory, resetAdvice } from '../data-directory.ts';
 import { accessKeyIdOf, startGuard } from './guard.ts';
 
 export const dynamoDbEngines = ['dynoxide', 'dynamodb-local'] as const;
@@ -102,14 +103,13 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
       `${engine} cannot run on this machine. It needs ${engines[engine].requirement}.`,
     );
   }
-  const dataDir = options.dataDir === undefined ? undefined : dataDirectory(options.dataDir);
+  const dataDir = options.dataDir === undefined ? undefined : createDataDirectory(options.dataDir);
   const { command, protection } = engines[engine];
   const host = protection === 'address' ? randomLoopbackAddress() : '127.0.0.1';
 
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(host);
-    const [program, ...parameters] = command(host, port, dataDir) as Command;
-    const child = startChildProcess(program, ...parameters);
+    const child = startChildProcess(command(host, port, dataDir) as Command);
     const endpoint = `http://${host}:${port}`;
     const waiting = new AbortController();
     const outcome = await Promise.race([
@@ -138,7 +138,8 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
     const portTaken = /in use/i.test(outcome.errorOutput);
     if (!portTaken || attempt === maxPortAttempts) {
       const [reason = ''] = outcome.errorOutput.split('\n', 1);
-      throw new Error(`${engine} failed to start: ${reason.replace(/^error: /, '')}`);
+      const advice = dataDir === undefined ? '' : ` ${resetAdvice}`;
+      throw new Error(`${engine} failed to start: ${reason.replace(/^error: /i, '')}.${advice}`);
     }
   }
 }
@@ -149,16 +150,6 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
  */
 function randomLoopbackAddress(): string {
   return ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.');
-}
-
-function dataDirectory(path: string): string {
-  try {
-    // The tables have private keys.
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return resolve(path);
-  } catch (error) {
-    throw new Error(`Cannot create the data directory: ${(error as Error).message}`);
-  }
 }
 
 /** Resolves when the database responds. */

@@ -8,6 +8,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { localConfig } from '../../admin/local-config.ts';
+import { resetAdvice } from '../data-directory.ts';
 import { type Resolve, textResolver } from '../template/references.ts';
 import { resourcesOf, type Template } from '../template/template.ts';
 
@@ -74,7 +75,7 @@ async function createTable(
     if (keysOf(Table) !== keysOf(input)) {
       throw new Error(
         `Table "${name}" has other keys or indexes than in the template: its data were written ` +
-          'by another version. Move the data away, or choose another DATA_DIR.',
+          `by another version. ${resetAdvice}`,
       );
     }
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Behaviour } from './behaviour.ts';
+import type { StoredSubscription, SubscriptionLog } from './subscription-log.ts';
 
 /** An accepted push, still encrypted. */
 export interface PushedMessage {
@@ -15,23 +16,40 @@ export interface Channel {
   readonly applicationServerKey?: string | undefined;
   /** @throws {DecryptionError} if the channel can decrypt messages and this one fails. */
   deliver(message: PushedMessage): void;
+  /** What is kept of it across restarts. */
+  toStored(): StoredSubscription;
 }
 
 interface Entry {
   readonly channel: Channel;
-  gone: boolean;
   behaviour: Behaviour;
   /** Pushes that the behaviour still applies to. */
   remaining: number;
 }
 
-/** All channels. A channel that is gone is kept, so that its endpoint responds 410 and not 404. */
+/** All channels. The ids of those that are gone are kept, so that their endpoints respond 410 and not 404. */
 export class Channels {
+  readonly #log: SubscriptionLog | undefined;
+  /** Also those that are gone, until a restart. */
   readonly #entries = new Map<string, Entry>();
-  #gone = 0;
+  readonly #gone: Set<string>;
+  #live = 0;
+
+  /** @param log keeps the channels. Default: in memory. */
+  constructor(log?: SubscriptionLog) {
+    this.#log = log;
+    this.#gone = new Set(log?.ended);
+  }
 
   add(channel: Channel): void {
-    this.#entries.set(channel.id, { channel, gone: false, behaviour: {}, remaining: 0 });
+    this.restore(channel);
+    this.#log?.add(channel.toStored());
+  }
+
+  /** Adds a channel that the log has. */
+  restore(channel: Channel): void {
+    this.#entries.set(channel.id, { channel, behaviour: {}, remaining: 0 });
+    this.#live++;
   }
 
   find(id: string): Channel | undefined {
@@ -43,14 +61,15 @@ export class Channels {
   }
 
   isGone(id: string): boolean {
-    return this.#get(id).gone;
+    return this.#gone.has(id);
   }
 
   /** Makes the channel's endpoint respond 410 from now on. Idempotent. */
   remove(id: string): void {
-    const entry = this.#get(id);
-    if (!entry.gone) this.#gone++;
-    entry.gone = true;
+    if (this.#gone.has(id)) return;
+    this.#gone.add(id);
+    this.#live--;
+    this.#log?.end(id);
   }
 
   behave(id: string, behaviour: Behaviour): void {
@@ -69,7 +88,7 @@ export class Channels {
   }
 
   counts(): { readonly live: number; readonly gone: number } {
-    return { live: this.#entries.size - this.#gone, gone: this.#gone };
+    return { live: this.#live, gone: this.#gone.size };
   }
 
   #get(id: string): Entry {

@@ -73,11 +73,11 @@ async function accept(
 }
 
 function findChannel(id: string, channels: Channels): Channel {
+  if (channels.isGone(id)) throw pushRefusal('gone', 'The subscription has ended.');
   const channel = channels.find(id);
   if (channel === undefined) {
     throw pushRefusal('unknownEndpoint', 'There is no subscription with this endpoint.');
   }
-  if (channels.isGone(id)) throw pushRefusal('gone', 'The subscription has ended.');
   return channel;
 }
 

@@ -3,7 +3,11 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type BrowserKeys, createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import {
+  type BrowserKeys,
+  createBrowserKeys,
+  restoreBrowserKeys,
+} from '../../admin/browser/browser-keys.ts';
 import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
@@ -15,6 +19,7 @@ import { PushCounter, type PushCounts } from './push-counter.ts';
 import { acceptRealBrowsers, type RealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { SimulatedBrowser } from './simulated-browser.ts';
+import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
 import { VapidVerifier } from './vapid.ts';
 
 /** Longer than the idle timeout of any sender here, so that the sender closes idle connections. */
@@ -29,6 +34,8 @@ export interface PushServiceOptions {
   readonly nowMs?: () => number;
   /** False counts messages but neither decrypts nor keeps them, for benchmarks. Default: true. */
   readonly decrypt?: boolean;
+  /** Keeps the subscriptions across restarts on the same port. Default: in memory. */
+  readonly subscriptionFile?: string | undefined;
 }
 
 export interface SubscribeOptions {
@@ -75,6 +82,7 @@ export async function startPushService({
   tls,
   nowMs = Date.now,
   decrypt = true,
+  subscriptionFile,
 }: PushServiceOptions = {}): Promise<PushService> {
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   server.keepAliveTimeout = keepAliveTimeoutMs;
@@ -84,7 +92,8 @@ export async function startPushService({
   const { port: chosenPort } = server.address() as AddressInfo;
   const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${chosenPort}`;
 
-  const channels = new Channels();
+  const log = subscriptionFile === undefined ? undefined : new SubscriptionLog(subscriptionFile);
+  const channels = new Channels(log);
   const counter = new PushCounter();
   const vapid = new VapidVerifier({ origin, nowMs });
   const realBrowsers = acceptRealBrowsers(server, origin, channels);
@@ -93,6 +102,10 @@ export async function startPushService({
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
   const context = { origin, channels, arrivals, stopped, decrypt };
+  for (const subscription of log?.subscriptions ?? []) {
+    if ('uaid' in subscription) realBrowsers.restore(subscription);
+    else channels.restore(new SimulatedBrowser(browserOf(subscription), context));
+  }
 
   const pushService: PushService = {
     origin,
@@ -130,6 +143,11 @@ export async function startPushService({
     (request, response) => void handleRequest(request, response, pushService, endpoint),
   );
   return pushService;
+}
+
+function browserOf({ privateKey, authSecret, ...others }: SimulatedSubscription) {
+  const [key, secret] = [privateKey, authSecret].map((text) => Buffer.from(text, 'base64url'));
+  return { ...others, keys: restoreBrowserKeys(key!, secret!) };
 }
 
 const endpointPath = /^\/push\/([^/?]+)(\?|$)/;

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
+import type { RealSubscription } from './subscription-log.ts';
 
 /**
  * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the subprotocol
@@ -61,6 +62,8 @@ export interface RealBrowsers {
    * reconnect immediately, get a new id, and drop their subscriptions.
    */
   forget(): void;
+  /** Adds a subscription from before a restart. Its browser gets its id again when it connects. */
+  restore(subscription: RealSubscription): void;
   stop(): void;
 }
 
@@ -104,13 +107,7 @@ export function acceptRealBrowsers(
   function handleHello(socket: WebSocket, uaid: string | undefined): Browser {
     const existing = uaid === undefined ? undefined : browsers.get(uaid);
     // A browser that gets another id than it sent drops its subscriptions.
-    const browser: Browser = existing ?? {
-      uaid: randomUUID(),
-      channelIds: new Set(),
-      pending: new Map(),
-      socket: undefined,
-    };
-    browsers.set(browser.uaid, browser);
+    const browser = existing ?? newBrowser(randomUUID());
     browser.socket = socket;
     const hello = { uaid: browser.uaid, use_webpush: true, broadcasts: {} };
     send(browser, { messageType: 'hello', status: 200, ...hello });
@@ -118,6 +115,12 @@ export function acceptRealBrowsers(
       if (expiresAtMs > Date.now()) send(browser, json);
       else browser.pending.delete(json.version);
     }
+    return browser;
+  }
+
+  function newBrowser(uaid: string): Browser {
+    const browser = { uaid, channelIds: new Set<string>(), pending: new Map(), socket: undefined };
+    browsers.set(uaid, browser);
     return browser;
   }
 
@@ -150,14 +153,21 @@ export function acceptRealBrowsers(
     } catch {
       return false;
     }
-    const channel: Channel = {
+    channels.add(channelOf(browser, { id, applicationServerKey }));
+    return true;
+  }
+
+  function channelOf(
+    browser: Browser,
+    { id, applicationServerKey }: Pick<Channel, 'id' | 'applicationServerKey'>,
+  ): Channel {
+    browser.channelIds.add(id);
+    return {
       id,
       applicationServerKey,
       deliver: (message) => deliver(browser, id, message),
+      toStored: () => ({ id, applicationServerKey, uaid: browser.uaid }),
     };
-    channels.add(channel);
-    browser.channelIds.add(id);
-    return true;
   }
 
   function deliver(browser: Browser, channelID: string, { headers, body }: PushedMessage): void {
@@ -194,6 +204,10 @@ export function acceptRealBrowsers(
         socket?.terminate();
       }
       browsers.clear();
+    },
+    restore({ uaid, ...subscription }) {
+      const browser = browsers.get(uaid) ?? newBrowser(uaid);
+      channels.restore(channelOf(browser, subscription));
     },
     stop() {
       for (const socket of sockets.clients) socket.terminate();

@@ -6,6 +6,7 @@ import type { EventType } from '../../contract/schemas/event.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import { NothingToReportError, postBeacon } from './service-worker.ts';
+import type { SimulatedSubscription } from './subscription-log.ts';
 
 /** A decrypted message, as in a browser's push event. */
 export interface ReceivedMessage {
@@ -63,6 +64,15 @@ export class SimulatedBrowser implements Channel {
         p256dh: this.#keys.publicKey.toString('base64url'),
         auth: this.#keys.authSecret.toString('base64url'),
       },
+    };
+  }
+
+  toStored(): SimulatedSubscription {
+    return {
+      id: this.id,
+      applicationServerKey: this.applicationServerKey,
+      privateKey: this.#keys.ecdh.getPrivateKey('base64url'),
+      authSecret: this.#keys.authSecret.toString('base64url'),
     };
   }
 

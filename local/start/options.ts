@@ -1,38 +1,63 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type DynamoDbEngine, dynamoDbEngines } from '../dynamodb/dynamodb.ts';
 
 export interface StartOptions {
   readonly port: number;
-  readonly dataDir: string | undefined;
+  /** Directory of this port's data: the origins of the stored endpoints have the port. */
+  readonly dataDir: string;
   /** The CDK app's setting with this name. */
   readonly extraPushOrigins: string | undefined;
   readonly engine: DynamoDbEngine | undefined;
+  /** Whether to remove the data first. */
+  readonly reset: boolean;
 }
+
+/** A wrong call. */
+export class UsageError extends Error {}
+
+const defaultPort = 4000;
+const defaultDataDir = '.carillon/data';
 
 export const startHelp = `Runs the whole service on this machine, from the stack that would be deployed.
 
   npm start
+  npm start -- --reset     removes the data of earlier starts first
 
 Settings are environment variables:
 
   PORT                port of the API (default: 4000); the local push service uses the next port
-  DATA_DIR            directory of the tables (default: in memory)
+  DATA_DIR            folder of the data, one for each port (default: ${defaultDataDir})
   EXTRA_PUSH_ORIGINS  origins of further push services, separated by commas
   DDB_ENGINE          ${dynamoDbEngines.join(' or ')} (default: the first that can run on this machine)
 `;
 
-const defaultPort = 4000;
-
 /**
- * Reads the settings of `npm start`. An empty setting is treated as not set.
+ * Reads the arguments and settings of `npm start`. An empty setting is treated as not set.
+ * @throws {UsageError} for an unknown argument.
  * @throws {Error} for the first invalid setting.
  */
-export function readStartOptions(env: Readonly<NodeJS.ProcessEnv>): StartOptions {
+export function readStartOptions(
+  parameters: readonly string[],
+  env: Readonly<NodeJS.ProcessEnv>,
+): StartOptions {
+  const port = readPort(env.PORT || String(defaultPort));
   return {
-    port: readPort(env.PORT || String(defaultPort)),
-    dataDir: env.DATA_DIR || undefined,
+    ...readFlags(parameters),
+    port,
+    dataDir: join(env.DATA_DIR || defaultDataDir, String(port)),
     extraPushOrigins: env.EXTRA_PUSH_ORIGINS || undefined,
     engine: readEngine(env.DDB_ENGINE || undefined),
   };
+}
+
+function readFlags(parameters: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({ args: [...parameters], options: { reset: flag } }).values;
+  } catch {
+    throw new UsageError(`npm start takes only --reset; see npm start -- --help`);
+  }
 }
 
 /** @throws {Error} if the engine is unknown. */

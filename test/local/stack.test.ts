@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FunctionLog } from '../../local/lambda/function-instance.ts';
-import type { Stack } from '../../local/stack.ts';
-import { demoProject } from '../../local/start/demo-project.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import type { Stack, StackOptions } from '../../local/stack.ts';
+import { type DemoProject, demoProject } from '../../local/start/demo-project.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startLocalStack } from '../fixtures/local-stack.ts';
 import { busyPort, freePort } from '../fixtures/ports.ts';
@@ -72,6 +75,61 @@ test('a start can be aborted', async () => {
   await expect(startLocalStack({ signal: AbortSignal.abort() })).rejects.toMatchObject({
     name: 'AbortError',
   });
+});
+
+test('a site keeps its subscriptions after a restart, until a reset', async () => {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const dataDir = join(folder.path, 'data');
+  const restarted = async <Result>(
+    use: (stack: Stack) => Promise<Result>,
+    options: StackOptions = {},
+  ): Promise<Result> => {
+    const ports = { port, pushServicePort: port + 1 };
+    const stack = await startLocalStack({ dataDir, ...ports, ...options });
+    try {
+      return await use(stack);
+    } finally {
+      await stack.stop();
+    }
+  };
+  const send = async (stack: Stack, { secretKey }: DemoProject) => {
+    const headers = { authorization: `Bearer ${secretKey}` };
+    return (await post(stack, '/notifications', { title: 'Ding' }, headers)).json();
+  };
+
+  const { project, id } = await restarted(async (stack) => {
+    const created = await demoProject(stack.dynamodb, dataDir);
+    const browser = stack.pushService.subscribe(created);
+    expect((await post(stack, '', browser.toJSON())).status).toBe(201);
+    return { project: created, id: browser.id };
+  });
+  await restarted(async (stack) => {
+    expect(await demoProject(stack.dynamodb, dataDir)).toEqual(project);
+    expect(await send(stack, project)).toMatchObject({ attempted: 1, delivered: 1 });
+    const { messages } = stack.pushService.channels.find(id) as SimulatedBrowser;
+    expect(messages).toHaveLength(1);
+  });
+  await restarted(
+    async (stack) => {
+      const other = await demoProject(stack.dynamodb, dataDir);
+      expect(other.applicationServerKey).not.toBe(project.applicationServerKey);
+      expect(await send(stack, other)).toMatchObject({ attempted: 0 });
+      expect(stack.pushService.channels.find(id)).toBeUndefined();
+    },
+    { reset: true },
+  );
+  folder.remove();
+});
+
+test('a reset while another stack uses the port removes nothing', async () => {
+  const folder = temporaryFolder();
+  const file = folder.write('demo-secret-key', 'a key');
+  const { port, release } = await busyPort();
+  await expect(startLocalStack({ port, dataDir: folder.path, reset: true })).rejects.toThrow();
+  expect(readFileSync(file, 'utf8')).toBe('a key');
+  await release();
+  folder.remove();
 });
 
 test('the demo project has the same keys after a restart', async () => {

@@ -112,7 +112,9 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
       };
       await expect(
         createAllTables(dynamodb.endpoint, { Resources: { Plain: otherKeys } }),
-      ).rejects.toThrow('Table "Plain" has other keys or indexes than in the template');
+      ).rejects.toThrow(
+        /^Table "Plain" has other keys or indexes than in the template: .* npm start -- --reset$/,
+      );
     } finally {
       client.destroy();
       await dynamodb.stop();
@@ -184,3 +186,16 @@ test('startDynamoDb() fails with one line if it cannot create the data directory
   );
   folder.remove();
 });
+
+const withDynoxide = hasEngine('dynoxide') ? test : test.skip;
+withDynoxide(
+  'an engine that cannot read the data fails with one line that says how to start anew',
+  async () => {
+    const folder = temporaryFolder();
+    folder.write('dynoxide.db', 'not a database '.repeat(500));
+    await expect(startDynamoDb({ engine: 'dynoxide', dataDir: folder.path })).rejects.toThrow(
+      /^dynoxide failed to start: [^\n]+ Start with empty tables: npm start -- --reset$/,
+    );
+    folder.remove();
+  },
+);

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import * as https from 'node:https';
+import { join } from 'node:path';
 import { createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
 import { certificate } from '../../../local/push-service/certificate.ts';
 import {
   type PushServiceOptions,
   startPushService,
 } from '../../../local/push-service/push-service.ts';
+import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
+import { temporaryFolder } from '../../fixtures/folder.ts';
 import { push, pushRequest, sender } from './sender.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -121,4 +124,25 @@ test('stop() closes idle connections and the port, and aborts waits', async () =
     expect(wait).toMatchObject({ status: 'rejected', reason: { name: 'AbortError' } });
   }
   await expect(push(browser)).rejects.toThrow('fetch failed');
+});
+
+test('with a file, subscriptions and their ends outlive a restart on the same port', async () => {
+  const folder = temporaryFolder();
+  const subscriptionFile = join(folder.path, 'subscriptions.jsonl');
+  const first = await start({ subscriptionFile });
+  const port = Number(new URL(first.origin).port);
+  const { publicKey: applicationServerKey } = sender;
+  const live = first.subscribe({ applicationServerKey });
+  const ended = first.subscribe();
+  ended.unsubscribe();
+  await first.stop();
+
+  const second = await start({ subscriptionFile, port });
+  expect((await push(live, 'after the restart')).status).toBe(201);
+  const restored = second.channels.find(live.id) as SimulatedBrowser;
+  expect(restored.messages.map(({ text }) => text)).toEqual(['after the restart']);
+  expect(restored.applicationServerKey).toBe(applicationServerKey);
+  expect((await push(ended)).status).toBe(410);
+  expect(second.stats()).toMatchObject({ live: 1, gone: 1 });
+  folder.remove();
 });

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../../admin/browser/decrypt.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
+import { temporaryFolder } from '../../fixtures/folder.ts';
 import { post, push, pushRequest, sender } from './sender.ts';
 
 let pushService: PushService;
@@ -191,4 +193,23 @@ test.each([
   socket.send(text);
   const [code] = await once(socket, 'close');
   expect(code).toBeGreaterThanOrEqual(4400);
+});
+
+test('after a restart with the same file, a browser keeps its id and receives at its endpoint', async () => {
+  const folder = temporaryFolder();
+  const subscriptionFile = join(folder.path, 'subscriptions.jsonl');
+  await pushService.stop();
+  pushService = await startPushService({ subscriptionFile });
+  const { port } = new URL(pushService.origin);
+  const before = await connect();
+  const { target } = await subscribe(before);
+  await pushService.stop();
+
+  pushService = await startPushService({ subscriptionFile, port: Number(port) });
+  expect((await push(target)).status).toBe(201);
+  const after = await connect(before.uaid);
+  expect(after.uaid).toBe(before.uaid);
+  expect(await after.next()).toMatchObject({ messageType: 'notification' });
+  await after.close();
+  folder.remove();
 });

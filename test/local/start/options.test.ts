@@ -2,34 +2,37 @@ import { readStartOptions } from '../../../local/start/options.ts';
 
 test('absent and empty settings have defaults', () => {
   const defaults = {
+    reset: false,
     port: 4000,
-    dataDir: undefined,
+    dataDir: '.carillon/data/4000',
     extraPushOrigins: undefined,
     engine: undefined,
   };
-  expect(readStartOptions({})).toEqual(defaults);
+  expect(readStartOptions([], {})).toEqual(defaults);
   expect(
-    readStartOptions({ PORT: '', DATA_DIR: '', EXTRA_PUSH_ORIGINS: '', DDB_ENGINE: '' }),
+    readStartOptions([], { PORT: '', DATA_DIR: '', EXTRA_PUSH_ORIGINS: '', DDB_ENGINE: '' }),
   ).toEqual(defaults);
 });
 
-test('every setting is read', () => {
+test('every argument and setting is read', () => {
   const env = {
     PORT: '8080',
     DATA_DIR: 'data',
     EXTRA_PUSH_ORIGINS: 'https://push.example.com',
     DDB_ENGINE: 'dynamodb-local',
   };
-  expect(readStartOptions(env)).toEqual({
+  expect(readStartOptions(['--reset'], env)).toEqual({
+    reset: true,
     port: 8080,
-    dataDir: 'data',
+    // Each port has its own: the stored endpoints have the port.
+    dataDir: 'data/8080',
     extraPushOrigins: 'https://push.example.com',
     engine: 'dynamodb-local',
   });
 });
 
 test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('PORT=%p is refused', (PORT) => {
-  expect(() => readStartOptions({ PORT })).toThrow(
+  expect(() => readStartOptions([], { PORT })).toThrow(
     new Error(`PORT must be a whole number from 1 to 65534; it is "${PORT}".`),
   );
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
 import { busyPort, freePort } from '../../fixtures/ports.ts';
 
 interface Interruption {
@@ -11,6 +12,12 @@ interface Interruption {
   readonly act?: () => Promise<void>;
 }
 
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
 /** Runs the entry point of `npm start`. Interrupts it with SIGINT once its output contains `when`. */
 async function start(
   env: NodeJS.ProcessEnv,
@@ -18,7 +25,7 @@ async function start(
   { when, act = async () => {} }: Partial<Interruption> = {},
 ) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts', ...parameters], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, DATA_DIR: folder.path, ...env },
   });
   const interrupted = new Promise<void>((resolve, reject) => {
     let printed = '';
@@ -44,17 +51,17 @@ async function start(
 test('--help lists the settings', async () => {
   const { code, stdout, stderr } = await start({}, ['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  for (const name of ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE']) {
+  const names = ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE'];
+  for (const name of [...names, '--reset']) {
     expect(stdout).toContain(name);
   }
 });
 
-test('an argument is refused with exit code 2', async () => {
+test('an unknown argument is refused with exit code 2', async () => {
   expect(await start({}, ['--port', '1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr:
-      'carillon: npm start takes no arguments; its settings are listed by npm start -- --help\n',
+    stderr: 'carillon: npm start takes only --reset; see npm start -- --help\n',
   });
 });
 
@@ -62,7 +69,7 @@ test.each([
   [{ PORT: 'http' }, 'PORT must be a whole number from 1 to 65534; it is "http".'],
   [{ PORT: '65535' }, 'PORT must be a whole number from 1 to 65534; it is "65535".'],
   [{ DDB_ENGINE: 'mysql' }, 'DDB_ENGINE must be dynoxide or dynamodb-local; it is "mysql".'],
-  [{ DATA_DIR: 'package.json' }, /^Cannot create the data directory: EEXIST: [^\n]+$/],
+  [{ DATA_DIR: 'package.json' }, /^Cannot create the data directory: ENOTDIR: [^\n]+$/],
 ])('%p is refused with one line', async (env, line) => {
   const { code, stderr } = await start({ PORT: String(await freePort()), ...env });
   expect(stderr).toMatch(/^carillon: [^\n]+\n$/);

@@ -10,7 +10,7 @@ import { once } from 'node:events';
 export interface ManagedChild {
   /** Resolves when the child has ended, with the last text of its standard error. */
   readonly ended: Promise<string>;
-  /** Sends SIGTERM, and SIGKILL after two seconds. Resolves when the child has ended. */
+  /** Sends SIGTERM, and SIGKILL after the timeout. Resolves when the child has ended. */
   stop(): Promise<void>;
 }
 
@@ -28,10 +28,9 @@ wait $program
 /** How many characters of standard error are kept for an error message. */
 const keptErrorCharacters = 2000;
 
-const killTimeoutMs = 2000;
-
-export function startChildProcess(command: string, ...parameters: string[]): ManagedChild {
-  const shell = spawn('/bin/sh', ['-c', shellScript, 'sh', command, ...parameters], {
+/** @param command a program and its parameters. */
+export function startChildProcess(command: readonly string[], killTimeoutMs = 2000): ManagedChild {
+  const shell = spawn('/bin/sh', ['-c', shellScript, 'sh', ...command], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   });
