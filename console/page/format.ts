@@ -24,6 +24,13 @@ export function timeText(iso: string): string {
   return dateTime.format(new Date(iso));
 }
 
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+
+/** @param iso RFC 3339. @returns the day in the time zone of this browser. */
+export function dateText(iso: string): string {
+  return date.format(new Date(iso));
+}
+
 /** @param month such as `2026-11`. */
 export function monthText(month: string): string {
   return new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(

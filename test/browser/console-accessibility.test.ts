@@ -84,10 +84,15 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
       body: 'Your seat is 14C.',
       url: 'https://shop.example/',
     });
-    await open(project, '.row');
+    await stack.send(stack.demo, { title: 'Doors are open' });
+    await open(project, '.history');
+    await page.click('.history summary');
     await check('overview');
     await open(`${project}/notifications`, '.row');
     await check('notifications');
+    await page.type('#search', 'eight');
+    await expectText('#searched', '1 found in 3 notifications');
+    await check('notifications-found');
     await open(`${project}/notifications/${id}`, '.failures');
     await check('notification');
 

@@ -1,74 +1,131 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { useAction } from '../calls/use-action.ts';
-import { useLoad } from '../calls/use-load.ts';
+import { limits } from '../../../contract/limits.ts';
+import { type NotificationPages, useNotificationPages } from '../calls/use-notification-pages.ts';
+import { Field } from '../components/field.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
+import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { NotificationRows } from './notification-rows.tsx';
+import { idIn, matching, searchText } from './notification-search.ts';
 
-/** The project's notifications, the newest first, page by page. */
+/** The project's notifications, the newest first, page by page, and a search in them. */
 export function NotificationsView() {
   const { client } = useSession();
-  const first = useLoad(() => client.notifications(), [client]);
-  const [older, setOlder] = useState<readonly NotificationResult[]>([]);
-  /** `nextCursor` of the last page after the first one. */
-  const [nextCursor, setNextCursor] = useState<string>();
-  const [loaded, setLoaded] = useState('');
-  /** Id of the first notification of the page that was loaded last. */
-  const [firstLoaded, setFirstLoaded] = useState<string>();
-  const cursor = older.length === 0 ? first.value?.nextCursor : nextCursor;
-
-  const loadOlder = useAction(async () => {
-    const page = await client.notifications({ cursor });
-    setOlder([...older, ...page.notifications]);
-    setNextCursor(page.nextCursor);
-    setLoaded(`${countOf(page.notifications.length, 'older notification')} loaded.`);
-    setFirstLoaded(page.notifications[0]?.id);
-  });
-  // The pressed button may be gone.
-  useLayoutEffect(() => {
-    document.querySelector<HTMLElement>(`[data-id="${firstLoaded}"] a`)?.focus();
-  }, [firstLoaded]);
-
-  function reload() {
-    setOlder([]);
-    setLoaded('');
-    first.reload();
-  }
-
+  const pages = useNotificationPages(client, limits.page);
+  const [search, setSearch] = useState('');
+  const { loaded, isLoading } = pages;
+  const isSearching = search.trim() !== '';
+  const hasOlder = loaded?.nextCursor !== undefined;
+  const found = loaded && matching(loaded.notifications, search);
   return (
     <View
       title="Notifications"
       projectId={client.projectId}
       actions={
-        <button type="button" onClick={reload} aria-disabled={first.isLoading}>
+        <button type="button" onClick={pages.reload} aria-disabled={isLoading}>
           Refresh
         </button>
       }
     >
       <section class="card" aria-label="Notifications, the newest first">
-        <Problem error={first.error} />
-        {first.value !== undefined && (
-          <NotificationRows notifications={[...first.value.notifications, ...older]} />
-        )}
-        <p role="status" class="hint">
-          {loaded}
+        <search>
+          {' '}
+          <form
+            class="search"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (isLoading) pages.stop();
+              else if (isSearching) pages.loadAll();
+            }}
+          >
+            <Field id="search" label="Search titles, texts and ids">
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  type="search"
+                  autocomplete="off"
+                  spellcheck={false}
+                  value={search}
+                  onInput={(event) => setSearch(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            {isSearching && (
+              <button type="submit" aria-disabled={!hasOlder && !isLoading}>
+                {isLoading ? 'Stop' : 'Search older ones'}
+              </button>
+            )}
+          </form>
+        </search>
+        <p role="status" class="hint" id="searched">
+          {isSearching && loaded !== undefined && (
+            <>
+              {isLoading && 'Searching. '}
+              {searchText(found!.length, loaded)}
+            </>
+          )}
         </p>
-        <Problem error={loadOlder.error} />
-        {cursor !== undefined && (
-          <div class="buttons">
-            <button
-              type="button"
-              onClick={() => loadOlder.run()}
-              aria-disabled={loadOlder.isRunning}
-            >
-              {loadOlder.isRunning ? 'Loading…' : 'Load older notifications'}
-            </button>
-          </div>
+        <OpenById search={search} found={found?.length ?? 0} />
+        <Problem error={pages.error} />
+        {found !== undefined && (found.length > 0 || !isSearching) && (
+          <NotificationRows notifications={found} />
         )}
+        {!isSearching && <LoadOlder pages={pages} />}
       </section>
     </View>
+  );
+}
+
+/** Offers the notification whose id was searched for, if it is not loaded. */
+function OpenById({ search, found }: { readonly search: string; readonly found: number }) {
+  const { client } = useSession();
+  const notificationId = idIn(search);
+  if (notificationId === undefined || found > 0) return null;
+  const place = { view: 'notification', projectId: client.projectId, notificationId } as const;
+  return (
+    <p>
+      <a href={fragmentOf(place)}>Open the notification with this id</a>
+    </p>
+  );
+}
+
+/** The button that loads the next page, and moves the focus to its first notification. */
+function LoadOlder({ pages }: { readonly pages: NotificationPages }) {
+  const { loaded, isLoading, loadMore } = pages;
+  const count = loaded?.notifications.length ?? 0;
+  /** How many were loaded when the button was pressed. */
+  const [before, setBefore] = useState<number>();
+  const [announcement, announce] = useState('');
+  useLayoutEffect(() => {
+    const added = before === undefined ? 0 : count - before;
+    announce(added > 0 ? `${countOf(added, 'older notification')} loaded.` : '');
+    if (added <= 0) return;
+    // The pressed button may be gone.
+    const first = loaded!.notifications[before!]!;
+    document.querySelector<HTMLElement>(`[data-id="${first.id}"] a`)?.focus();
+    setBefore(undefined);
+  }, [count]);
+  return (
+    <>
+      <p role="status" class="hint">
+        {announcement}
+      </p>
+      {loaded?.nextCursor !== undefined && (
+        <div class="buttons">
+          <button
+            type="button"
+            onClick={() => {
+              setBefore(count);
+              loadMore();
+            }}
+            aria-disabled={isLoading}
+          >
+            {isLoading ? 'Loading…' : 'Load older notifications'}
+          </button>
+        </div>
+      )}
+    </>
   );
 }

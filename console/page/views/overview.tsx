@@ -1,9 +1,12 @@
+import { limits } from '../../../contract/limits.ts';
 import type { AudienceCounts } from '../../../contract/schemas/project.ts';
 import { useLoad } from '../calls/use-load.ts';
+import { useNotificationPages } from '../calls/use-notification-pages.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import { countText, monthText, rateText, timeText } from '../format.ts';
+import { History } from '../history/history.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { NotificationRows } from './notification-rows.tsx';
@@ -16,7 +19,7 @@ export function OverviewView() {
   const { client, settings } = useSession();
   const { projectId } = client;
   const project = useLoad(() => client.project({ sample: 'subscribers' }), [client]);
-  const list = useLoad(() => client.notifications({ limit: latest }), [client]);
+  const pages = useNotificationPages(client, limits.largestPage);
   const place = (view: 'send' | 'notifications' | 'browser') => fragmentOf({ view, projectId });
   return (
     <View
@@ -73,9 +76,12 @@ export function OverviewView() {
           <h2 id="latest-title">Latest notifications</h2>
           <a href={place('notifications')}>All notifications</a>
         </div>
-        <Problem error={list.error} />
-        {list.value !== undefined && <NotificationRows notifications={list.value.notifications} />}
+        {pages.loaded === undefined && <Problem error={pages.error} />}
+        {pages.loaded !== undefined && (
+          <NotificationRows notifications={pages.loaded.notifications.slice(0, latest)} />
+        )}
       </section>
+      <History pages={pages} />
       {project.value !== undefined && (
         <section class="card" aria-labelledby="project-title">
           <h2 id="project-title">Project</h2>

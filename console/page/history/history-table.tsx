@@ -1,0 +1,57 @@
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { countText, timeText } from '../format.ts';
+import { fragmentOf } from '../routing/place.ts';
+import { useSession } from '../session.ts';
+import { deliveryRateText } from './broadcasts.ts';
+
+/** The figures of the charts, the newest first. */
+export function HistoryTable({
+  broadcasts,
+}: {
+  readonly broadcasts: readonly NotificationResult[];
+}) {
+  const { projectId } = useSession().client;
+  return (
+    <details class="group">
+      <summary>The same as a table</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards must be able to scroll it. */}
+      <section class="scroll" aria-label="Audience and delivery of each broadcast" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Broadcast</th>
+              <th scope="col">Audience</th>
+              <th scope="col">Delivered</th>
+              <th scope="col">Rate</th>
+              <th scope="col">Removed</th>
+              <th scope="col">Failed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {broadcasts.toReversed().map((broadcast) => (
+              <tr key={broadcast.id}>
+                <th scope="row">
+                  <a
+                    href={fragmentOf({
+                      view: 'notification',
+                      projectId,
+                      notificationId: broadcast.id,
+                    })}
+                  >
+                    {broadcast.title}
+                  </a>{' '}
+                  <time dateTime={broadcast.sentAt}>{timeText(broadcast.sentAt)}</time>
+                </th>
+                <td>{countText(broadcast.attempted)}</td>
+                <td>{countText(broadcast.delivered)}</td>
+                <td>{deliveryRateText(broadcast)}</td>
+                <td>{countText(broadcast.removed)}</td>
+                <td>{countText(broadcast.failed)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </details>
+  );
+}
