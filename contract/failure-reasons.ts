@@ -1,4 +1,7 @@
-/** Why a push failed: every reason that is counted, logged and returned, with its meaning. */
+/**
+ * Why a push failed: every reason that is counted, logged and returned, with its meaning. Each is a sentence that may
+ * follow "because".
+ */
 export const failureReasons = {
   dropped: 'The push service accepted the message and dropped it (WNS).',
   key_mismatch: 'The subscription was made with another application server key.',
@@ -8,11 +11,11 @@ export const failureReasons = {
   throttled: 'The push service limits the rate (406 or 429), also after retries.',
   unavailable: 'The push service had an error (5xx), also after retries.',
   no_response:
-    'No connection, a broken connection, a malformed response or a time-out, also after retries.',
+    'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
   unsendable:
     'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
   not_removed: 'The subscription is gone, but could not be deleted in time.',
-  internal_error: 'A fault of this service; its log has the error.',
+  internal_error: 'This service had a fault; its log has the error.',
   interrupted: 'The function ended before the outcome was stored. The push may not have started.',
 } as const;
 
