@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Output as Minified, transform } from '@swc/core';
+import { type Output as Compact, type JsMinifyOptions, transform } from '@swc/core';
 import { build } from 'esbuild';
 import { type Output, outputs } from './outputs.ts';
 
@@ -50,8 +50,7 @@ async function bundle(
         logLevel: 'silent',
       });
       const [map, code] = outputFiles.map(({ text }) => text) as [string, string];
-      // Stack traces of servers stay readable.
-      const bundle = runsIn === 'server' ? { code, map } : await minify(code, map);
+      const bundle = runsIn === 'server' ? await strip(code, map) : await minify(code, map);
       return [
         { name: file, text: `${bundle.code}\n//# sourceMappingURL=${file}.map\n` },
         { name: `${file}.map`, text: bundle.map! },
@@ -65,20 +64,27 @@ async function bundle(
  * esbuild would leave constants and functions that are used once in their places: 5 % more after compression. Nothing
  * in the SDK calls a function with `new`, so each can be an arrow.
  */
-function minify(code: string, map: string): Promise<Minified> {
+function minify(code: string, map: string): Promise<Compact> {
+  const compress = { passes: 3, ecma: 2020, unsafe_arrows: true } as const;
+  return compact(code, map, true, { compress, mangle: true, toplevel: true });
+}
+
+/** Removes the comments only, so that stack traces of servers stay readable. */
+function strip(code: string, map: string): Promise<Compact> {
+  return compact(code, map, false, { compress: false, mangle: false });
+}
+
+function compact(
+  code: string,
+  map: string,
+  isOneLine: boolean,
+  steps: JsMinifyOptions,
+): Promise<Compact> {
   return transform(code, {
     swcrc: false,
-    minify: true,
+    minify: isOneLine,
     sourceMaps: true,
     inputSourceMap: map,
-    jsc: {
-      target,
-      minify: {
-        compress: { passes: 3, ecma: 2020, unsafe_arrows: true },
-        mangle: true,
-        toplevel: true,
-        format: { comments: 'some' },
-      },
-    },
+    jsc: { target, minify: { ...steps, format: { comments: 'some' } } },
   });
 }
