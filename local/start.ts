@@ -4,6 +4,13 @@ import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
+import {
+  findFirefox,
+  type LocalBrowser,
+  manualSteps,
+  type OpenFirefox,
+  openFirefox,
+} from './start/firefox.ts';
 import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
@@ -36,9 +43,10 @@ async function main(parameters: readonly string[]): Promise<number> {
 
 /** Runs the stack until the signal aborts. */
 async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
-  const { port, dataDir, extraPushOrigins, engine, reset } = options;
+  const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser } = options;
   const log = functionLog();
   let localConsole: LocalConsole | undefined;
+  let firefox: OpenFirefox | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
@@ -46,6 +54,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     reset,
     engine,
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
+    environment: publicBaseUrl === undefined ? {} : { PUBLIC_BASE_URL: publicBaseUrl },
     signal,
     onStep: (step) => print(paint('dim', `${step} …`)),
     onRequest: (line) => {
@@ -90,16 +99,34 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       );
       print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
+      if (browser) {
+        firefox = openBrowser(dataDir, {
+          pushService: stack.pushService.origin,
+          url: stack.baseUrl,
+        });
+      }
       await aborted(signal);
       print('\nStopping …');
     } finally {
       await removeState();
     }
   } finally {
+    await firefox?.close();
     localConsole?.stop();
     await stack.stop();
     await log.close();
   }
+}
+
+/** Opens Firefox, or says how to do without. @returns undefined: none was found. */
+function openBrowser(dataDir: string, address: LocalBrowser): OpenFirefox | undefined {
+  const explain = (reason: string) => print(`${reason}\n${manualSteps(address)}\n`);
+  const program = findFirefox(process.env);
+  if (program !== undefined) {
+    return openFirefox(program, join(dataDir, 'firefox'), address, explain);
+  }
+  explain('No Firefox was found: install it, or set FIREFOX to its program.');
+  return undefined;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -8,9 +8,13 @@ export interface StartOptions {
   readonly dataDir: string;
   /** The CDK app's setting with this name. */
   readonly extraPushOrigins: string | undefined;
+  /** Of a tunnel to the API: where browsers on other devices report events. */
+  readonly publicBaseUrl: string | undefined;
   readonly engine: DynamoDbEngine | undefined;
   /** Whether to remove the data first. */
   readonly reset: boolean;
+  /** Whether to open a Firefox that is connected to the local push service. */
+  readonly browser: boolean;
 }
 
 /** A wrong call. */
@@ -22,6 +26,7 @@ const defaultDataDir = '.carillon/data';
 export const startHelp = `Runs the whole service on this machine, from the stack that would be deployed.
 
   npm start
+  npm start -- --browser   also opens a Firefox that receives pushes without the internet
   npm start -- --reset     removes the data of earlier starts first
 
 Settings are environment variables:
@@ -29,6 +34,8 @@ Settings are environment variables:
   PORT                port of the API (default: 4000); the local push service uses the next port
   DATA_DIR            folder of the data, one for each port (default: ${defaultDataDir})
   EXTRA_PUSH_ORIGINS  origins of further push services, separated by commas
+  PUBLIC_BASE_URL     https: address of a tunnel to the API, for browsers on other devices
+  FIREFOX             program of Firefox (default: firefox or firefox-esr)
   DDB_ENGINE          ${dynamoDbEngines.join(' or ')} (default: the first that can run on this machine)
 `;
 
@@ -47,6 +54,7 @@ export function readStartOptions(
     port,
     dataDir: join(env.DATA_DIR || defaultDataDir, String(port)),
     extraPushOrigins: env.EXTRA_PUSH_ORIGINS || undefined,
+    publicBaseUrl: readPublicBaseUrl(env.PUBLIC_BASE_URL || undefined),
     engine: readEngine(env.DDB_ENGINE || undefined),
   };
 }
@@ -54,9 +62,9 @@ export function readStartOptions(
 function readFlags(parameters: readonly string[]) {
   const flag = { type: 'boolean', default: false } as const;
   try {
-    return parseArgs({ args: [...parameters], options: { reset: flag } }).values;
+    return parseArgs({ args: [...parameters], options: { reset: flag, browser: flag } }).values;
   } catch {
-    throw new UsageError(`npm start takes only --reset; see npm start -- --help`);
+    throw new UsageError(`npm start takes only --browser and --reset; see npm start -- --help`);
   }
 }
 
@@ -67,6 +75,13 @@ export function readEngine(text: string | undefined): DynamoDbEngine | undefined
     throw new Error(`DDB_ENGINE must be ${dynamoDbEngines.join(' or ')}; it is "${text}".`);
   }
   return engine;
+}
+
+function readPublicBaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined || /^https:\/\/[^/]+$/.test(text)) return text;
+  throw new Error(
+    `PUBLIC_BASE_URL must be an https: address without a path, such as https://push.your-tunnel.example; it is "${text}".`,
+  );
 }
 
 function readPort(text: string): number {

@@ -51,8 +51,8 @@ async function start(
 test('--help lists the settings', async () => {
   const { code, stdout, stderr } = await start({}, ['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const names = ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE'];
-  for (const name of [...names, '--reset']) {
+  const names = ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE', 'PUBLIC_BASE_URL'];
+  for (const name of [...names, 'FIREFOX', '--browser', '--reset']) {
     expect(stdout).toContain(name);
   }
 });
@@ -61,7 +61,7 @@ test('an unknown argument is refused with exit code 2', async () => {
   expect(await start({}, ['--port', '1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'carillon: npm start takes only --reset; see npm start -- --help\n',
+    stderr: 'carillon: npm start takes only --browser and --reset; see npm start -- --help\n',
   });
 });
 
@@ -69,6 +69,10 @@ test.each([
   [{ PORT: 'http' }, 'PORT must be a whole number from 1 to 65534; it is "http".'],
   [{ PORT: '65535' }, 'PORT must be a whole number from 1 to 65534; it is "65535".'],
   [{ DDB_ENGINE: 'mysql' }, 'DDB_ENGINE must be dynoxide or dynamodb-local; it is "mysql".'],
+  [
+    { PUBLIC_BASE_URL: 'push.your-tunnel.example' },
+    'PUBLIC_BASE_URL must be an https: address without a path, such as https://push.your-tunnel.example; it is "push.your-tunnel.example".',
+  ],
   [{ DATA_DIR: 'package.json' }, /^Cannot create the data directory: ENOTDIR: [^\n]+$/],
 ])('%p is refused with one line', async (env, line) => {
   const { code, stderr } = await start({ PORT: String(await freePort()), ...env });
