@@ -1,6 +1,7 @@
-import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { DeployedSettings } from '../contract/environment.ts';
+import { isExampleAddress } from '../contract/example-address.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import { sendTimeline } from '../contract/timeline.ts';
@@ -42,6 +43,12 @@ export class CarillonStack extends Stack {
     });
     // For cost allocation: each resource that can have tags gets it.
     Tags.of(this).add('carillon:stage', settings.stage);
+    if (!disposable && isExampleAddress(settings.vapidSubject)) {
+      Annotations.of(this).addWarningV2(
+        'carillon:vapidSubject',
+        `The vapidSubject ${settings.vapidSubject} is an example: under "context" in cdk.json, set it to an address at which push services reach you.`,
+      );
+    }
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
     const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });

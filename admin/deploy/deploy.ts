@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { Command } from 'commander';
+import { isExampleAddress } from '../../contract/example-address.ts';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { projectCard } from '../commands/card.ts';
 import { CommandError, programName, readProjectId } from '../commands/command.ts';
 import { connect } from '../commands/connection.ts';
 import { countOf } from '../commands/limits.ts';
-import { isExample } from '../doctor/checks.ts';
 import { type Finding, findingLine } from '../doctor/finding.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
 import { type Dialogue, openDialogue } from '../terminal/dialogue.ts';
@@ -187,7 +187,7 @@ class Deployment {
       read: (text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text),
       refuse: (text) =>
         this.#mistake({ ...context, vapidSubject: text }, 'vapidSubject') ??
-        (isExample(text) ? 'is an example: write your own address' : undefined),
+        (isExampleAddress(text) ? 'is an example: write your own address' : undefined),
     });
     const alarmEmail =
       context.alarmTopicArn === undefined

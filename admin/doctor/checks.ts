@@ -1,4 +1,5 @@
 import { type DeployedSettings, settingNames } from '../../contract/environment.ts';
+import { isExampleAddress } from '../../contract/example-address.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
 import type { Finding } from './finding.ts';
@@ -53,7 +54,7 @@ export const checks: Readonly<Record<string, Check>> = {
   async 'vapid subject'({ facts, settings: { VAPID_SUBJECT: subject } }) {
     // Its push service takes any.
     if ((await facts.stack()) === undefined) return skipped;
-    return isExample(subject)
+    return isExampleAddress(subject)
       ? problem(
           `${subject} is an example. Set vapidSubject to an address at which push services reach you.`,
         )
@@ -142,12 +143,6 @@ export const checks: Readonly<Record<string, Check>> = {
       : warning(`Near a limit: ${near.join(', ')}. Raise it with set-plan.`);
   },
 };
-
-/** Whether a VAPID subject is at a name that is reserved for examples and tests (RFC 2606 §2 and §3). */
-export function isExample(subject: string): boolean {
-  const host = subject.startsWith('mailto:') ? subject.split('@').at(-1)! : new URL(subject).host;
-  return /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)$/.test(host);
-}
 
 /** Lambda's usual quota. New accounts start with 10. */
 const usualConcurrency = 1000;

@@ -1,5 +1,5 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
-import { Match } from 'aws-cdk-lib/assertions';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type FunctionName, routes } from '../../contract/routes.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
@@ -222,7 +222,7 @@ const pushing = {
   USAGE_TABLE: table('UsageTable'),
   VAPID_KEYS_TABLE: table('VapidKeysTable'),
   TALLIES_TABLE: table('TalliesTable'),
-  VAPID_SUBJECT: 'mailto:operator@example.com',
+  VAPID_SUBJECT: 'mailto:operator@carillon.net',
   EXTRA_PUSH_ORIGINS: '',
   PREFER_IPV6: 'false',
   POWERTOOLS_SERVICE_NAME: 'Carillon',
@@ -294,7 +294,7 @@ test('settings reach the functions that read them, and the operator', () => {
     subscriberCap: '5',
     monthlySendCap: '7',
     rateLimitPerMinute: '9',
-    vapidSubject: 'mailto:push@carillon.example',
+    vapidSubject: 'mailto:push@carillon.net',
     extraPushOrigins: 'https://a.example, https://b.example',
     preferIpv6: 'true',
     pushesPerSecond: '500',
@@ -309,7 +309,7 @@ test('settings reach the functions that read them, and the operator', () => {
     SUBSCRIBER_CAP: '5',
     MONTHLY_SEND_CAP: '7',
     RATE_LIMIT_PER_MINUTE: '9',
-    VAPID_SUBJECT: 'mailto:push@carillon.example',
+    VAPID_SUBJECT: 'mailto:push@carillon.net',
     EXTRA_PUSH_ORIGINS: origins,
   });
   expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
@@ -319,12 +319,26 @@ test('settings reach the functions that read them, and the operator', () => {
   });
   for (const name of ['send', 'deliver'] as const) {
     expect(propertiesOf(name, stack).Environment.Variables).toMatchObject({
-      VAPID_SUBJECT: 'mailto:push@carillon.example',
+      VAPID_SUBJECT: 'mailto:push@carillon.net',
       EXTRA_PUSH_ORIGINS: origins,
       PREFER_IPV6: 'true',
       POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
     });
   }
+});
+
+test.each([
+  [{ vapidSubject: 'mailto:you@your-domain.example' }, 1],
+  // Push services of a stage for trials may not accept it; its operator decides.
+  [{ vapidSubject: 'mailto:you@your-domain.example', stage: 'dev' }, 0],
+  [{ vapidSubject: 'mailto:push@carillon.net' }, 0],
+])('synthesis of %j gives %d warnings, which --strict refuses', (context, number) => {
+  // The CDK also prints the warning.
+  const printed = jest.spyOn(console, 'error').mockReturnValue();
+  const message = Match.stringLikeRegexp('is an example: under "context" in cdk.json, set it to');
+  const found = Annotations.fromStack(synthesize(context).stack).findWarning('*', message);
+  expect(found).toHaveLength(number);
+  printed.mockRestore();
 });
 
 test('send and deliver have one vCPU and the longest timeouts', () => {

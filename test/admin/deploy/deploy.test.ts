@@ -226,6 +226,10 @@ test.each([
   [[], 'Use --yes.'],
   [['--yes'], 'vapidSubject is missing. Use --vapid-subject.'],
   [['--yes', '--vapid-subject', 'x'], 'vapidSubject must be mailto:'],
+  [
+    ['--yes', '--vapid-subject', 'you@your-domain.example'],
+    'vapidSubject is an example: write your own address. Use --vapid-subject.',
+  ],
 ])('without a terminal, %j says which flag answers', async (args, message) => {
   const { code, messages } = await deploy(args);
   expect(code).toBe(1);
