@@ -63,6 +63,11 @@ export class LogQueries extends Construct {
       'sort requests desc',
       'limit 20',
     ]);
+    this.query('Use of previous secret keys', functions, [
+      "filter message = 'request' and ispresent(previous_key)",
+      'stats count(*) as requests, max(@timestamp) as last_use by project_id, network',
+      'sort last_use desc',
+    ]);
     this.query('Cost per send', pushing, [
       "filter type = 'platform.report'",
       // Lambda's prices of Arm in us-east-1: for 1 GB and second, and for one invocation.

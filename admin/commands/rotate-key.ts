@@ -49,7 +49,10 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
           // `secretApiKey` is its former name, printed for one more version.
           { projectId, secretKey, secretApiKey: secretKey, previousKeyUntil },
           `The new secret key of "${projectId}", printed only once:\n\n` +
-            `  ${paint('yellow', secretKey)}\n\nThe previous key stays valid ${previousKeyEnd(previousKeyUntil)}.\n`,
+            `  ${paint('yellow', secretKey)}\n\nThe previous key stays valid ${previousKeyEnd(previousKeyUntil)}.\n` +
+            (previousKeyUntil === undefined
+              ? ''
+              : 'The query "Use of previous secret keys" in CloudWatch Logs Insights shows who still uses it.\n'),
         );
       }),
     );

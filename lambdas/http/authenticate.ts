@@ -30,6 +30,8 @@ export function authenticate<Found extends Project>(
       const isPrevious = matches(digest, previousKey?.hash);
       const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
       if (isCurrent || (isPrevious && isInGracePeriod)) event.project = project;
+      // Tells the operator which callers still have it.
+      if (isPrevious && isInGracePeriod) event.logged = { previous_key: true };
     },
   };
 }

@@ -175,12 +175,9 @@ describe('rotate-key', () => {
 
   it('keeps the previous key valid for the grace period', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
-    const { previousKeyUntil } = await operator.runJson([
-      'rotate-key',
-      projectId,
-      '--grace',
-      '24h',
-    ]);
+    const rotated = await operator.runLocal(['rotate-key', projectId, '--grace', '24h']);
+    expect(rotated.output).toContain('"Use of previous secret keys"');
+    const { previousKeyUntil } = await operator.runJson(['show', projectId]);
     const day = 24 * 60 * 60_000;
     expect(Math.abs(Date.parse(previousKeyUntil) - Date.now() - day)).toBeLessThan(60_000);
     const { output } = await operator.runLocal(['show', projectId]);

@@ -20,6 +20,9 @@ const project: Project = {
   vapid: { current: { number: 0, publicKey: 'public' } },
 };
 
+/** Members of the log line that the last request added. */
+let logged: unknown;
+
 async function respondTo(authorization?: string, now = '2026-11-20T12:00:00Z', projectId = 'shop') {
   const handler = middy()
     .use(errorResponses())
@@ -38,7 +41,9 @@ async function respondTo(authorization?: string, now = '2026-11-20T12:00:00Z', p
     requestContext: { requestId: 'r', timeEpoch: Date.now() },
   };
   const context = { getRemainingTimeInMillis: () => 10_000 };
-  return handler(event as never, context as never);
+  const response = await handler(event as never, context as never);
+  ({ logged } = event as { logged?: unknown });
+  return response;
 }
 
 async function statusOf(key: string, now?: string, projectId?: string) {
@@ -83,6 +88,9 @@ test('spaces around the key are ignored', async () => {
 
 test('the previous key is accepted until the grace period ends', async () => {
   expect(await statusOf(previousKey, '2026-11-20T23:59:59.999Z')).toBe(200);
+  expect(logged).toEqual({ previous_key: true });
   expect(await statusOf(previousKey, '2026-11-21T00:00:00Z')).toBe(401);
+  expect(logged).toBeUndefined();
   expect(await statusOf(currentKey, '2026-11-21T00:00:00Z')).toBe(200);
+  expect(logged).toBeUndefined();
 });
