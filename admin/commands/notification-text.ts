@@ -1,3 +1,4 @@
+import { deliveryVerdict, type Judged, type Tone } from '../../contract/delivery-verdict.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
@@ -6,7 +7,7 @@ import { truncate } from '../terminal/truncate.ts';
 import { countOf, formatCount } from './limits.ts';
 import { formatTime } from './project-text.ts';
 
-/** A notification's counts, one per line. */
+/** A notification's counts, one per line, and what became of it unless that is good. */
 export function notificationText(notification: NotificationResult, paint: Paint): string {
   const { id, title, status, sentAt } = notification;
   const { attempted, delivered, removed, unreached = 0, shown, clicked } = notification;
@@ -23,7 +24,7 @@ export function notificationText(notification: NotificationResult, paint: Paint)
     ['Clicked', withRate(clicked, shown)],
   ];
   const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(9))}  ${value}\n`);
-  return `${paint('bold', id)}\n${lines.join('')}`;
+  return `${paint('bold', id)}\n${lines.join('')}${verdictText(notification, paint)}`;
 }
 
 /** Notifications with their counts, one per line. */
@@ -31,7 +32,8 @@ export function notificationTable(
   notifications: readonly NotificationResult[],
   paint: Paint,
 ): string {
-  return table(columns, notifications.map(row), paint);
+  const rows = notifications.map((notification) => row(notification, paint));
+  return table(columns, rows, paint);
 }
 
 const columns = [
@@ -41,26 +43,46 @@ const columns = [
   { title: 'status' },
   { title: 'attempted', align: 'right' },
   { title: 'delivered', align: 'right' },
+  { title: 'removed', align: 'right' },
+  { title: 'failed', align: 'right' },
   { title: 'shown', align: 'right' },
   { title: 'clicked', align: 'right' },
-  { title: 'failed', align: 'right' },
   { title: 'id' },
 ] as const;
 
-function row(notification: NotificationResult): string[] {
-  const { id, title, status, sentAt, attempted, delivered, shown, clicked, failed } = notification;
+function row(notification: NotificationResult, paint: Paint): string[] {
+  const { id, title, status, sentAt } = notification;
+  const { attempted, delivered, removed, failed, shown, clicked } = notification;
+  const { tone, label = status } = deliveryVerdict(notification);
   return [
     formatTime(sentAt),
     truncate(printable(title), titleLengthCharacters),
     audienceText(notification),
-    status,
+    paint(styles[tone], label),
     formatCount(attempted),
     withRate(delivered, attempted),
+    withRate(removed, attempted),
+    withRate(failed, attempted),
     withRate(shown, delivered),
     withRate(clicked, shown),
-    withRate(failed, attempted),
     id,
   ];
+}
+
+const styles = {
+  good: 'reset',
+  neutral: 'dim',
+  warning: 'yellow',
+  bad: 'red',
+} as const satisfies Record<Tone, string>;
+
+/** Sentences about a notification that is not good news, and what to do. */
+export function verdictText(result: Judged, paint: Paint): string {
+  const { tone, text, advice } = deliveryVerdict(result);
+  if (tone === 'good') return '';
+  return [paint(styles[tone], text), ...(advice === undefined ? [] : [advice])]
+    .join('\n')
+    .concat('\n');
 }
 
 /** Longest title in the table. */

@@ -1,14 +1,15 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
+import { paintFor } from '../terminal/terminal.ts';
 import { type Context, projectIdArgument, type RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { type KeyOptions, keyFileOption, keyVariable, readKey } from './key-option.ts';
-import { formatCount } from './limits.ts';
-import { failedText } from './notification-text.ts';
+import { countOf, formatCount } from './limits.ts';
+import { failedText, verdictText } from './notification-text.ts';
 
 interface SendOptions extends KeyOptions {
   readonly user?: string;
@@ -29,7 +30,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
     .option('--channel <name...>', 'only subscribers with any of these channels')
     .option('--seen-within-days <days>', 'only subscribers that were seen since', Number)
-    .option('--title <text>', 'title of the notification', 'Test')
+    .option('--title <text>', 'title of the notification', readTitle, 'Test')
     .option('--body <text>', 'text below the title')
     .option('--url <url>', 'page that a click opens')
     .addOption(keyFileOption())
@@ -40,10 +41,14 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
         const secretKey = await readKey(options, env, terminal.input);
         const { subscribers } = await registry.usage(projectId);
         const { user, channel: channels, seenWithinDays, title, body, url, yes } = options;
+        const conditions = {
+          ...(channels !== undefined && { channels }),
+          ...(seenWithinDays !== undefined && { seenWithinDays }),
+        };
+        const isSelected = Object.keys(conditions).length > 0;
         if (user === undefined && !yes) {
-          const isSelected = channels !== undefined || seenWithinDays !== undefined;
           const effect =
-            `sends "${title}" to ${formatCount(subscribers)} subscribers of "${projectId}"` +
+            `sends "${title}" to ${countOf(subscribers, 'subscriber')} of "${projectId}"` +
             (isSelected ? ', without those that do not match' : '');
           await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.' }, terminal);
         }
@@ -53,14 +58,19 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           ...(body !== undefined && { body }),
           ...(url !== undefined && { url }),
           ...(user !== undefined && { userIds: [user] }),
-          ...(channels !== undefined && { channels }),
-          ...(seenWithinDays !== undefined && { seenWithinDays }),
+          ...conditions,
         };
         const isLarge = user === undefined && subscribers > shareSizes.recipients;
         const result = await (isLarge
           ? carillon.send(notification, { respondAsync: true })
           : carillon.send(notification));
-        print(result, resultText(projectId, result, next));
+        const audience =
+          user === undefined && !isSelected
+            ? 'everyone'
+            : { ...(user !== undefined && { users: 1 }), ...conditions };
+        const paint = paintFor(terminal.output);
+        const verdict = 'attempted' in result ? verdictText({ ...result, audience }, paint) : '';
+        print(result, resultText(projectId, result, next) + verdict);
       }),
     );
   return withExamples(
@@ -69,6 +79,11 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     'my-site --channel news --channel sales --seen-within-days 30',
     'my-site --key-file secret-key.txt --yes',
   );
+}
+
+function readTitle(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('Use a title that is not blank.');
 }
 
 function resultText(

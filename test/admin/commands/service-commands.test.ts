@@ -41,7 +41,7 @@ describe('send', () => {
     const { projectId } = project;
     const { code, output, messages } = await operator.run(['send', projectId], `${projectId}\n`);
     expect(code).toBe(0);
-    expect(messages).toContain(`This sends "Test" to 1 subscribers of "${projectId}".`);
+    expect(messages).toContain(`This sends "Test" to 1 subscriber of "${projectId}".`);
     expect(output).toMatch(/^Sent \S+: 1 attempted, 1 delivered, 0 removed\.\nFailed: 0\n$/);
   });
 
@@ -73,6 +73,15 @@ describe('send', () => {
     expect(JSON.parse(messages).error.code).toBe('invalid_request');
   });
 
+  it('refuses a blank title before it asks', async () => {
+    const args = ['send', project.projectId, '--title', ' '];
+    const { code, messages } = await operator.run(args, `${project.projectId}\n`);
+    expect(code).toBe(2);
+    expect(messages).toContain(
+      "Option '--title <text>' argument ' ' is invalid. Use a title that is not blank.",
+    );
+  });
+
   it('prints failures by their reason', async () => {
     for (const status of [403, 400, 403]) {
       (await operator.service.subscribe(project)).behave({ status });
@@ -81,6 +90,17 @@ describe('send', () => {
     expect(code).toBe(0);
     expect(output).toMatch(/: 3 attempted, 0 delivered, 0 removed\.\nFailed: 3 {2}/);
     expect(output).toContain('  vapid_refused 2');
+    expect(output).toContain(
+      '\nSent, but nobody was reached: 3 failed, most because the push service refused the VAPID token',
+    );
+    expect(output).toContain('\nThe operator checks the setting vapidSubject');
+    const { id } = JSON.parse(
+      (await operator.run(['stats', project.projectId, '--json'])).output,
+    )[0];
+    const one = await operator.run(['stats', project.projectId, id]);
+    expect(one.output).toContain('\nSent, but nobody was reached: 3 failed, most because');
+    const list = await operator.run(['stats', project.projectId], '');
+    expect(list.output).toContain('\x1b[31mNobody reached\x1b[39m');
   });
 
   it('reads the secret key from a file', async () => {
@@ -181,10 +201,10 @@ describe('stats', () => {
     expect(code).toBe(0);
     const [titles, newest, ...others] = output.trimEnd().split('\n');
     expect(titles).toMatch(
-      /^sent +title +to +status +attempted +delivered +shown +clicked +failed/,
+      /^sent +title +to +status +attempted +delivered +removed +failed +shown +clicked/,
     );
     expect(newest).toMatch(
-      /UTC {2}To all +everyone +sent +4 +3 \(75\.0%\) +1 \(33\.3%\) +0 \(0\.0%\) +1 \(25\.0%\) +/,
+      /UTC {2}To all +everyone +1 of 4 failed +4 +3 \(75\.0%\) +0 \(0\.0%\) +1 \(25\.0%\) +1 \(33\.3%\) +0 \(0\.0%\) +/,
     );
     expect(newest).toContain(body.id);
     expect(others).toHaveLength(19);
@@ -193,6 +213,15 @@ describe('stats', () => {
     expect(json).toHaveLength(20);
     const one = await operator.run(['stats', projectId, body.id, '--json']);
     expect(json[0]).toEqual(JSON.parse(one.output));
+  });
+
+  it.each([
+    [['--watch', '0'], 'Use whole seconds from 1 to 3600.'],
+    [['--watch', '--subscribers'], "'--subscribers' cannot be used with option '--watch"],
+  ])('refuses %j', async (options, message) => {
+    const { code, messages } = await operator.run(['stats', project.projectId, ...options]);
+    expect(code).toBe(2);
+    expect(messages).toContain(message);
   });
 
   it.each([
