@@ -57,6 +57,29 @@ describeWith('firefox', 'sent notifications in the console in Firefox', (executa
     return project;
   }
 
+  test('a broadcast that reached nobody is bad news in every list, and says why and what to do', async () => {
+    const project = await stack.newProject();
+    for (const status of [403, 403, 410]) (await stack.subscribe(project)).behave({ status });
+    await openView(project, '/send');
+    await tab.type('Title', 'To everyone');
+    await tab.click('button', 'Send to 3 subscribers');
+    await tab.click('button', 'Send');
+    await tab.expectText('#outcome-title', 'Nobody reached');
+    const reason = 'nobody was reached: 2 failed, all because the push service refused the VAPID';
+    await tab.expectText('.outcome [data-tone=bad]', reason);
+    await tab.expectText('.outcome [data-tone=bad]', 'What to do: The operator checks');
+    await tab.click('link', 'Open this notification');
+    await tab.expectText('.delivery [data-tone=bad]', reason);
+    await stack.send(project, { title: 'To everyone again' });
+    for (const list of ['Notifications', 'Overview']) {
+      await tab.click('link', list);
+      await tab.expectText('.row:nth-child(2)', 'To everyone');
+      await tab.expectText('.row:nth-child(2) [data-tone=bad]', 'Nobody reached');
+      await tab.expectText('.row:nth-child(2)', 'Delivered0 0 %Removed1 Failed2');
+    }
+    await tab.expectText('.history tbody tr:last-child [data-tone=bad]', 'Nobody reached');
+  });
+
   test('a search finds what is loaded at once, and older notifications on request', async () => {
     await openView(await sendNeedle(), '/notifications');
     await tab.expectText('.row', 'Hay');

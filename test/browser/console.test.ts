@@ -86,20 +86,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   });
 
   test('a large send shows its progress until every push was attempted', async () => {
-    const { projectId, applicationServerKey } = stack.demo;
-    const browsers = Array.from({ length: 3 }, () =>
-      stack.pushService.subscribe({ applicationServerKey }),
-    );
-    for (const browser of browsers) {
-      await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(browser.toJSON()),
-      });
+    for (const behaviour of [{ delayMs: 6000 }, { status: 410 }, { status: 403 }]) {
+      (await stack.subscribe(stack.demo)).behave(behaviour);
     }
-    browsers[0]!.behave({ delayMs: 6000 });
-    browsers[1]!.behave({ status: 410 });
-    browsers[2]!.behave({ status: 403 });
     await tab.open('#/projects/demo/send');
     await tab.page.click('details:has(#send-ttl) summary');
     await tab.click('checkbox', 'Respond before the delivery');
@@ -114,16 +103,10 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   });
 
   test('a notification that is being sent is stopped, after a question', async () => {
-    const { projectId, secretKey, applicationServerKey } = await stack.newProject();
-    const browser = stack.pushService.subscribe({ applicationServerKey });
-    const url = `${stack.baseUrl}/api/v1/projects/${projectId}`;
-    await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(browser.toJSON()),
-    });
-    browser.behave({ delayMs: 9000 });
-    const response = await fetch(`${url}/notifications`, {
+    const project = await stack.newProject();
+    const { projectId, secretKey } = project;
+    (await stack.subscribe(project)).behave({ delayMs: 9000 });
+    const response = await fetch(stack.baseUrl + pathOf(routes.send, { projectId }), {
       method: 'POST',
       headers: {
         authorization: `Bearer ${secretKey}`,
@@ -172,13 +155,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   });
 
   test('each recipient of a table gets a text of their own', async () => {
-    const { projectId, applicationServerKey, secretKey } = await stack.newProject('personal');
-    const browser = stack.pushService.subscribe({ applicationServerKey });
-    await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...browser.toJSON(), userId: 'ada' }),
-    });
+    const project = await stack.newProject('personal');
+    const { projectId, secretKey } = project;
+    const browser = await stack.subscribe(project, 'ada');
     await tab.open(`#/projects/${projectId}/send`);
     await tab.type('Secret key', secretKey);
     await tab.click('button', 'Open');

@@ -1,7 +1,6 @@
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { localConfig } from '../../admin/local-config.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
 import type { Share } from '../../contract/share.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -55,14 +54,7 @@ describe.each(browserNames)('%s', (name) => {
     beforeEach(async () => {
       page = await browser.newPage();
       project = await stack.newProject();
-      const { applicationServerKey, projectId } = project;
-      subscriber = stack.pushService.subscribe({ applicationServerKey });
-      const { status } = await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(subscriber),
-      });
-      expect(status).toBe(201);
+      subscriber = await stack.subscribe(project);
     });
     afterEach(() => page.close());
     afterAll(async () => {

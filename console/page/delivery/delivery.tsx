@@ -1,9 +1,10 @@
+import { deliveryVerdict, hasNoSubscriber } from '../../../contract/delivery-verdict.ts';
 import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
 import { isInProgress } from '../../../contract/notification-status.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { countOf, countText } from '../format.ts';
-import { hasNoSubscriber, statusText } from './delivery-text.ts';
 import { Funnel } from './funnel.tsx';
+import { Verdict } from './verdict.tsx';
 
 interface DeliveryProps {
   readonly notification: NotificationResult;
@@ -14,14 +15,11 @@ interface DeliveryProps {
 /** What became of a notification: progress, funnel, and why pushes failed. */
 export function Delivery({ notification, audienceSize }: DeliveryProps) {
   const { status, removed, failed, failures = {}, unreached, audience } = notification;
-  const isEmpty = hasNoSubscriber(notification, status);
   return (
-    <div class="delivery" data-status={status}>
-      <p role="status" class={isEmpty ? 'nobody' : 'status-text'}>
-        {statusText(notification)}
-      </p>
+    <div class="delivery">
+      <Verdict verdict={deliveryVerdict(notification)} />
       {isInProgress(status) && <Progress {...notification} audienceSize={audienceSize} />}
-      {!isEmpty && <Funnel notification={notification} />}
+      {!hasNoSubscriber(notification) && <Funnel notification={notification} />}
       {notification.usersReached !== undefined && audience !== 'everyone' && (
         <p class="remark" data-count="users">
           <strong>

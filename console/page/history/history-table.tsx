@@ -1,4 +1,6 @@
+import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { VerdictLabel } from '../delivery/verdict.tsx';
 import { countText, timeText } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
@@ -41,12 +43,15 @@ export function HistoryTable({
                     {broadcast.title}
                   </a>{' '}
                   <time dateTime={broadcast.sentAt}>{timeText(broadcast.sentAt)}</time>
+                  <VerdictLabel verdict={deliveryVerdict(broadcast)} />
                 </th>
                 <td>{countText(broadcast.attempted)}</td>
                 <td>{countText(broadcast.delivered)}</td>
                 <td>{deliveryRateText(broadcast)}</td>
                 <td>{countText(broadcast.removed)}</td>
-                <td>{countText(broadcast.failed)}</td>
+                <td data-count="failed" data-zero={broadcast.failed === 0 || undefined}>
+                  {countText(broadcast.failed)}
+                </td>
               </tr>
             ))}
           </tbody>

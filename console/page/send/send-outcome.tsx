@@ -1,10 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks';
+import {
+  deliveryVerdict,
+  hasNoSubscriber,
+  type Judged,
+} from '../../../contract/delivery-verdict.ts';
 import type { NotificationStatus } from '../../../contract/notification-status.ts';
 import type { AcceptedSend, SendResult } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/use-notification.ts';
 import { Problem } from '../components/problem.tsx';
-import { type Audience, deliveryText } from '../delivery/delivery-text.ts';
+import type { Audience } from '../delivery/delivery-text.ts';
 import { LiveDelivery } from '../delivery/live-delivery.tsx';
+import { Verdict } from '../delivery/verdict.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 
@@ -25,6 +31,9 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
   const { notification, error } = useNotification(client, sent.id);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current!.focus({ preventScroll: true }), []);
+  const result = notification ?? resultOf(sent);
+  const verdict = deliveryVerdict(result);
+  const title = hasNoSubscriber(result) ? 'Sent to nobody' : titles[result.status ?? 'sent'];
   const isRead = notification !== undefined;
   // Again with the counts, which need more space, if the person is still there.
   useEffect(() => {
@@ -38,15 +47,11 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
   });
   return (
     <section class="card outcome" aria-labelledby="outcome-title">
-      <h2 id="outcome-title" ref={heading} tabIndex={-1} aria-describedby="outcome-text">
-        {titles[notification?.status ?? sent.status ?? 'sent']}
+      <h2 id="outcome-title" ref={heading} tabIndex={-1} aria-describedby="verdict">
+        {verdict.label ?? title}
       </h2>
       {notification === undefined ? (
-        <p id="outcome-text">
-          {'attempted' in sent
-            ? deliveryText(sent, sent.audience)
-            : 'The service is delivering the notification.'}
-        </p>
+        <Verdict verdict={verdict} />
       ) : (
         <LiveDelivery notification={notification} />
       )}
@@ -56,4 +61,11 @@ export function SendOutcome({ sent }: { readonly sent: Sent }) {
       </p>
     </section>
   );
+}
+
+/** What the response of a send tells. That of an accepted send has no counts. */
+function resultOf(sent: Sent): Judged {
+  return 'attempted' in sent
+    ? sent
+    : { attempted: 0, delivered: 0, removed: 0, failed: 0, ...sent, status: 'sending' };
 }

@@ -1,5 +1,7 @@
+import { deliveryVerdict, hasNoSubscriber } from '../../../contract/delivery-verdict.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { audienceText, hasNoSubscriber } from '../delivery/delivery-text.ts';
+import { audienceText } from '../delivery/delivery-text.ts';
+import { VerdictLabel } from '../delivery/verdict.tsx';
 import { countText, rateText, timeText } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
@@ -22,7 +24,9 @@ export function NotificationRows({
 
 function Row({ notification }: { readonly notification: NotificationResult }) {
   const { client } = useSession();
-  const { id, title, sentAt, status, attempted, delivered, shown, clicked } = notification;
+  const { id, title, sentAt, status, attempted, delivered, removed, failed, shown, clicked } =
+    notification;
+  const verdict = deliveryVerdict(notification);
   const place = fragmentOf({
     view: 'notification',
     projectId: client.projectId,
@@ -34,20 +38,23 @@ function Row({ notification }: { readonly notification: NotificationResult }) {
         <a href={place}>{title}</a>
         <p class="row-meta">
           <time dateTime={sentAt}>{timeText(sentAt)}</time> · to {audienceText(notification)}
-          {status !== 'sent' && (
+          {status !== 'sent' && status !== 'interrupted' && (
             <>
               {' · '}
-              <strong data-status={status}>{status}</strong>
+              <strong>{status}</strong>
             </>
           )}
         </p>
+        <VerdictLabel verdict={verdict} />
       </div>
-      {hasNoSubscriber(notification, status) ? (
-        <p class="row-nobody">No subscriber matched</p>
+      {hasNoSubscriber(notification) ? (
+        <p class="row-nobody">{verdict.text}</p>
       ) : (
         <dl class="row-counts">
           <Count name="Attempted" count={attempted} />
           <Count name="Delivered" count={delivered} of={attempted} />
+          <Count name="Removed" count={removed} />
+          <Count name="Failed" count={failed} />
           <Count name="Shown" count={shown} of={delivered} />
           <Count name="Clicked" count={clicked} of={shown} />
         </dl>
@@ -60,7 +67,7 @@ function Count({ name, count, of }: { name: string; count: number; of?: number }
   return (
     <div>
       <dt>{name}</dt>
-      <dd>
+      <dd data-count={name.toLowerCase()} data-zero={count === 0 || undefined}>
         {countText(count)} {of !== undefined && <small>{rateText(count, of)}</small>}
       </dd>
     </div>

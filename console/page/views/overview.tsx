@@ -68,9 +68,6 @@ export function OverviewView() {
           )}
         </>
       )}
-      {project.value?.sample !== undefined && project.value.subscribers > 0 && (
-        <Sample sample={project.value.sample} subscribers={project.value.subscribers} />
-      )}
       <section class="card" aria-labelledby="latest-title">
         <div class="card-head">
           <h2 id="latest-title">Latest notifications</h2>
@@ -82,6 +79,9 @@ export function OverviewView() {
         )}
       </section>
       <History pages={pages} />
+      {project.value?.sample !== undefined && project.value.subscribers > 0 && (
+        <Sample sample={project.value.sample} subscribers={project.value.subscribers} />
+      )}
       {project.value !== undefined && (
         <section class="card" aria-labelledby="project-title">
           <h2 id="project-title">Project</h2>

@@ -1,45 +1,11 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
 import { nextTab } from '../../../console/page/components/tabs.tsx';
-import {
-  type Audience,
-  audienceText,
-  deliveryText,
-  hasNoSubscriber,
-} from '../../../console/page/delivery/delivery-text.ts';
+import { audienceText } from '../../../console/page/delivery/delivery-text.ts';
 import { countOf, monthText, rateText } from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-
-test.each<[Parameters<typeof deliveryText>[0], Audience, string]>([
-  [{ attempted: 3, delivered: 2 }, 'everyone', 'Delivered to 2 of 3 subscribers.'],
-  [{ attempted: 1200, delivered: 1100 }, { users: 3 }, 'Delivered to 1,100 of 1,200 subscribers.'],
-  [
-    { attempted: 0, delivered: 0 },
-    'everyone',
-    'No subscriber matched: nobody is subscribed to this project.',
-  ],
-  [
-    { attempted: 0, delivered: 0 },
-    { users: 3 },
-    'No subscriber matched: none of the user ids has a subscription.',
-  ],
-  [
-    { attempted: 0, delivered: 0 },
-    { users: 3, seenWithinDays: 7 },
-    'No subscriber matched: no subscription meets the conditions.',
-  ],
-])('%j, to %j, is "%s"', (counts, audience, text) => {
-  expect(deliveryText(counts, audience)).toBe(text);
-});
-
-test('a send in progress, and one that reached nobody in time, may have subscribers', () => {
-  const counts = { attempted: 0, delivered: 0 };
-  expect(hasNoSubscriber(counts)).toBe(true);
-  expect(hasNoSubscriber(counts, 'sending')).toBe(false);
-  expect(hasNoSubscriber({ ...counts, unreached: 5 })).toBe(false);
-});
 
 test('an audience is everyone, or a number of user ids', () => {
   expect(audienceText({ audience: 'everyone' })).toBe('everyone');
