@@ -1,6 +1,4 @@
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
-import { pathOf, routes } from '../../contract/routes.ts';
-import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { until } from '../fixtures/until.ts';
 import { accessibilityFaults } from './fixtures/accessibility-faults.ts';
 import { describeWith } from './fixtures/browsers.ts';
@@ -76,8 +74,11 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await open(`${project}/notifications`, '.empty');
     await check('notifications-empty');
 
-    await subscribe('ada');
-    (await subscribe()).behave({ status: 403 });
+    await stack.subscribe(stack.demo, 'ada');
+    (await stack.subscribe(stack.demo, 'gone')).behave({ status: 410 });
+    await stack.send(stack.demo, { title: 'To one who is gone', userIds: ['gone'] });
+    const refused = await stack.subscribe(stack.demo);
+    refused.behave({ status: 403 });
     await stack.send(stack.demo, { title: 'To nobody', userIds: ['nobody'] });
     const { id } = await stack.send(stack.demo, {
       title: 'Doors open at eight',
@@ -91,7 +92,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await open(`${project}/notifications`, '.row');
     await check('notifications');
     await page.type('#search', 'eight');
-    await expectText('#searched', '1 found in 3 notifications');
+    await expectText('#searched', '1 found in 4 notifications');
     await check('notifications-found');
     await open(`${project}/notifications/${id}`, '.failures');
     await check('notification');
@@ -123,7 +124,24 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await page.click('dialog[open] .danger');
     await page.waitForSelector('.outcome .failures');
     await check('send-with-outcome');
+    refused.behave({});
     expect(faults).toEqual([]);
+  });
+
+  test('on a phone, the links to all views are in one row, with nothing cut off', async () => {
+    await page.setViewport({ width: 390, height: 844 });
+    for (const view of ['', '/send', '/notifications', '/users', '/browser']) {
+      await open(`${project}${view}`);
+      const rows = await page.$$eval('nav a', (links) =>
+        links.map((link) => {
+          const { top, right } = link.getBoundingClientRect();
+          return `${top}${right > innerWidth || link.scrollWidth > link.clientWidth ? ', cut' : ''}`;
+        }),
+      );
+      expect(rows).toHaveLength(5);
+      expect(new Set(rows).size).toBe(1);
+      expect(rows[0]).not.toContain('cut');
+    }
   });
 
   test('ten tasks are done with the keyboard alone, and the secret keys are stored nowhere', async () => {
@@ -278,16 +296,4 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
       expect(text).not.toContain(other.secretKey);
     }
   });
-
-  async function subscribe(userId?: string): Promise<SimulatedBrowser> {
-    const { projectId, applicationServerKey } = stack.demo;
-    const simulated = stack.pushService.subscribe({ applicationServerKey });
-    const response = await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...simulated.toJSON(), userId }),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return simulated;
-  }
 });
