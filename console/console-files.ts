@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { EventEmitter, once } from 'node:events';
+import { basename, join } from 'node:path';
+import { type BuildOptions, build, context, type OutputFile, type Plugin } from 'esbuild';
 
 /** One file that the console serves. */
 export interface ConsoleFile {
@@ -24,32 +24,34 @@ export function consoleFile(name: string, contents: Uint8Array): ConsoleFile {
   return { type: types[name.slice(name.lastIndexOf('.') + 1)]!, contents };
 }
 
-/**
- * The files of the console's page and the API description, by path. They contain no data of a project.
- * @param root root directory of the repository.
- */
-export async function consoleFiles(root: string): Promise<ReadonlyMap<string, ConsoleFile>> {
-  const folder = join(root, 'console/page');
-  const [html, script, styles, icon, openApi] = await Promise.all([
-    readFile(join(folder, 'index.html')),
-    bundle(join(folder, 'main.tsx')),
-    bundle(join(folder, 'console.css')),
-    readFile(join(folder, 'bell.svg')),
-    readFile(join(root, 'openapi.json')),
-  ]);
-  return new Map([
-    ['/', consoleFile('index.html', html)],
-    ['/console.js', consoleFile('console.js', script)],
-    ['/console.css', consoleFile('console.css', styles)],
-    ['/bell.svg', consoleFile('bell.svg', icon)],
-    ['/openapi.json', consoleFile('openapi.json', openApi)],
-  ]);
+/** The files of the console's page and the API description. They contain no data of a project. */
+export interface PageFiles {
+  /** By path. */
+  readonly current: () => ReadonlyMap<string, ConsoleFile>;
+  /** Resolves after the next build of a watched page. */
+  readonly rebuilt: () => Promise<unknown>;
 }
 
-/** Bundles a script or style sheet with its imports. */
-async function bundle(entryPoint: string): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [entryPoint],
+/** Responds to a watched page when it was built again. */
+export const rebuiltPath = '/console/rebuilt';
+
+/**
+ * Builds the page.
+ * @param root root directory of the repository.
+ * @param watch builds it again when a file changes, until the signal aborts. Failed builds print their errors.
+ */
+export async function pageFiles(root: string, watch?: AbortSignal): Promise<PageFiles> {
+  const folder = join(root, 'console/page');
+  const options = {
+    entryPoints: [
+      { in: join(folder, 'index.html'), out: 'index' },
+      { in: join(folder, 'main.tsx'), out: 'console' },
+      { in: join(folder, 'console.css'), out: 'console' },
+      { in: join(folder, 'bell.svg'), out: 'bell' },
+      { in: join(root, 'openapi.json'), out: 'openapi' },
+    ],
+    outdir: '/',
+    loader: { '.html': 'copy', '.svg': 'copy', '.json': 'copy' },
     bundle: true,
     minify: true,
     format: 'iife',
@@ -59,6 +61,33 @@ async function bundle(entryPoint: string): Promise<Uint8Array> {
     sourcemap: 'inline',
     write: false,
     logLevel: 'silent',
-  });
-  return outputFiles[0]!.contents;
+    footer: watch && { js: `fetch('${rebuiltPath}').then(() => location.reload(), () => {})` },
+  } as const satisfies BuildOptions;
+  let files = filesOf((await build(options)).outputFiles);
+  const builds = new EventEmitter().setMaxListeners(0);
+  if (watch !== undefined) {
+    const keepFiles: Plugin = {
+      name: 'keep-files',
+      setup({ onEnd }) {
+        onEnd(({ errors, outputFiles }) => {
+          if (errors.length > 0) return;
+          files = filesOf(outputFiles!);
+          builds.emit('end');
+        });
+      },
+    };
+    const watched = await context({ ...options, logLevel: 'error', plugins: [keepFiles] });
+    watch.addEventListener('abort', () => void watched.dispose());
+    await watched.watch();
+  }
+  return { current: () => files, rebuilt: () => once(builds, 'end') };
+}
+
+function filesOf(outputFiles: readonly OutputFile[]): ReadonlyMap<string, ConsoleFile> {
+  return new Map(
+    outputFiles.map(({ path, contents }) => {
+      const name = basename(path);
+      return [name === 'index.html' ? '/' : `/${name}`, consoleFile(name, contents)];
+    }),
+  );
 }

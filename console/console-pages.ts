@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ConsoleFile, consoleFiles } from './console-files.ts';
+import { type ConsoleFile, pageFiles, rebuiltPath } from './console-files.ts';
 import { isAllowedRequest, refusalText } from './host-and-origin.ts';
 import { referencePage } from './reference-page.ts';
 import { type ConsoleSettings, settingsPath } from './settings.ts';
@@ -13,12 +13,14 @@ export interface ConsoleResponse {
 /** Responds to a request for a page. Undefined if the console does not serve its path. */
 export type ConsolePages = (request: IncomingMessage) => Promise<ConsoleResponse | undefined>;
 
-interface ConsolePagesOptions {
+export interface ConsolePagesOptions {
   /** Root directory of the repository. */
   readonly root: string;
   readonly settings: () => Promise<ConsoleSettings>;
   /** Further files, by path. */
   readonly files?: ReadonlyMap<string, ConsoleFile>;
+  /** Builds and loads the page again when one of its files changes, until the signal aborts. */
+  readonly watch?: AbortSignal | undefined;
 }
 
 /**
@@ -46,14 +48,15 @@ export async function consolePages({
   root,
   settings,
   files = new Map(),
+  watch,
 }: ConsolePagesOptions): Promise<ConsolePages> {
-  const served = new Map([...(await consoleFiles(root)), ...files]);
+  const page = await pageFiles(root, watch);
   let reference: Promise<Uint8Array> | undefined;
   return async (request) => {
     const { method, url = '' } = request;
     if (method !== 'GET') return undefined;
     const [path = ''] = url.split('?');
-    const file = served.get(path);
+    const file = files.get(path) ?? page.current().get(path);
     if (file !== undefined) {
       return responseOf(200, file, path === '/' ? pagePolicy : undefined);
     }
@@ -68,6 +71,10 @@ export async function consolePages({
         const message = `The reference page cannot be made: ${(error as Error).message}`;
         return jsonResponse(500, { message });
       }
+    }
+    if (watch !== undefined && path === rebuiltPath) {
+      await page.rebuilt();
+      return jsonResponse(200, {});
     }
     if (path !== settingsPath) return undefined;
     return isAllowedRequest(request) ? jsonResponse(200, await settings()) : forbidden;

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ConsoleResponse, consolePages, forbidden, jsonResponse } from './console-pages.ts';
+import {
+  type ConsolePagesOptions,
+  type ConsoleResponse,
+  consolePages,
+  forbidden,
+  jsonResponse,
+} from './console-pages.ts';
 import { forward, isForwarded } from './forward.ts';
 import { isAllowedRequest } from './host-and-origin.ts';
 
@@ -11,9 +17,7 @@ export interface ConsoleServer {
   stop(): Promise<void>;
 }
 
-interface ConsoleServerOptions {
-  /** Root directory of the repository. */
-  readonly root: string;
+interface ConsoleServerOptions extends Pick<ConsolePagesOptions, 'root' | 'watch'> {
   /** Origin of the deployed service. */
   readonly baseUrl: string;
   /** 0: any free port. */
@@ -29,6 +33,7 @@ export async function startConsoleServer({
   root,
   baseUrl,
   port,
+  watch,
 }: ConsoleServerOptions): Promise<ConsoleServer> {
   const server = createServer();
   server.listen(port, '127.0.0.1');
@@ -36,6 +41,7 @@ export async function startConsoleServer({
   // Requests that arrive before the page is ready wait for it.
   const pages = consolePages({
     root,
+    watch,
     settings: async () => ({ baseUrl, local: false, projects: [] }),
   });
   const respond = async (request: IncomingMessage, response: ServerResponse) => {

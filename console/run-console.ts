@@ -7,6 +7,7 @@ import { startConsoleServer } from './console-server.ts';
 interface ConsoleOptions {
   readonly baseUrl: string;
   readonly port: number;
+  readonly watch: boolean;
 }
 
 const defaultPort = 4010;
@@ -29,13 +30,13 @@ export function runConsole(
     )
     .requiredOption('--base-url <url>', 'address of the service', readServiceUrl)
     .option('--port <number>', 'port on this machine', readPort, defaultPort)
-    .action(async ({ baseUrl, port }: ConsoleOptions) => {
-      const server = await startConsoleServer({ root, baseUrl, port }).catch(
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'EADDRINUSE') throw error;
-          throw new Error(`Port ${port} is in use; choose another with --port.`);
-        },
-      );
+    .option('--watch', 'builds and loads the page again when one of its files changes', false)
+    .action(async ({ baseUrl, port, watch }: ConsoleOptions) => {
+      const options = { root, baseUrl, port, watch: watch ? signal : undefined };
+      const server = await startConsoleServer(options).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE') throw error;
+        throw new Error(`Port ${port} is in use; choose another with --port.`);
+      });
       terminal.output.write(
         `The console of ${baseUrl} is at ${server.origin}\nPress Ctrl-C to stop.\n`,
       );

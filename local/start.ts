@@ -43,7 +43,7 @@ async function main(parameters: readonly string[]): Promise<number> {
 
 /** Runs the stack until the signal aborts. */
 async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
-  const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser } = options;
+  const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser, watch } = options;
   const log = functionLog();
   let localConsole: LocalConsole | undefined;
   let firefox: OpenFirefox | undefined;
@@ -81,7 +81,11 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       settings: stack.settings,
       project,
     };
-    localConsole = await openLocalConsole(process.cwd(), { ...stack, project });
+    localConsole = await openLocalConsole(
+      process.cwd(),
+      { ...stack, project },
+      watch ? signal : undefined,
+    );
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;

@@ -24,10 +24,12 @@ export interface LocalConsole {
  * of the demo project. It also serves the SDK, with which it subscribes the browser, and subscribes
  * simulated browsers.
  * @param root root directory of the repository.
+ * @param watch builds and loads the page again when one of its files changes, until the signal aborts.
  */
 export async function openLocalConsole(
   root: string,
   { baseUrl, pushService, dynamodb, project }: ConsoleStack,
+  watch?: AbortSignal,
 ): Promise<LocalConsole> {
   const dynamo = documentClient(localConfig(dynamodb.endpoint));
   const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
@@ -50,6 +52,7 @@ export async function openLocalConsole(
   const pages = await consolePages({
     root,
     settings: async () => ({ baseUrl, local: true, projects: await knownProjects() }),
+    watch,
     files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
   });
   const browsers = simulatedBrowsers(baseUrl, pushService);

@@ -1,5 +1,7 @@
 import { type ConsoleServer, startConsoleServer } from '../../console/console-server.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
+import { temporaryFolder } from '../fixtures/folder.ts';
+import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
 import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
@@ -265,6 +267,35 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
       await deployed.expectView(`Open ${projectId}`);
       await deployed.page.close();
     });
+  });
+
+  test('a watched page is built and loaded again when one of its files changes', async () => {
+    const folder = temporaryFolder();
+    const files = {
+      'index.html': '<script src="/console.js"></script>',
+      'console.css': '',
+      'bell.svg': '',
+    };
+    for (const [name, text] of Object.entries(files)) folder.write(`console/page/${name}`, text);
+    folder.write('openapi.json', '{}');
+    const write = (title: string) =>
+      folder.write('console/page/main.tsx', `document.title = '${title}';`);
+    write('One');
+    const ended = new AbortController();
+    const { baseUrl } = stack;
+    const options = { root: folder.path, baseUrl, port: 0, watch: ended.signal };
+    const server = await startConsoleServer(options);
+    try {
+      await tab.page.goto(server.origin);
+      for (const title of ['One', 'Two']) {
+        write(title);
+        await until(title, async () => (await tab.page.title()) === title);
+      }
+    } finally {
+      ended.abort();
+      await server.stop();
+      folder.remove();
+    }
   });
 
   test('no file of the page contains the secret key', async () => {

@@ -15,7 +15,12 @@ async function run(...args: readonly string[]) {
 test('--help names the options and has an example', async () => {
   const { code, output, messages } = await run('--help');
   expect({ code, messages }).toEqual({ code: 0, messages: '' });
-  for (const text of ['--base-url <url>', '--port <number>', '--base-url https://push.example']) {
+  for (const text of [
+    '--base-url <url>',
+    '--port <number>',
+    '--watch',
+    '--base-url https://push.example',
+  ]) {
     expect(output).toContain(text);
   }
 });

@@ -4,6 +4,7 @@ test('absent and empty settings have defaults', () => {
   const defaults = {
     browser: false,
     reset: false,
+    watch: false,
     port: 4000,
     dataDir: '.carillon/data/4000',
     extraPushOrigins: undefined,
@@ -24,9 +25,10 @@ test('every argument and setting is read', () => {
     PUBLIC_BASE_URL: 'https://push.your-tunnel.example',
     DDB_ENGINE: 'dynamodb-local',
   };
-  expect(readStartOptions(['--reset', '--browser'], env)).toEqual({
+  expect(readStartOptions(['--reset', '--browser', '--watch'], env)).toEqual({
     browser: true,
     reset: true,
+    watch: true,
     port: 8080,
     // Each port has its own: the stored endpoints have the port.
     dataDir: 'data/8080',

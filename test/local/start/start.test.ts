@@ -52,7 +52,7 @@ test('--help lists the settings', async () => {
   const { code, stdout, stderr } = await start({}, ['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const names = ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE', 'PUBLIC_BASE_URL'];
-  for (const name of [...names, 'FIREFOX', '--browser', '--reset']) {
+  for (const name of [...names, 'FIREFOX', '--browser', '--reset', '--watch']) {
     expect(stdout).toContain(name);
   }
 });
@@ -61,7 +61,8 @@ test('an unknown argument is refused with exit code 2', async () => {
   expect(await start({}, ['--port', '1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'carillon: npm start takes only --browser and --reset; see npm start -- --help\n',
+    stderr:
+      'carillon: npm start takes only --browser, --reset and --watch; see npm start -- --help\n',
   });
 });
 
