@@ -16,6 +16,7 @@ import { printable, printableLines } from '../terminal/printable.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
+import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
 import { formatCount } from './limits.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
@@ -33,36 +34,48 @@ function importCommand(runOnStack: RunOnStack): Command {
     )
     .addArgument(projectIdArgument())
     .argument('[file]', 'file to read; - reads standard input', '-')
-    .action((projectId: string, file: string) =>
+    .addOption(dryRunOption())
+    .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
       runOnStack(async ({ registry, dynamo, tables, settings, terminal, print }) => {
         const project = await registry.find(projectId);
         if (!project) throw new ProjectNotFound(projectId);
         const clock = () => new Date();
-        const bar = progressBar(terminal.messages, 'importing', await countLines(file));
+        const bar = progressBar(
+          terminal.messages,
+          dryRun ? 'reading' : 'importing',
+          await countLines(file),
+        );
         const projects = projectStore(dynamo, tables.projects, clock);
         const lines = textLines(file === '-' ? terminal.input : readFrom(file));
         const report = await importLines(lines, {
           projectId,
           readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
-          importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP),
+          importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
           sleep,
           onProgress: (lines) => bar.update(lines),
         }).finally(() => bar.stop());
-        print({ projectId, ...report }, reportText(report));
+        print({ projectId, dryRun, ...report }, reportText(report) + dryRunText(dryRun));
         if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
       }),
     );
-  return withExamples(command, 'my-site subscriptions.ndjson', 'my-site --local < lines.ndjson');
+  return withExamples(
+    command,
+    'my-site subscriptions.ndjson --dry-run',
+    'my-site subscriptions.ndjson',
+    'my-site --local < lines.ndjson',
+  );
 }
 
 function reportText(report: ImportReport): string {
-  const { created, updated, unchanged, mistakes, invalid, withUserId } = report;
+  const { created, updated, unchanged, mistakes, invalid, withUserId, pushServices } = report;
   const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
   if (invalid > mistakes.length) {
     lines.push(`and ${formatCount(invalid - mistakes.length)} more invalid lines\n`);
   }
   const [added, changed, same] = [created, updated, unchanged].map(formatCount);
-  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n`;
+  const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
+  const counts = origins.map(([origin, count]) => `  ${formatCount(count)}  ${origin}\n`);
+  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n${counts.join('')}`;
 }
 
 function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {

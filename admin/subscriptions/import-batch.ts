@@ -67,16 +67,20 @@ interface Stored {
 /**
  * @param deployedCap most subscribers where a project's plan sets no cap.
  * @param projects remembers a project only as long as functions do, so that an import follows a change of the plan.
+ * @param dryRun only counts what would be stored.
  */
 export function batchImport(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly subscriptions: string; readonly usage: string },
   projects: ProjectStore,
   deployedCap: number,
+  dryRun = false,
 ): ImportBatch {
+  /** Of the subscriptions that a dry run would have added: the hashes of their endpoints in hex. */
+  const planned = new Set<string>();
   // Whether the batch before was partly stored already, as in a repeated import, or met the cap. Then a look-up
   // is cheaper than a write that fails.
-  let startsWithLookUp = false;
+  let startsWithLookUp = dryRun;
   return async (projectId, batch) => {
     let stored: Stored | undefined;
     for (;;) {
@@ -85,7 +89,7 @@ export function batchImport(
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
         const ownRoom = stored.room[partOf(batch[0]!.endpointHash)]!;
-        startsWithLookUp = stored.items.size > 0 || ownRoom < batch.length;
+        startsWithLookUp = dryRun || stored.items.size > 0 || ownRoom < batch.length;
       } else {
         stored = { items: new Map(), room: Array(partCount).fill(Number.POSITIVE_INFINITY) };
       }
@@ -101,25 +105,30 @@ export function batchImport(
     { items, room }: Stored,
   ): Promise<ImportCounts | undefined> {
     const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
-    const missing = batch.filter((item) => !isStored(item));
-    const added = missing.slice(0, sumOf(room));
+    const isPlanned = (item: ImportedSubscription) => planned.has(hex(item.endpointHash));
+    const missing = batch.filter((item) => !isStored(item) && !isPlanned(item));
+    const added = missing.slice(0, Math.max(0, sumOf(room) - planned.size));
     const known = batch.filter(isStored);
     const storedAs = (item: ImportedSubscription) => items.get(hex(item.endpointHash))!;
     const changed = known.filter((item) => changes(storedAs(item), item));
+    // In a dry run, those with the endpoint of a planned one.
+    const repeated = batch.length - known.length - missing.length;
     const TransactItems = [
       ...added.map((item) => put(project, item)),
       ...changed.map((item) => update(item, storedAs(item))),
       ...(added.length > 0 ? count(project, added, room) : []),
     ];
     try {
-      if (TransactItems.length > 0) await dynamo.send(new TransactWriteCommand({ TransactItems }));
+      if (dryRun) for (const item of added) planned.add(hex(item.endpointHash));
+      else if (TransactItems.length > 0)
+        await dynamo.send(new TransactWriteCommand({ TransactItems }));
     } catch (error) {
       if (cancellationReasons(error).some(conditionFailed)) return undefined;
       throw error;
     }
     return {
       created: added.length,
-      updated: changed.length,
+      updated: changed.length + repeated,
       unchanged: known.length - changed.length,
       overCap: missing.length - added.length,
     };
@@ -148,7 +157,7 @@ export function batchImport(
   /** @throws {ProjectNotFound} if the project is being removed. */
   async function readRoom(project: Project): Promise<readonly number[]> {
     const parts = await readParts(dynamo, counterOf(project));
-    if (parts.includes(undefined)) throw new ProjectNotFound(project.projectId);
+    if (!dryRun && parts.includes(undefined)) throw new ProjectNotFound(project.projectId);
     return roomIn(parts, capOf(project));
   }
 

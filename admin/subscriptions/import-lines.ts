@@ -8,6 +8,8 @@ export interface ImportReport extends ImportCounts {
   readonly invalid: number;
   /** Valid lines with a user id. */
   readonly withUserId: number;
+  /** Valid lines by the origin of their push service. */
+  readonly pushServices: Readonly<Record<string, number>>;
   /** The first invalid lines. The first line is 1. */
   readonly mistakes: readonly { readonly line: number; readonly message: string }[];
 }
@@ -28,9 +30,10 @@ export async function importLines(
 ): Promise<ImportReport> {
   let invalid = 0;
   let withUserId = 0;
+  const pushServices: Record<string, number> = {};
   const mistakes: { line: number; message: string }[] = [];
   const counts = await importSubscriptions(validItems(), deps);
-  return { ...counts, invalid, withUserId, mistakes };
+  return { ...counts, invalid, withUserId, pushServices, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     let line = 0;
@@ -44,6 +47,7 @@ export async function importLines(
         if (mistakes.length < namedMistakes) mistakes.push({ line, message: read.mistake });
       } else {
         if (read.projectUser !== undefined) withUserId += 1;
+        pushServices[read.origin] = (pushServices[read.origin] ?? 0) + 1;
         yield read;
       }
     }

@@ -59,7 +59,8 @@ describe('subscriptions import', () => {
     });
     expect(result).toMatchObject({
       code: 0,
-      output: '1 added, 0 updated, 0 unchanged; 0 with a user id.\n',
+      output:
+        '1 added, 0 updated, 0 unchanged; 0 with a user id.\n  1  https://updates.push.services.mozilla.com\n',
     });
   });
 
@@ -79,7 +80,39 @@ describe('subscriptions import', () => {
     expect(code).toBe(1);
     expect(output).toBe(
       'line 1: user_id is not a field of a line; did you mean "userId"?\n' +
-        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n',
+        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n  1  https://updates.push.services.mozilla.com\n',
+    );
+  });
+
+  it('changes nothing in a dry run, and counts what the import then does', async () => {
+    projectId = `${projectId}-cap`;
+    await operator.registry.create({
+      projectId,
+      plan: { subscriberCap: 300 },
+      random: randomBytes,
+    });
+    const stored = Array.from({ length: 100 }, () => subscriptionJson());
+    await importAll(stored);
+    const changed = stored.slice(0, 30).map((one) => ({ ...one, userId: 'ann' }));
+    const fresh = Array.from({ length: 250 }, () => subscriptionJson());
+    const again = { ...fresh[0], userId: 'bob' };
+    const invalid = { ...fresh[1], user_id: 'eve' };
+    await writeFile(file, linesOf([...stored.slice(30), ...changed, ...fresh, again, invalid]));
+    const before = await exported();
+    const args = ['subscriptions', 'import', projectId, file];
+    const dry = await operator.runLocal([...args, '--dry-run', '--json']);
+    expect(await exported()).toEqual(before);
+    expect(await subscribers()).toBe(100);
+    const report = JSON.parse(dry.output);
+    expect(report).toMatchObject({
+      ...{ dryRun: true, created: 200, unchanged: 70, updated: 31, overCap: 50, invalid: 1 },
+      pushServices: { 'https://updates.push.services.mozilla.com': 351 },
+    });
+    const { output } = await operator.runLocal([...args, '--json']);
+    const { dryRun: _, ...planned } = report;
+    expect(JSON.parse(output)).toEqual(planned);
+    expect((await operator.runLocal([...args, '--dry-run'])).output).toMatch(
+      /This was a dry run: nothing was changed\.\n$/,
     );
   });
 
@@ -107,7 +140,7 @@ describe('subscriptions import', () => {
         'line 5: must be an object\n' +
         'line 7: is not UTF-8\n' +
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
-        '2 added, 0 updated, 0 unchanged; 0 with a user id.\n',
+        '2 added, 0 updated, 0 unchanged; 0 with a user id.\n  2  https://updates.push.services.mozilla.com\n',
       messages: '5 invalid lines were skipped.\n',
     });
     expect(await subscribers()).toBe(2);
