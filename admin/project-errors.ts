@@ -11,8 +11,12 @@ export class ProjectExists extends Error {
 export class ProjectNotFound extends Error {
   override readonly name = 'ProjectNotFound';
   readonly code = 'project_not_found';
-  constructor(projectId: string) {
-    super(`Project "${projectId}" does not exist.`);
+  constructor(
+    readonly projectId: string,
+    /** What an operator can do. */
+    advice = '',
+  ) {
+    super(`Project "${projectId}" does not exist.${advice}`);
   }
 }
 
@@ -35,6 +39,12 @@ export class RestoredKeysMismatch extends Error {
         'which was changed at that moment. Restore both to an earlier second.',
     );
   }
+}
+
+/** A table that the operator named for a restore is not the one. */
+export class WrongRestoredTable extends Error {
+  override readonly name = 'WrongRestoredTable';
+  readonly code = 'wrong_table';
 }
 
 /** A project has at most two VAPID pairs: another rotation would orphan the oldest subscriptions. */

@@ -20,7 +20,7 @@ import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
-import { type RemovedItems, removeProject } from './project-removal.ts';
+import { countItems, type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
 import { hashSecretKey, newIdentityKey, newSecretKey, type RandomSource } from './secret-key.ts';
@@ -242,6 +242,11 @@ export function projectRegistry(
       return { project, secretKey };
     },
 
+    /** @throws {ProjectNotFound} */
+    rename(projectId: string, name: string): Promise<RegisteredProject> {
+      return update(projectId, attributeChanges({ name }));
+    },
+
     /** Sets whether user ids need a signature. @throws {ProjectNotFound} */
     setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
       return update(projectId, attributeChanges({ userIds }));
@@ -285,6 +290,12 @@ export function projectRegistry(
       onProgress?: (soFar: RemovedItems) => void,
     ): Promise<RemovedItems> {
       return removeProject(dynamo, tables, projectId, clock(), random, onProgress);
+    },
+
+    /** What {@link remove} would delete. @throws {ProjectNotFound} */
+    async countItems(projectId: string): Promise<RemovedItems> {
+      if (!(await find(projectId))) throw new ProjectNotFound(projectId);
+      return countItems(dynamo, tables, projectId);
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */

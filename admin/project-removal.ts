@@ -16,16 +16,16 @@ import type { RandomSource } from './secret-key.ts';
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
 
-/** A table with items that belong to a project. */
-interface OwnedTable {
-  readonly kind?: keyof RemovedItems;
-  readonly table: string;
-  readonly keys: readonly [partitionKey: string, sortKey: string];
-  /** The partitions of the project. */
-  readonly partitions: readonly string[];
-}
+const noItems: RemovedItems = { subscriptions: 0, notifications: 0 };
 
 type Key = Readonly<Record<string, unknown>>;
+
+/** Keys of items of a project, in one table. */
+interface OwnedPage {
+  readonly kind?: keyof RemovedItems | undefined;
+  readonly table: string;
+  readonly keys: readonly Key[];
+}
 
 /** Items per transaction. DynamoDB's limit is 100, and one of them is the condition check. */
 const pageSizeItems = 99;
@@ -57,36 +57,16 @@ export async function removeProject(
   const counterKeys = counterPeriods.map((period) => ({ projectId, period }));
   /** The part that tells which removal has closed the counter. */
   const firstKey = counterKeys[0]!;
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
-  const own = [projectId];
-  const ownedTables: readonly OwnedTable[] = [
-    {
-      kind: 'subscriptions',
-      table: tables.subscriptions,
-      keys: ['projectPart', 'endpointHash'],
-      partitions: parts,
-    },
-    {
-      kind: 'notifications',
-      table: tables.notifications,
-      keys: ['projectId', 'notificationId'],
-      partitions: own,
-    },
-    { table: tables.usage, keys: ['projectId', 'period'], partitions: own },
-  ];
 
   await closeCounter(random(16).toString('hex'));
-  const removed = { subscriptions: 0, notifications: 0 };
+  let removed = noItems;
   const removalId = await currentRemoval();
   if (removalId === undefined) return removed;
 
-  for (const owned of ownedTables) {
-    for await (const keys of keysIn(owned)) {
-      if (!(await deleteDuring(removalId, owned.table, keys))) return removed;
-      if (owned.kind === undefined) continue;
-      removed[owned.kind] += keys.filter(isCounted).length;
-      onProgress({ ...removed });
-    }
+  for await (const page of ownedPages(dynamo, tables, projectId)) {
+    if (!(await deleteDuring(removalId, page))) return removed;
+    removed = withPage(removed, page);
+    onProgress(removed);
   }
   await deleteCounter(removalId);
   return removed;
@@ -126,34 +106,8 @@ export async function removeProject(
     return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
   }
 
-  /** The keys of the project's items in one table, page by page, without the subscriber counter. */
-  async function* keysIn({ table, keys, partitions }: OwnedTable): AsyncGenerator<readonly Key[]> {
-    const [partitionKey, sortKey] = keys;
-    for (const partition of partitions) {
-      const pages = paginateQuery(
-        { client: dynamo },
-        {
-          TableName: table,
-          KeyConditionExpression: '#partitionKey = :partition',
-          ExpressionAttributeValues: { ':partition': partition },
-          ProjectionExpression: '#partitionKey, #sortKey',
-          ExpressionAttributeNames: { '#partitionKey': partitionKey, '#sortKey': sortKey },
-          ConsistentRead: true,
-          Limit: pageSizeItems,
-        },
-      );
-      for await (const { Items = [] } of pages) {
-        yield Items.filter(({ period }) => !counterPeriods.includes(period));
-      }
-    }
-  }
-
   /** @returns false if another call has finished the removal. Then nothing is deleted. */
-  async function deleteDuring(
-    removalId: string,
-    table: string,
-    keys: readonly Key[],
-  ): Promise<boolean> {
+  async function deleteDuring(removalId: string, { table, keys }: OwnedPage): Promise<boolean> {
     if (keys.length === 0) return true;
     const check = { TableName: tables.usage, Key: firstKey, ...isClosedBy(removalId) };
     try {
@@ -181,6 +135,68 @@ export async function removeProject(
       await dynamo.send(new TransactWriteCommand({ TransactItems }));
     } catch (error) {
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
+    }
+  }
+}
+
+/** Counts what {@link removeProject} would delete: reads all keys. */
+export async function countItems(
+  dynamo: DynamoDBDocumentClient,
+  tables: ProjectTables,
+  projectId: string,
+): Promise<RemovedItems> {
+  let counts = noItems;
+  for await (const page of ownedPages(dynamo, tables, projectId)) counts = withPage(counts, page);
+  return counts;
+}
+
+function withPage(counts: RemovedItems, { kind, keys }: OwnedPage): RemovedItems {
+  if (kind === undefined) return counts;
+  return { ...counts, [kind]: counts[kind] + keys.filter(isCounted).length };
+}
+
+/** The keys of all items of a project, without its subscriber counter. */
+async function* ownedPages(
+  dynamo: DynamoDBDocumentClient,
+  tables: ProjectTables,
+  projectId: string,
+): AsyncGenerator<OwnedPage> {
+  const counterPeriods = partPeriods(subscriberCounter(tables.usage, projectId).name);
+  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
+  const own = [projectId];
+  const ownedTables = [
+    {
+      kind: 'subscriptions',
+      table: tables.subscriptions,
+      keys: ['projectPart', 'endpointHash'],
+      partitions: parts,
+    },
+    {
+      kind: 'notifications',
+      table: tables.notifications,
+      keys: ['projectId', 'notificationId'],
+      partitions: own,
+    },
+    { kind: undefined, table: tables.usage, keys: ['projectId', 'period'], partitions: own },
+  ] as const;
+  for (const { kind, table, keys, partitions } of ownedTables) {
+    const [partitionKey, sortKey] = keys;
+    for (const partition of partitions) {
+      const pages = paginateQuery(
+        { client: dynamo },
+        {
+          TableName: table,
+          KeyConditionExpression: '#partitionKey = :partition',
+          ExpressionAttributeValues: { ':partition': partition },
+          ProjectionExpression: '#partitionKey, #sortKey',
+          ExpressionAttributeNames: { '#partitionKey': partitionKey, '#sortKey': sortKey },
+          ConsistentRead: true,
+          Limit: pageSizeItems,
+        },
+      );
+      for await (const { Items = [] } of pages) {
+        yield { kind, table, keys: Items.filter(({ period }) => !counterPeriods.includes(period)) };
+      }
     }
   }
 }

@@ -28,7 +28,7 @@ export interface RestoreSide<Tables> {
   readonly tables: Tables;
 }
 
-type RestoredTables = Omit<ProjectTables, 'notifications' | 'tallies'>;
+export type RestoredTables = Omit<ProjectTables, 'notifications' | 'tallies'>;
 
 /** Result of a restore for one project. */
 export interface RestoredProject extends ImportCounts {
@@ -39,6 +39,11 @@ export interface RestoredProject extends ImportCounts {
   readonly keyDropped: number;
 }
 
+export interface RestoreDependencies extends Omit<ImportDependencies, 'projectId'> {
+  /** Changes nothing. `importBatch` must be of a dry run, too. */
+  readonly dryRun?: boolean | undefined;
+}
+
 /**
  * Copies projects with their keys, subscriptions and months from tables that were restored from a backup. It only adds
  * and never replaces, except subscriptions that were updated later. Subscriptions are counted while they are added: the
@@ -47,7 +52,7 @@ export interface RestoredProject extends ImportCounts {
 export async function* restoreProjects(
   from: RestoreSide<RestoredTables>,
   to: RestoreSide<RestoredTables>,
-  deps: Omit<ImportDependencies, 'projectId'>,
+  { dryRun = false, ...deps }: RestoreDependencies,
 ): AsyncGenerator<RestoredProject> {
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
@@ -59,7 +64,7 @@ export async function* restoreProjects(
         yield { projectId, project: 'other', ...nothing };
         continue;
       }
-      await restoreMonths(item);
+      if (!dryRun) await restoreMonths(item);
       const counts = await restoreSubscriptions(existing ?? item);
       yield { projectId, project: existing === undefined ? 'created' : 'exists', ...counts };
     }
@@ -74,6 +79,7 @@ export async function* restoreProjects(
     if (!haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
       throw new RestoredKeysMismatch(item.projectId);
     }
+    if (dryRun) return readExisting(key);
     const isNew = 'attribute_not_exists(projectId)';
     try {
       await to.dynamo.send(
@@ -90,12 +96,17 @@ export async function* restoreProjects(
       return undefined;
     } catch (error) {
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
-      const { Item } = await to.dynamo.send(
-        new GetCommand({ TableName: to.tables.projects, Key: key, ConsistentRead: true }),
-      );
-      if (Item === undefined) throw new ProjectRemovalIncomplete(item.projectId);
-      return Item as ProjectItem;
+      const existing = await readExisting(key);
+      if (existing === undefined) throw new ProjectRemovalIncomplete(item.projectId);
+      return existing;
     }
+  }
+
+  async function readExisting(Key: { projectId: string }): Promise<ProjectItem | undefined> {
+    const { Item } = await to.dynamo.send(
+      new GetCommand({ TableName: to.tables.projects, Key, ConsistentRead: true }),
+    );
+    return Item as ProjectItem | undefined;
   }
 
   async function restoreMonths(project: ProjectItem): Promise<void> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { runCarillon } from '../admin/commands/run.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
 
@@ -13,5 +14,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await runCarillon(
   process.argv.slice(2),
   processTerminal,
-  '.carillon/local.json',
+  join(import.meta.dirname, '../.carillon/local.json'),
 );

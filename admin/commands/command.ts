@@ -1,8 +1,10 @@
 import { Argument, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
+import { limits } from '../../contract/limits.ts';
 import { notificationIdSchema } from '../../contract/schemas/ids.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import type { RegisteredProject } from '../registered-project.ts';
+import { printable } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
 import type { EffectiveLimits } from './effective-limits.ts';
@@ -46,6 +48,15 @@ export function readProjectId(text: string): string {
   if (projectIdPattern.test(text)) return text;
   throw new InvalidArgumentError(
     'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
+  );
+}
+
+/** @throws {InvalidArgumentError} */
+export function readProjectName(name: string): string {
+  const isShort = name.length <= limits.projectNameLength;
+  if (isShort && name.trim() !== '' && printable(name) === name) return name;
+  throw new InvalidArgumentError(
+    `Use 1 to ${limits.projectNameLength} characters, not only blanks, without control characters.`,
   );
 }
 

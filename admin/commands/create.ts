@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Command, InvalidArgumentError } from 'commander';
-import { limits } from '../../contract/limits.ts';
+import { Command } from 'commander';
 import { withExamples } from '../terminal/command-line.ts';
-import { printable } from '../terminal/printable.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
-import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
+import { projectIdArgument, projectJson, type RunOnStack, readProjectName } from './command.ts';
 import { addLimitOptions, type LimitOptions, readPlan } from './limits.ts';
 import { type UserIdsOption, userIdsOption } from './user-ids.ts';
 
@@ -22,7 +20,7 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
     new Command('create')
       .description('Creates a project and prints its API key card.')
       .addArgument(projectIdArgument())
-      .option('--name <text>', 'name of the project (default: its id)', readName),
+      .option('--name <text>', 'name of the project (default: its id)', readProjectName),
   )
     .addOption(userIdsOption())
     .option('--vapid-public <key>', 'public key of an existing VAPID pair')
@@ -63,13 +61,6 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
     'my-site --user-ids signed',
     'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
     'my-site --local --json',
-  );
-}
-
-function readName(name: string): string {
-  if (name.length <= limits.projectNameLength && printable(name) === name) return name;
-  throw new InvalidArgumentError(
-    `Use 1 to ${limits.projectNameLength} characters without control characters.`,
   );
 }
 

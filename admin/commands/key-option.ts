@@ -22,7 +22,8 @@ export async function readKey(
   env: NodeJS.ProcessEnv,
   input: Terminal['input'],
 ): Promise<string> {
-  const key = keyFile === undefined ? env[keyVariable] : await readSecret(keyFile, input);
+  // A variable that was read from a file may end with a line feed.
+  const key = keyFile === undefined ? env[keyVariable]?.trim() : await readSecret(keyFile, input);
   if (key === undefined) {
     throw new CommandError(
       'missing_secret_key',

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { projectStore } from '../../lambdas/store/projects.ts';
+import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
 import { type RestoredProject, restoreProjects } from '../restore.ts';
+import { checkRestoredTables } from '../restored-tables.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { CommandError, type RunOnStack } from './command.ts';
+import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
 import { formatCount } from './limits.ts';
 
-interface RestoreOptions {
+interface RestoreOptions extends DryRunOption {
   readonly projects: string;
   readonly vapidKeys: string;
   readonly subscriptions: string;
@@ -21,19 +23,24 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
-    .action(({ projects, vapidKeys, subscriptions, usage }: RestoreOptions) =>
+    .addOption(dryRunOption())
+    .action(({ projects, vapidKeys, subscriptions, usage, dryRun }: RestoreOptions) =>
       runOnStack(async ({ dynamo, tables, settings, print }) => {
-        const store = projectStore(dynamo, tables.projects, () => new Date());
-        const restored: RestoredProject[] = [];
         const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
-        for await (const project of restoreProjects(
-          from,
-          { dynamo, tables },
-          { importBatch: batchImport(dynamo, tables, store, settings.SUBSCRIBER_CAP), sleep },
-        )) {
+        await checkRestoredTables(dynamo, from.tables, tables);
+        const clock = () => new Date();
+        const own = projectStore(dynamo, tables.projects, clock);
+        const backup = projectStore(dynamo, projects, clock);
+        // A dry run creates no project.
+        const find: ProjectStore['find'] = async (...parameters) =>
+          (await own.find(...parameters)) ?? (dryRun ? backup.find(...parameters) : undefined);
+        const importBatch = batchImport(dynamo, tables, { find }, settings.SUBSCRIBER_CAP, dryRun);
+        const restored: RestoredProject[] = [];
+        const to = { dynamo, tables };
+        for await (const project of restoreProjects(from, to, { importBatch, sleep, dryRun })) {
           restored.push(project);
         }
-        print(restored, restored.map(line).join(''));
+        print(restored, restored.map(line).join('') + dryRunText(dryRun));
         const incomplete = restored.filter(
           ({ project, overCap }) => project === 'other' || overCap > 0,
         );

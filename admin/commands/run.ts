@@ -1,8 +1,12 @@
 import { Command, Option } from 'commander';
+import { nearestName } from '../../contract/nearest-name.ts';
+import { ProjectNotFound } from '../project-errors.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { printableJson } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { programName, type RunOnStack } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
@@ -10,6 +14,7 @@ import { doctorCommand } from './doctor.ts';
 import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
 import { identityKeyCommand } from './identity-key.ts';
 import { listCommand } from './list.ts';
+import { renameCommand } from './rename.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateIdentityKeyCommand } from './rotate-identity-key.ts';
 import { rotateKeyCommand } from './rotate-key.ts';
@@ -66,6 +71,9 @@ export function runCarillon(
       terminal.output.write(isJson ? `${printableJson(value)}\n` : text);
     try {
       await task({ ...connection, terminal, isJson, print, next });
+    } catch (error) {
+      if (!(error instanceof ProjectNotFound)) throw error;
+      throw await withNearest(error, connection.registry, next('list'));
     } finally {
       close();
     }
@@ -74,6 +82,7 @@ export function runCarillon(
     .addCommand(createCommand(runOnStack, terminal))
     .addCommand(showCommand(runOnStack))
     .addCommand(listCommand(runOnStack))
+    .addCommand(renameCommand(runOnStack))
     .addCommand(setPlanCommand(runOnStack))
     .addCommand(rotateKeyCommand(runOnStack))
     .addCommand(identityKeyCommand(runOnStack))
@@ -88,7 +97,8 @@ export function runCarillon(
     .addCommand(statsCommand(runOnStack))
     .addCommand(usageCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
-    .addCommand(restoreCommand(runOnStack));
+    .addCommand(restoreCommand(runOnStack))
+    .addCommand(completionCommand(terminal.output));
   program.addHelpText(
     'after',
     '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +
@@ -96,6 +106,19 @@ export function runCarillon(
   );
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
   return runCommandLine(program, args, terminal);
+}
+
+/** Adds the project that was probably meant. */
+async function withNearest(
+  { projectId }: ProjectNotFound,
+  registry: ProjectRegistry,
+  listCall: string,
+): Promise<ProjectNotFound> {
+  const ids: string[] = [];
+  for await (const project of registry.list()) ids.push(project.projectId);
+  const nearest = nearestName(projectId, ids);
+  const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  return new ProjectNotFound(projectId, `${question} See all with: ${listCall}`);
 }
 
 /** The options that choose the same stack again. */

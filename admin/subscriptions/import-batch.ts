@@ -72,7 +72,7 @@ interface Stored {
 export function batchImport(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly subscriptions: string; readonly usage: string },
-  projects: ProjectStore,
+  projects: Pick<ProjectStore, 'find'>,
   deployedCap: number,
   dryRun = false,
 ): ImportBatch {

@@ -5,8 +5,10 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
+import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
 let operator: Operator;
 let projectId: string;
@@ -92,7 +94,9 @@ describe('create', () => {
   ])('refuses a name that %s', async (_case, name) => {
     const { code, messages } = await operator.runLocal(['create', projectId, `--name=${name}`]);
     expect(code).toBe(2);
-    expect(messages).toContain('is invalid. Use 1 to 100 characters without control characters.');
+    expect(messages).toContain(
+      'is invalid. Use 1 to 100 characters, not only blanks, without control characters.',
+    );
     expect(await operator.registry.find(projectId)).toBeUndefined();
   });
 
@@ -222,6 +226,21 @@ describe('rotate-key', () => {
   );
 });
 
+describe('rename', () => {
+  it('changes the name that people see', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    const { output } = await operator.runLocal(['rename', projectId, 'New name']);
+    expect(output).toMatch(/^ +Name +New name$/m);
+    expect(await operator.registry.find(projectId)).toMatchObject({ projectId, name: 'New name' });
+  });
+
+  it('refuses a blank name', async () => {
+    const { code, messages } = await operator.runLocal(['rename', projectId, ' ']);
+    expect(code).toBe(2);
+    expect(messages).toContain('characters, not only blanks');
+  });
+});
+
 describe('delete', () => {
   beforeEach(() => operator.registry.create({ projectId, random: randomBytes }));
 
@@ -245,6 +264,17 @@ describe('delete', () => {
     expect(await operator.registry.find(projectId)).toBeDefined();
   });
 
+  it('changes nothing in a dry run, and counts what it would delete', async () => {
+    await importValues(operator, projectId, [subscriptionJson(), subscriptionJson()]);
+    const { code, output } = await operator.runLocal(['delete', projectId, '--dry-run']);
+    expect(code).toBe(0);
+    expect(output).toBe(
+      `Would delete "${projectId}" with 2 subscriptions and 0 notifications.\n` +
+        'This was a dry run: nothing was changed.\n',
+    );
+    expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 2 });
+  });
+
   it('needs --yes without a terminal', async () => {
     const { code, messages } = await operator.runLocal(['delete', projectId]);
     expect(code).toBe(1);
@@ -261,13 +291,19 @@ describe('delete', () => {
   });
 });
 
+it('a mistyped project id is answered with the one that was probably meant', async () => {
+  await operator.registry.create({ projectId, random: randomBytes });
+  const { messages } = await operator.runLocal(['show', projectId.slice(0, -1)]);
+  expect(messages).toContain(` does not exist. Did you mean "${projectId}"? See all with: `);
+});
+
 describe.each(['show', 'set-plan', 'rotate-key', 'delete'])('%s', (command) => {
   it('fails for an unknown project', async () => {
     const flags = { 'set-plan': ['--send-cap', '1'], delete: ['--yes'] }[command] ?? [];
     expect(await operator.runLocal([command, projectId, ...flags])).toEqual({
       code: 1,
       output: '',
-      messages: `Project "${projectId}" does not exist.\n`,
+      messages: `Project "${projectId}" does not exist. See all with: npm run -s carillon -- list --local\n`,
     });
   });
 });

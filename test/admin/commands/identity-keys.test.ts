@@ -119,7 +119,8 @@ describe('identity-key', () => {
     const { code, messages } = await operator.runLocal(['identity-key', 'unknown']);
     expect({ code, messages }).toEqual({
       code: 1,
-      messages: 'Project "unknown" does not exist.\n',
+      messages:
+        'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
     });
   });
 });
@@ -176,7 +177,8 @@ describe('rotate-identity-key', () => {
     const { code, messages } = await operator.runLocal(['rotate-identity-key', 'unknown']);
     expect({ code, messages }).toEqual({
       code: 1,
-      messages: 'Project "unknown" does not exist.\n',
+      messages:
+        'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
     });
   });
 });

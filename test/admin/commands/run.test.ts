@@ -22,7 +22,7 @@ describe('a wrong call', () => {
   it.each([
     [
       [],
-      'Missing command: use one of create, show, list, set-plan, rotate-key, identity-key, rotate-identity-key, rotate-vapid, drop-previous-vapid, delete, users, subscriptions, send, stop, stats, usage, doctor, restore.',
+      'Missing command: use one of create, show, list, rename, set-plan, rotate-key, identity-key, rotate-identity-key, rotate-vapid, drop-previous-vapid, delete, users, subscriptions, send, stop, stats, usage, doctor, restore, completion.',
     ],
     [['subscriptions'], 'Missing command: use one of import, export.'],
     [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],

@@ -240,7 +240,8 @@ describe('subscriptions import', () => {
     expect(await operator.runLocal(['subscriptions', 'import', 'unknown', file])).toEqual({
       code: 1,
       output: '',
-      messages: 'Project "unknown" does not exist.\n',
+      messages:
+        'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
     });
     const { code, messages } = await operator.runLocal([
       'subscriptions',

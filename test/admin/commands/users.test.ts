@@ -126,6 +126,7 @@ it.each(['export', 'delete'])('users %s fails for an unknown project', async (co
   expect(await operator.runLocal(['users', command, 'no-such-project', 'ada', ...flags])).toEqual({
     code: 1,
     output: '',
-    messages: 'Project "no-such-project" does not exist.\n',
+    messages:
+      'Project "no-such-project" does not exist. See all with: npm run -s carillon -- list --local\n',
   });
 });

@@ -134,7 +134,8 @@ describe.each(['rotate-vapid', 'drop-previous-vapid'])('%s', (command) => {
     expect(await operator.runLocal([command, 'unknown'])).toEqual({
       code: 1,
       output: '',
-      messages: 'Project "unknown" does not exist.\n',
+      messages:
+        'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
     });
   });
 });

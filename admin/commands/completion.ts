@@ -1,0 +1,77 @@
+import { Argument, Command } from 'commander';
+import { withExamples } from '../terminal/command-line.ts';
+import type { Output } from '../terminal/terminal.ts';
+
+/** The command for which shells complete. The script defines it. */
+const name = 'carillon';
+
+/** Prints the script by which a shell completes commands and options. */
+export function completionCommand(output: Output): Command {
+  const command = new Command('completion')
+    .description(
+      `Prints a script for your shell: it defines ${name}, and completes commands and options.`,
+    )
+    .addArgument(new Argument('<shell>').choices(Object.keys(scripts)))
+    .action((shell: keyof typeof scripts) => {
+      output.write(scripts[shell](wordsByPath(command.parent!), process.cwd()));
+    });
+  return withExamples(command, 'bash', 'zsh', 'fish');
+}
+
+/** The words that may follow a command, by its names: `''`, `send`, `users export`. */
+type Words = ReadonlyMap<string, readonly string[]>;
+
+function wordsByPath(program: Command): Words {
+  const common = optionsOf(program);
+  const words = new Map<string, readonly string[]>();
+  function add(command: Command, path: readonly string[]): void {
+    const names = command.commands.map((one) => one.name());
+    const own = command === program ? [] : optionsOf(command);
+    words.set(path.join(' '), [...names, ...own, ...common, '--help']);
+    for (const one of command.commands) add(one, [...path, one.name()]);
+  }
+  add(program, []);
+  return words;
+}
+
+const optionsOf = ({ options }: Command) => options.map(({ long }) => long!);
+
+const scripts = { bash, zsh, fish } as const;
+
+/** Where no word fits, bash completes files: the argument of an import, for example. */
+function bash(words: Words, folder: string): string {
+  const cases = [...words].map(([path, list]) => `    '${path}') words='${list.join(' ')}' ;;\n`);
+  const isCommand = [...words.keys()].filter(Boolean).map((path) => `'${path}'`);
+  return `${name}() { ${call(folder)} "$@"; }
+_${name}() {
+  local word path='' words=''
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "\${path:+$path }$word" in ${isCommand.join('|')}) path="\${path:+$path }$word" ;; esac
+  done
+  case "$path" in
+${cases.join('')}  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _${name} ${name}
+`;
+}
+
+/** zsh runs bash's functions. */
+function zsh(words: Words, folder: string): string {
+  return `autoload -U +X compinit && compinit -i\nautoload -U +X bashcompinit && bashcompinit\n${bash(words, folder)}`;
+}
+
+function fish(words: Words, folder: string): string {
+  const lines = [...words].map(([path, list]) => {
+    const names = path === '' ? [] : path.split(' ');
+    const seen = names.map((one) => `__fish_seen_subcommand_from ${one}`);
+    const condition = seen.length === 0 ? '__fish_use_subcommand' : seen.join('; and ');
+    return `complete -c ${name} -n '${condition}' -a '${list.join(' ')}'\n`;
+  });
+  return `function ${name}; ${call(folder)} $argv; end\n${lines.join('')}`;
+}
+
+/** Without npm, so that the names of files are those of the folder that the person is in. */
+function call(folder: string): string {
+  return `'${folder}/node_modules/.bin/tsx' '${folder}/bin/carillon.ts'`;
+}

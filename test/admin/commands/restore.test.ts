@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
+import { importValues } from '../../fixtures/moved-subscriptions.ts';
+import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { readTable } from '../../fixtures/read-table.ts';
+import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
+
+let operator: Operator;
+
+beforeAll(async () => {
+  operator = await startOperator();
+  await operator.registry.create({ projectId: 'shop', random: randomBytes });
+  await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
+  const tables = projectTables(operator.database.tables);
+  for (const name of [tables.projects, tables.vapidKeys, tables.subscriptions, tables.usage]) {
+    await restoreTable(name);
+  }
+  await operator.registry.remove('shop', randomBytes);
+});
+afterAll(() => operator.stop());
+
+const restored = (table: string) => `Backup-${table}`;
+
+/** Copies a table, as AWS does from a backup. */
+async function restoreTable(name: string): Promise<void> {
+  const { dynamo } = operator.database;
+  const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: name }));
+  const { KeySchema, AttributeDefinitions = [] } = Table!;
+  const keys = KeySchema!.map(({ AttributeName }) => AttributeName);
+  await dynamo.send(
+    new CreateTableCommand({
+      TableName: restored(name),
+      KeySchema,
+      AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) =>
+        keys.includes(AttributeName),
+      ),
+      BillingMode: 'PAY_PER_REQUEST',
+    }),
+  );
+  for (const Item of await readTable(dynamo, name)) {
+    await dynamo.send(new PutCommand({ TableName: restored(name), Item }));
+  }
+}
+
+function restore(changes: { readonly usage?: string } = {}, ...options: readonly string[]) {
+  const { projects, vapidKeys, subscriptions, usage } = projectTables(operator.database.tables);
+  return operator.runLocal([
+    ...['restore', '--projects', restored(projects), '--vapid-keys', restored(vapidKeys)],
+    ...['--subscriptions', restored(subscriptions)],
+    ...['--usage', changes.usage ?? restored(usage), ...options],
+  ]);
+}
+
+test('a dry run changes nothing, and says what the restore then does', async () => {
+  const done = 'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n';
+  const dry = await restore({}, '--dry-run');
+  expect(dry).toMatchObject({
+    code: 0,
+    output: `${done}This was a dry run: nothing was changed.\n`,
+  });
+  expect(await operator.registry.find('shop')).toBeUndefined();
+  expect(await restore()).toMatchObject({ code: 0, output: done });
+  expect(await operator.registry.usage('shop')).toMatchObject({ subscribers: 2 });
+  expect((await restore({}, '--dry-run')).output).toContain(
+    'project exists, 0 subscriptions added, 0 updated, 2 unchanged',
+  );
+});
+
+test('a table that does not exist is refused, with the one that was probably meant', async () => {
+  const { usage } = projectTables(operator.database.tables);
+  const { code, messages } = await restore({ usage: `${restored(usage)}s` });
+  expect(code).toBe(1);
+  expect(messages).toContain(`Did you mean "${restored(usage)}"?`);
+});
+
+test('a table with other keys is refused', async () => {
+  const { usage, subscriptions } = projectTables(operator.database.tables);
+  const { code, messages } = await restore({ usage: restored(subscriptions) });
+  expect(code).toBe(1);
+  expect(messages).toBe(
+    `"${restored(subscriptions)}" is another table: its keys are projectPart and endpointHash, ` +
+      `those of "${usage}" are projectId and period.\n`,
+  );
+});
