@@ -8,10 +8,17 @@ import { once } from 'node:events';
  * which then stops its children in order.
  */
 export interface ManagedChild {
-  /** Resolves when the child has ended, with the last text of its standard error. */
-  readonly ended: Promise<string>;
+  /** Resolves when the child has ended. */
+  readonly ended: Promise<Ending>;
   /** Sends SIGTERM, and SIGKILL after the timeout. Resolves when the child has ended. */
   stop(): Promise<void>;
+}
+
+export interface Ending {
+  /** Exit code; 128 and more after a signal. Null: it could not be started, or was killed. */
+  readonly code: number | null;
+  /** The last text of its standard error. */
+  readonly errors: string;
 }
 
 // Only the owner can read the files that the command creates: private keys are among its data.
@@ -38,9 +45,9 @@ export function startChildProcess(command: readonly string[], killTimeoutMs = 20
   shell.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     errors = (errors + chunk).slice(-keptErrorCharacters);
   });
-  const ended = ending(shell).then(() => {
+  const ended = exitCode(shell).then((code) => {
     shell.stdin.destroy();
-    return errors.trim();
+    return { code, errors: errors.trim() };
   });
   return {
     ended,
@@ -53,9 +60,10 @@ export function startChildProcess(command: readonly string[], killTimeoutMs = 20
   };
 }
 
-async function ending(shell: ChildProcess): Promise<void> {
+async function exitCode(shell: ChildProcess): Promise<number | null> {
   // Not `close`: that event also waits for the background `cat`, which runs until the pipe closes.
-  await Promise.race([once(shell, 'exit'), once(shell, 'error')]);
+  const [code] = await Promise.race([once(shell, 'exit'), once(shell, 'error')]);
+  return typeof code === 'number' ? code : null;
 }
 
 function killGroup({ pid }: ChildProcess): void {

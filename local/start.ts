@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { fragmentOf } from '../console/page/routing/place.ts';
 import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { startStack } from './stack.ts';
@@ -106,7 +107,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       if (browser) {
         firefox = openBrowser(dataDir, {
           pushService: stack.pushService.origin,
-          url: stack.baseUrl,
+          url: `${stack.baseUrl}/${fragmentOf({ view: 'browser', ...project })}`,
         });
       }
       await aborted(signal);
@@ -127,6 +128,7 @@ function openBrowser(dataDir: string, address: LocalBrowser): OpenFirefox | unde
   const explain = (reason: string) => print(`${reason}\n${manualSteps(address)}\n`);
   const program = findFirefox(process.env);
   if (program !== undefined) {
+    print('Firefox opens at the page that subscribes it. It receives without the internet.\n');
     return openFirefox(program, join(dataDir, 'firefox'), address, explain);
   }
   explain('No Firefox was found: install it, or set FIREFOX to its program.');

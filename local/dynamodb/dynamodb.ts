@@ -114,7 +114,7 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
     const waiting = new AbortController();
     const outcome = await Promise.race([
       untilReady(endpoint, waiting.signal).then(() => 'ready' as const),
-      child.ended.then((errorOutput) => ({ errorOutput })),
+      child.ended.then(({ errors }) => ({ errorOutput: errors })),
       sleep(startTimeoutMs, 'timeout' as const, { signal: waiting.signal }),
     ]);
     waiting.abort();

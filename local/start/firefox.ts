@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { startChildProcess } from '../child-process.ts';
 
 const macProgram = '/Applications/Firefox.app/Contents/MacOS/firefox';
 
@@ -16,7 +15,7 @@ export function findFirefox(env: Readonly<NodeJS.ProcessEnv>): string | undefine
  * The preferences by which Firefox receives its messages from a local push service instead of Mozilla's.
  * @param pushService its origin.
  */
-export function pushPreferences(pushService: string) {
+function pushPreferences(pushService: string) {
   return {
     'dom.push.connection.enabled': true,
     'dom.push.serverURL': `${pushService.replace(/^http/, 'ws')}/`,
@@ -24,12 +23,21 @@ export function pushPreferences(pushService: string) {
   };
 }
 
-/** Keep Firefox's own first pages away from a new profile. */
-const firstRunPreferences = {
-  'browser.aboutwelcome.enabled': false,
-  'browser.shell.checkDefaultBrowser': false,
-  'datareporting.policy.dataSubmissionEnabled': false,
-};
+/** All preferences of a profile for a local push service. */
+export function profilePreferences(pushService: string) {
+  return {
+    ...pushPreferences(pushService),
+    // Windows of Firefox itself: the desktop may have no notifications, as in WSL, or not allow them.
+    'alerts.useSystemBackend': false,
+    // No pages but the given one, and no questions.
+    'browser.aboutwelcome.enabled': false,
+    'browser.sessionstore.resume_from_crash': false,
+    'browser.shell.checkDefaultBrowser': false,
+    'datareporting.policy.dataSubmissionEnabled': false,
+    'termsofuse.bypassNotification': true,
+    'toolkit.startup.max_resumed_crashes': -1,
+  };
+}
 
 export interface LocalBrowser {
   /** Origin of the push service. */
@@ -53,6 +61,9 @@ export interface OpenFirefox {
   close(): Promise<void>;
 }
 
+/** Firefox saves its state, which takes longer on a busy machine. */
+const closeTimeoutMs = 10_000;
+
 /**
  * Opens a Firefox that is connected to the local push service. A person may close it at any time.
  * @param profile its folder. It keeps the subscriptions for the next start.
@@ -65,32 +76,24 @@ export function openFirefox(
   onFailure: (reason: string) => void,
 ): OpenFirefox {
   mkdirSync(profile, { recursive: true, mode: 0o700 });
-  const preferences = Object.entries({ ...pushPreferences(pushService), ...firstRunPreferences });
+  const preferences = Object.entries(profilePreferences(pushService));
   writeFileSync(
     join(profile, 'user.js'),
     preferences
       .map(([name, value]) => `user_pref("${name}", ${JSON.stringify(value)});\n`)
       .join(''),
   );
-  const firefox = spawn(program, ['--no-remote', '--profile', resolve(profile), url], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let lastLine = '';
-  firefox.stderr.on('data', (chunk: Buffer) => {
-    lastLine = chunk.toString().trim().split('\n').at(-1) || lastLine;
-  });
+  const command = [program, '--no-remote', '--profile', resolve(profile), url];
+  const firefox = startChildProcess(command, closeTimeoutMs);
   let isClosing = false;
-  const ended = once(firefox, 'close').then(
-    ([code, signal]) => {
-      if (code !== 0 && !isClosing) onFailure(`Firefox ended (${code ?? signal}): ${lastLine}`);
-    },
-    (error: Error) => onFailure(`Firefox could not start: ${error.message}`),
-  );
+  void firefox.ended.then(({ code, errors }) => {
+    const [lastLine] = errors.split('\n').slice(-1);
+    if (code !== 0 && !isClosing) onFailure(`Firefox ended (${code}): ${lastLine}`);
+  });
   return {
     async close() {
       isClosing = true;
-      firefox.kill();
-      await ended;
+      await firefox.stop();
     },
   };
 }

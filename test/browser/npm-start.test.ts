@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import puppeteer from 'puppeteer-core';
@@ -30,6 +30,7 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
   async function start(FIREFOX: string): Promise<() => string> {
     child = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts', '--browser'], {
       env: { ...process.env, DATA_DIR: folder.path, PORT: String(port), FIREFOX },
+      detached: true,
     });
     let printed = '';
     child.stdout!.on('data', (chunk: Buffer) => {
@@ -39,12 +40,19 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
     return () => printed;
   }
 
-  async function stop(): Promise<number | null> {
-    if (child.exitCode !== null) return child.exitCode;
-    child.kill('SIGINT');
+  /** As Ctrl-C in a terminal does, which every process of the group gets. */
+  async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    process.kill(-child.pid!, signal);
     const [code] = await once(child, 'exit');
     return code;
   }
+
+  /** The page that the command opened. */
+  const openedPage = ({ browser }: Firefox) =>
+    until('the page', async () =>
+      (await browser.pages()).find((page) => page.url().endsWith('/#/projects/demo/browser')),
+    );
 
   /** Connects to the Firefox that was opened. */
   async function connect(): Promise<Firefox> {
@@ -61,12 +69,11 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
     return driven(await puppeteer.connect({ protocol: 'webDriverBiDi', browserWSEndpoint }));
   }
 
-  test('opens a Firefox that receives notifications, also after a restart', async () => {
-    // A window is not wanted here, and a desktop that shows notifications may be missing.
+  test('opens a Firefox that receives notifications, also after the command was killed', async () => {
+    // A window is not wanted here.
     const program = folder.write(
       'firefox.sh',
       `#!/bin/sh
-      echo 'user_pref("alerts.useSystemBackend", false);' >> "$3/user.js"
       exec '${executablePath}' --headless --remote-debugging-port 0 --remote-allow-system-access "$@"\n`,
     );
     chmodSync(program, 0o700);
@@ -74,9 +81,8 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
 
     await start(program);
     const firefox = await connect();
-    const tab = await openConsole(firefox.browser, baseUrl);
-    await tab.open();
-    await tab.click('link', 'This browser');
+    const tab = await openConsole(firefox.browser, baseUrl, await openedPage(firefox));
+    await tab.expectView('This browser');
     await tab.click('button', 'Subscribe');
     await firefox.allowNotifications();
     await tab.expectText('#browser-status', 'Subscribed');
@@ -87,15 +93,29 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
     const carillon = new CarillonServer({ baseUrl, projectId: 'demo', secretKey });
     expect(await carillon.send({ title: 'First' })).toMatchObject({ delivered: 1 });
     await firefox.clickNotification('First');
-    expect(await stop()).toBe(0);
+    await stop('SIGKILL');
+    await until('the end of Firefox', () => firefox.hasEnded);
 
-    await start(program);
+    const printed = await start(program);
     const again = await connect();
     const { id, delivered } = await carillon.send({ title: 'Second' });
     expect(delivered).toBe(1);
     await again.clickNotification('Second');
     await until('the click', async () => (await carillon.notification(id)).clicked === 1);
     expect(await stop()).toBe(0);
+    expect(printed()).toMatch(/Stopping …\n$/);
+    await until('the end of Firefox', () => again.hasEnded);
+  });
+
+  test('keeps running when a person closes Firefox', async () => {
+    const program = folder.write('firefox.sh', '#!/bin/sh\n: > "$3/closed"\n');
+    chmodSync(program, 0o700);
+    const printed = await start(program);
+    const file = join(folder.path, String(port), 'firefox', 'closed');
+    await until('the end of Firefox', () => existsSync(file));
+    expect((await fetch(`http://localhost:${port}`)).status).toBe(200);
+    expect(await stop()).toBe(0);
+    expect(printed()).not.toContain('Firefox ended');
   });
 
   test('without Firefox, says how to connect one by hand, and runs', async () => {
