@@ -53,7 +53,7 @@ export function manualSteps({ pushService, url }: LocalBrowser): string {
   return [
     'To connect a Firefox by hand, set these in about:config of a new profile (about:profiles):',
     ...rows,
-    `Then open ${url} in it. Of other sites it gets no messages.`,
+    `Then open ${url} in it. It gets no messages of sites on the internet.`,
   ].join('\n');
 }
 

@@ -48,7 +48,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('.carillon-check', '✓ registration');
     await tab.screenshot('check');
 
-    await tab.click('link', 'Send');
+    await tab.click('link', 'Send a notification');
     await tab.click('button', 'Send to 1 subscriber');
     await tab.expectText('dialog', 'It cannot be taken back.');
     await tab.click('button', 'Send');

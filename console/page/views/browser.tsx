@@ -3,6 +3,7 @@ import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
+import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { BrowserSubscription } from './browser-subscription.tsx';
 
@@ -28,7 +29,15 @@ export function BrowserView() {
     await file.showCheck(results.current!, sdk.value!.options);
   });
   return (
-    <View title="This browser" projectId={client.projectId}>
+    <View
+      title="This browser"
+      projectId={client.projectId}
+      actions={
+        <a class="button" href={fragmentOf({ view: 'send', projectId: client.projectId })}>
+          Send a notification
+        </a>
+      }
+    >
       <section class="card narrow" aria-label="Subscription">
         <Problem error={sdk.error} />
         {sdk.value !== undefined && <BrowserSubscription push={sdk.value.push} />}
