@@ -21,7 +21,6 @@ export function HistoryTable({
         <table>
           <thead>
             <tr>
-              <th scope="col">Broadcast</th>
               <th scope="col">Audience</th>
               <th scope="col">Delivered</th>
               <th scope="col">Rate</th>
@@ -29,10 +28,11 @@ export function HistoryTable({
               <th scope="col">Failed</th>
             </tr>
           </thead>
-          <tbody>
-            {broadcasts.toReversed().map((broadcast) => (
-              <tr key={broadcast.id}>
-                <th scope="row">
+          {broadcasts.toReversed().map((broadcast) => (
+            // A line for the name: with the counts, it would be broader than a phone.
+            <tbody key={broadcast.id}>
+              <tr>
+                <th scope="rowgroup" colSpan={5}>
                   <a
                     href={fragmentOf({
                       view: 'notification',
@@ -42,9 +42,11 @@ export function HistoryTable({
                   >
                     {broadcast.title}
                   </a>{' '}
-                  <time dateTime={broadcast.sentAt}>{timeText(broadcast.sentAt)}</time>
+                  <time dateTime={broadcast.sentAt}>{timeText(broadcast.sentAt)}</time>{' '}
                   <VerdictLabel verdict={deliveryVerdict(broadcast)} />
                 </th>
+              </tr>
+              <tr>
                 <td>{countText(broadcast.attempted)}</td>
                 <td>{countText(broadcast.delivered)}</td>
                 <td>{deliveryRateText(broadcast)}</td>
@@ -53,8 +55,8 @@ export function HistoryTable({
                   {countText(broadcast.failed)}
                 </td>
               </tr>
-            ))}
-          </tbody>
+            </tbody>
+          ))}
         </table>
       </section>
     </details>

@@ -61,7 +61,7 @@ export function ProjectsView({ settings, wanted, onConnect }: ProjectsViewProps)
                     {project.projectId}
                   </a>
                 )}{' '}
-                <span class="note">{project.name}</span>
+                {project.name !== project.projectId && <span class="note">{project.name}</span>}
               </li>
             ))}
           </ul>
