@@ -41,12 +41,11 @@ const scripts = { bash, zsh, fish } as const;
 /** Where no word fits, bash completes files: the argument of an import, for example. */
 function bash(words: Words, folder: string): string {
   const cases = [...words].map(([path, list]) => `    '${path}') words='${list.join(' ')}' ;;\n`);
-  const isCommand = [...words.keys()].filter(Boolean).map((path) => `'${path}'`);
   return `${name}() { ${call(folder)} "$@"; }
 _${name}() {
   local word path='' words=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "\${path:+$path }$word" in ${isCommand.join('|')}) path="\${path:+$path }$word" ;; esac
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+    case "\${path:+$path }$word" in ${pathsOf(words).join('|')}) path="\${path:+$path }$word" ;; esac
   done
   case "$path" in
 ${cases.join('')}  esac
@@ -61,14 +60,27 @@ function zsh(words: Words, folder: string): string {
   return `autoload -U +X compinit && compinit -i\nautoload -U +X bashcompinit && bashcompinit\n${bash(words, folder)}`;
 }
 
+/** fish completes files too, except (-f) where the name of a command must follow. */
 function fish(words: Words, folder: string): string {
   const lines = [...words].map(([path, list]) => {
-    const names = path === '' ? [] : path.split(' ');
-    const seen = names.map((one) => `__fish_seen_subcommand_from ${one}`);
-    const condition = seen.length === 0 ? '__fish_use_subcommand' : seen.join('; and ');
-    return `complete -c ${name} -n '${condition}' -a '${list.join(' ')}'\n`;
+    const noFiles = list[0]!.startsWith('--') ? '' : '-f ';
+    return `complete -c ${name} ${noFiles}-n '__${name}_is "${path}"' -a '${list.join(' ')}'\n`;
   });
-  return `function ${name}; ${call(folder)} $argv; end\n${lines.join('')}`;
+  return `function ${name}; ${call(folder)} $argv; end
+function __${name}_is
+  set -l path ''
+  for word in (commandline -opc)[2..-1]
+    contains -- (string trim "$path $word") ${pathsOf(words).join(' ')}
+    and set path (string trim "$path $word")
+  end
+  test "$path" = "$argv[1]"
+end
+${lines.join('')}`;
+}
+
+/** The commands, quoted for a shell. */
+function pathsOf(words: Words): readonly string[] {
+  return [...words.keys()].filter(Boolean).map((path) => `'${path}'`);
 }
 
 /** Without npm, so that the names of files are those of the folder that the person is in. */

@@ -8,39 +8,46 @@ async function script(shell: string): Promise<string> {
   return terminal.written().output;
 }
 
-/** What bash offers for the last of the words. */
-async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const line = ['carillon', ...words].map((word) => `'${word}'`).join(' ');
-  const { stdout, stderr } = spawnSync('bash', ['--norc', '-s'], {
-    input: `${await script('bash')}
-      COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _carillon; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    encoding: 'utf8',
+/** How a shell prints what it offers for the last of the words, one a line. */
+const offers: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  bash: (words) => `
+    COMP_WORDS=(${quoted(['carillon', ...words])}); COMP_CWORD=${words.length}
+    _carillon; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // zsh leaves out what does not match.
+  zsh: (words) => `
+    COMP_WORDS=(${quoted(['carillon', ...words])}); COMP_CWORD=${words.length}
+    compgen -F _carillon | grep -e '^${words.at(-1)}'; true`,
+  fish: (words) =>
+    `complete -C '${['carillon', ...words].join(' ')}' | string replace -r '\\t.*' ''`,
+};
+
+const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ');
+const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+
+describe.each(Object.keys(offers))('%s', (shell) => {
+  const testHere = shell === 'bash' || isInstalled(shell) ? test : test.skip;
+
+  async function offered(...words: readonly string[]): Promise<readonly string[]> {
+    const commands = `${await script(shell)}\n${offers[shell]!(words)}`;
+    const { stdout, stderr } = spawnSync(shell, ['-c', commands], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    return stdout.split('\n').filter(Boolean).sort();
+  }
+
+  testHere('completes commands and options', async () => {
+    expect(await offered('rot')).toEqual(['rotate-identity-key', 'rotate-key', 'rotate-vapid']);
+    expect(await offered('subscriptions', 'e')).toEqual(['export']);
+    expect(await offered('--local', 'subscriptions', 'i')).toEqual(['import']);
+    expect(await offered('subscriptions', 'import', 'my-site', '--d')).toEqual(['--dry-run']);
+    expect(await offered('send', 'my-site', '--t')).toEqual(['--title']);
   });
-  expect(stderr).toBe('');
-  return stdout.split('\n').filter(Boolean);
-}
 
-test('bash completes commands and options', async () => {
-  expect(await offered('rot')).toEqual(['rotate-key', 'rotate-identity-key', 'rotate-vapid']);
-  expect(await offered('subscriptions', '')).toEqual(
-    expect.arrayContaining(['import', 'export', '--local', '--help']),
-  );
-  expect(await offered('subscriptions', 'import', 'my-site', '--d')).toEqual(['--dry-run']);
-  expect(await offered('send', 'my-site', '--t')).toEqual(['--title']);
-  // A project may be called like a command.
-  expect(await offered('send', 'stats', '--wat')).toEqual([]);
-});
-
-test('the script for zsh lets it run the one for bash', async () => {
-  expect(await script('zsh')).toContain(await script('bash'));
-});
-
-test('the script for fish has every command', async () => {
-  const text = await script('fish');
-  expect(text).toContain("-n '__fish_seen_subcommand_from send' -a '--user --channel");
-  expect(text).toContain(
-    "-n '__fish_seen_subcommand_from subscriptions; and __fish_seen_subcommand_from import' -a '--dry-run",
-  );
+  testHere('completes those of the command, where others have the same name', async () => {
+    expect(await offered('delete', 'my-site', '--d')).toEqual(['--dry-run']);
+    expect(await offered('users', 'delete', 'my-site', '--d')).toEqual([]);
+    // A project may be called like a command.
+    expect(await offered('send', 'stats', '--wat')).toEqual([]);
+  });
 });
 
 test('another shell is refused with the known ones', async () => {
