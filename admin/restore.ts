@@ -15,7 +15,11 @@ import {
 } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
-import { ProjectRemovalIncomplete, RestoredKeysMismatch } from './project-errors.ts';
+import {
+  ProjectRemovalIncomplete,
+  RestoredKeysMismatch,
+  WrongRestoredTable,
+} from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
 import { type ImportDependencies, importSubscriptions } from './subscriptions/import.ts';
@@ -76,6 +80,12 @@ export async function* restoreProjects(
     const { Item: vapidKey } = await from.dynamo.send(
       new GetCommand({ TableName: from.tables.vapidKeys, Key: key }),
     );
+    if (item.vapidPublicKey === undefined || vapidKey?.vapidPublicKey !== undefined) {
+      const { projects, vapidKeys } = from.tables;
+      throw new WrongRestoredTable(
+        `"${projects}" and "${vapidKeys}" are not the restored tables Projects and VapidKeys. Were they exchanged?`,
+      );
+    }
     if (!haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
       throw new RestoredKeysMismatch(item.projectId);
     }

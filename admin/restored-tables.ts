@@ -4,7 +4,6 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { nearestName } from '../contract/nearest-name.ts';
 import { WrongRestoredTable } from './project-errors.ts';
 import type { RestoredTables } from './restore.ts';
 
@@ -19,19 +18,24 @@ export async function checkRestoredTables(
 ): Promise<void> {
   for (const name of Object.keys(restored) as (keyof RestoredTables)[]) {
     const keys = await keysOf(restored[name]);
-    if (keys === undefined) {
-      const nearest = nearestName(restored[name], await tableNames());
-      const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-      throw new WrongRestoredTable(
-        `There is no table "${restored[name]}" in this region.${question}`,
-      );
-    }
     const expected = await keysOf(own[name]);
-    if (keys !== expected) {
-      throw new WrongRestoredTable(
-        `"${restored[name]}" is another table: its keys are ${keys}, those of "${own[name]}" are ${expected}.`,
-      );
+    if (keys === expected) continue;
+    const mistake =
+      keys === undefined
+        ? `There is no table "${restored[name]}" in this region.`
+        : `"${restored[name]}" is another table: its keys are ${keys}, those of "${own[name]}" are ${expected}.`;
+    throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+  }
+
+  async function advice(expected: string | undefined): Promise<string> {
+    const candidates: string[] = [];
+    for (const table of await tableNames()) {
+      const isOwn = Object.values(own).includes(table);
+      if (!isOwn && (await keysOf(table)) === expected) candidates.push(table);
     }
+    return candidates.length === 0
+      ? 'No table but those of the stack has these keys: restore one first, see docs/backup.md.'
+      : `Tables with the right keys: ${candidates.join(', ')}.`;
   }
 
   /** @returns undefined: there is no such table. */

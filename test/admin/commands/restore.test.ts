@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { CreateTableCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
+} from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
+import type { RestoredTables } from '../../../admin/restore.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
@@ -44,14 +49,34 @@ async function restoreTable(name: string): Promise<void> {
   }
 }
 
-function restore(changes: { readonly usage?: string } = {}, ...options: readonly string[]) {
+function restore(changes: Partial<RestoredTables> = {}, ...options: readonly string[]) {
   const { projects, vapidKeys, subscriptions, usage } = projectTables(operator.database.tables);
+  const from = {
+    projects: restored(projects),
+    vapidKeys: restored(vapidKeys),
+    subscriptions: restored(subscriptions),
+    usage: restored(usage),
+    ...changes,
+  };
   return operator.runLocal([
-    ...['restore', '--projects', restored(projects), '--vapid-keys', restored(vapidKeys)],
-    ...['--subscriptions', restored(subscriptions)],
-    ...['--usage', changes.usage ?? restored(usage), ...options],
+    ...['restore', '--projects', from.projects, '--vapid-keys', from.vapidKeys],
+    ...['--subscriptions', from.subscriptions, '--usage', from.usage, ...options],
   ]);
 }
+
+test('Projects and VapidKeys in the place of each other are refused', async () => {
+  const { projects, vapidKeys } = projectTables(operator.database.tables);
+  const exchanged = { projects: restored(vapidKeys), vapidKeys: restored(projects) };
+  const twice = { vapidKeys: restored(projects) };
+  for (const changes of [exchanged, twice]) {
+    const { code, messages } = await restore(changes);
+    expect(code).toBe(1);
+    expect(messages).toMatch(
+      / are not the restored tables Projects and VapidKeys\. Were they exchanged\?\n$/,
+    );
+  }
+  expect(await readTable(operator.database.dynamo, vapidKeys)).toEqual([]);
+});
 
 test('a dry run changes nothing, and says what the restore then does', async () => {
   const done = 'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n';
@@ -68,11 +93,13 @@ test('a dry run changes nothing, and says what the restore then does', async () 
   );
 });
 
-test('a table that does not exist is refused, with the one that was probably meant', async () => {
+test('a table that does not exist is refused, with those that have the right keys', async () => {
   const { usage } = projectTables(operator.database.tables);
-  const { code, messages } = await restore({ usage: `${restored(usage)}s` });
+  const { code, messages } = await restore({ usage: 'Restored-Usages' });
   expect(code).toBe(1);
-  expect(messages).toContain(`Did you mean "${restored(usage)}"?`);
+  expect(messages).toBe(
+    `There is no table "Restored-Usages" in this region. Tables with the right keys: ${restored(usage)}.\n`,
+  );
 });
 
 test('a table with other keys is refused', async () => {
@@ -81,6 +108,13 @@ test('a table with other keys is refused', async () => {
   expect(code).toBe(1);
   expect(messages).toBe(
     `"${restored(subscriptions)}" is another table: its keys are projectPart and endpointHash, ` +
-      `those of "${usage}" are projectId and period.\n`,
+      `those of "${usage}" are projectId and period. Tables with the right keys: ${restored(usage)}.\n`,
   );
+});
+
+test('without a restored table, the message says where to begin', async () => {
+  const { tallies, usage } = projectTables(operator.database.tables);
+  await operator.database.dynamo.send(new DeleteTableCommand({ TableName: restored(usage) }));
+  const { messages } = await restore({ usage: tallies });
+  expect(messages).toContain('these keys: restore one first, see docs/backup.md.');
 });
