@@ -165,23 +165,49 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.click('button', 'Open');
     await tab.type('Title', 'Hello {{name}}');
     await tab.click('radio', 'Some users, each with a text of their own');
-    await tab.type('Recipients, a table with names in the first line', 'userId,name\nada,Ada\nbob');
+    await tab.type('Recipients', 'userId,name\nada,Ada\nbob');
     await tab.expectText('.preview-title', 'Hello Ada');
     await tab.click('button', 'Send to 2 user ids');
     await tab.expectText('#send-recipients-error', 'Recipients in line 3: name is required.');
     await tab.screenshot('personal');
-    await tab.type(
-      'Recipients, a table with names in the first line',
-      'userId,name\nada,Ada\nbob,Bob',
-    );
+    await tab.type('Recipients', 'userId,name\nada,Ada\nbob,Bob');
     await tab.click('button', 'Send to 2 user ids');
     await tab.expectText('[data-count=users]', '1 of 2 users reached');
     expect(JSON.parse((await browser.nextMessage()).text).notification.title).toBe('Hello Ada');
 
     await tab.click('link', 'Open this notification');
+    await tab.expectText('dl', 'TitleHello {{name}}');
     await tab.click('link', 'Edit and send again');
     await tab.click('button', 'Send to 0 user ids');
-    await tab.expectText('#send-userIds-error', 'must name at least one user id');
+    await tab.expectText('#send-recipients-error', 'Recipients must have a line of names');
+  });
+
+  test('a test goes to this browser only, and never to a user id that others have', async () => {
+    const testing = await stack.newProject('testing');
+    await firefox.setPermission(stack.baseUrl, 'granted');
+    await stack.subscribe(testing, 'other');
+    await tab.open('#/projects/testing/send');
+    await tab.type('Secret key', testing.secretKey);
+    await tab.click('button', 'Open');
+    await tab.type('Title', ' ');
+    await tab.click('button', 'Send a test to this browser');
+    await tab.expectText('#send-title-error', 'Title must not be blank: write the first line');
+    expect(await tab.focus()).toBe('send-title');
+    await tab.type('Title', 'Only a test for {{name}}');
+    await tab.click('radio', 'Some users, each with a text of their own');
+    await tab.type('Recipients', 'userId,name\nother,Ada');
+    await tab.click('button', 'Send a test to this browser');
+    await tab.expectText('.outcome [role=status]', 'Delivered to 1 of 1 subscriber.');
+    await firefox.clickNotification('Only a test for Ada');
+    await tab.page.bringToFront();
+
+    const users = (await stack.subscriptions(testing)).map(({ userId }) => userId);
+    await stack.subscribe(
+      testing,
+      users.find((userId) => userId !== 'other'),
+    );
+    await tab.click('button', 'Send a test to this browser');
+    await tab.expectText('[role=alert]', '2 browsers have the user id');
   });
 
   test('an invalid field gets an error, and the focus', async () => {

@@ -1,6 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
+import { fieldAt } from './fields.ts';
 import type { SendForm } from './send-form.ts';
 
 /** The form that the fields of the send view edit. */
@@ -17,18 +18,23 @@ export function useForm(): FormAccess {
   return useContext(FormContext)!;
 }
 
-/** @param path of the field, such as `actions.0.title`. Finds the issues of its members too. */
-export function issueAt(issues: readonly Issue[], path: string, label: string): string | undefined {
+/**
+ * The sentence on what is wrong with a field, by its label, and with those of the fields that it names.
+ * @param path of the field, such as `actions.0.title`. Finds the issues of its members too.
+ */
+export function issueAt(issues: readonly Issue[], path: string): string | undefined {
   const issue = issues.find((one) => one.path === path || membersOf(path).test(one.path));
   if (issue === undefined) return undefined;
-  // Without what follows the name: `User ids, one per line`, `Data (JSON object)`.
-  const name = label.replace(/(,| \().*/, '');
   // The position tells which user id or recipient is meant, and the last name which of its values.
   const [position, ...members] = issue.path.slice(path.length + 1).split(/\]?\./);
   const firstLine = path === 'recipients' ? 2 : 1;
-  const line = position ? ` in line ${Number(position) + firstLine}` : '';
+  const line = position ? ` in line ${Number.parseInt(position, 10) + firstLine}` : '';
   const member = members.length > 0 ? `: ${members.at(-1)}` : '';
-  return `${name}${line}${member} ${issue.message}.`;
+  const message = issue.message.replace(/"([\w.]+)"/g, (quoted, named: string) => {
+    const other = fieldAt(named === 'action' ? `${path}.0.action` : named);
+    return other === undefined ? quoted : `“${other.label}”`;
+  });
+  return `${fieldAt(path)!.label}${line}${member} ${message}.`;
 }
 
 /** Finds the paths of a field's members: `userIds.3`, `recipients[3].values.name`. */

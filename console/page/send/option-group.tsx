@@ -1,25 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { fieldAt, fieldNames, fields, type optionGroups } from './fields.ts';
 import { useForm } from './form-context.ts';
-import { emptySendForm, type SendForm } from './send-form.ts';
+import { SendField } from './send-fields.tsx';
+import { emptySendForm } from './send-form.ts';
 
 interface OptionGroupProps {
-  readonly title: string;
-  readonly names: readonly (keyof SendForm)[];
-  readonly children: ComponentChildren;
+  readonly title: (typeof optionGroups)[number];
+  /** After its fields. */
+  readonly children?: ComponentChildren;
 }
 
-/** Optional fields, folded. Says how many are set, and opens when one of them has an issue. */
-export function OptionGroup({ title, names, children }: OptionGroupProps) {
+/** Optional fields, folded. Says how many are set, and is open if any is at first, or has an issue. */
+export function OptionGroup({ title, children }: OptionGroupProps) {
   const { form, issues } = useForm();
-  const set = names.filter(
-    (name) => String(form[name] ?? '') !== String(emptySendForm[name] ?? ''),
-  ).length;
-  const hasIssue = issues.some(({ path }) => names.some((name) => path.split('.')[0] === name));
+  const names = fieldNames.filter((name) => fields[name].group === title);
+  const set = names.filter((name) => String(form[name]) !== String(emptySendForm[name])).length;
+  const hasIssue = issues.some(({ path }) => fieldAt(path)?.group === title);
   const details = useRef<HTMLDetailsElement>(null);
   // It stays open when the issue is corrected: the person may still be typing in it.
   useLayoutEffect(() => {
-    if (hasIssue) details.current!.open = true;
+    if (hasIssue || set > 0) details.current!.open = true;
   }, [hasIssue]);
   return (
     <details class="group" ref={details}>
@@ -27,6 +28,9 @@ export function OptionGroup({ title, names, children }: OptionGroupProps) {
         {title}
         {set > 0 && <span class="note">{set} set</span>}
       </summary>
+      {names.map((name) => (
+        <SendField key={name} name={name} />
+      ))}
       {children}
     </details>
   );

@@ -1,104 +1,40 @@
-import type { JSX } from 'preact';
-import { Field, FieldError, type InputAttributes, inputAttributes } from '../components/field.tsx';
-import { InlineMarkdown } from '../components/inline-markdown.tsx';
+import { Field, FieldError, inputAttributes } from '../components/field.tsx';
 import { countText } from '../format.ts';
-import { fieldFacts } from './field-facts.ts';
+import { ButtonFields } from './button-fields.tsx';
+import { type FieldName, type FormField, fieldAt, fields } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
-import type { FlagName, TextName } from './send-form.ts';
 
-interface TextFieldProps {
-  readonly name: TextName;
-  readonly label: string;
-  /** The most characters, of which the used ones are shown. */
-  readonly length?: number;
-  readonly rows?: number;
-  readonly type?: 'text' | 'url' | 'datetime-local';
-  readonly inputMode?: 'numeric';
-  readonly placeholder?: string;
-}
-
-/** A field of the form with a text. The API reference's sentence on it is its hint. */
-export function TextField({ name, label, length, rows, type = 'text', ...input }: TextFieldProps) {
+/** The control of a field of send. */
+export function SendField({ name }: { readonly name: FieldName }) {
   const { form, change } = useForm();
-  const note =
-    length === undefined ? undefined : `${[...form[name]].length} / ${countText(length)}`;
-  const onInput = ({ currentTarget }: { currentTarget: { value: string } }) =>
-    change({ [name]: currentTarget.value });
-  return (
-    <SendField path={name} label={label} note={note}>
-      {(attributes) =>
-        rows === undefined ? (
-          <input
-            {...attributes}
-            {...input}
-            // Preact's types have another set of attributes for each type of input.
-            type={type as 'text'}
-            autocomplete="off"
-            value={form[name]}
-            onInput={onInput}
-          />
-        ) : (
-          <textarea {...attributes} rows={rows} value={form[name]} onInput={onInput} />
-        )
-      }
-    </SendField>
-  );
-}
-
-interface ChoiceFieldProps {
-  readonly name: TextName;
-  readonly label: string;
-  readonly choices: readonly string[];
-}
-
-/** A field with a choice of texts; the first choice leaves it out. */
-export function ChoiceField({ name, label, choices }: ChoiceFieldProps) {
-  const { form, change } = useForm();
-  return (
-    <SendField path={name} label={label}>
-      {(attributes) => (
-        <select
-          {...attributes}
-          value={form[name]}
-          onChange={(event) => change({ [name]: event.currentTarget.value })}
-        >
-          <option value="">Default</option>
-          {choices.map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      )}
-    </SendField>
-  );
-}
-
-/** A field that is on or off. */
-export function FlagField({ name, label }: { readonly name: FlagName; readonly label: string }) {
-  const { form, change, issues } = useForm();
+  const { label, hint }: FormField = fields[name];
+  const value = form[name];
+  if (typeof value === 'string') {
+    return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
+  }
+  if (typeof value !== 'boolean') return <ButtonFields />;
   return (
     <CheckField
       path={name}
       label={label}
-      error={issueAt(issues, name, `“${label}”`)}
-      checked={form[name]}
+      hint={hint}
+      checked={value}
       onChange={(checked) => change({ [name]: checked })}
-    >
-      <InlineMarkdown text={fieldFacts.get(name) ?? ''} />
-    </CheckField>
+    />
   );
 }
 
 interface CheckFieldProps {
   readonly path: string;
   readonly label: string;
-  readonly error?: string | undefined;
+  readonly hint: string;
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
-  /** The hint. */
-  readonly children: JSX.Element | string;
 }
 
-export function CheckField({ path, label, error, checked, onChange, children }: CheckFieldProps) {
+/** A field that is on or off. */
+export function CheckField({ path, label, hint, checked, onChange }: CheckFieldProps) {
+  const error = issueAt(useForm().issues, path);
   const id = fieldId(path);
   return (
     <div class="check">
@@ -112,34 +48,66 @@ export function CheckField({ path, label, error, checked, onChange, children }: 
         <label for={id}>{label}</label>
         <FieldError id={id} error={error} />
         <p class="hint" id={`${id}-hint`}>
-          {children}
+          {hint}
         </p>
       </div>
     </div>
   );
 }
 
-interface SendFieldProps {
+interface TextFieldProps {
   /** Such as `actions.0.title`. */
   readonly path: string;
-  readonly label: string;
-  readonly note?: string | undefined;
-  readonly children: (attributes: InputAttributes) => JSX.Element;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
 }
 
-/** A field of the form, with the hint of the API reference and the issue that the contract finds. */
-export function SendField({ path, label, note, children }: SendFieldProps) {
-  const { issues } = useForm();
-  const fact = fieldFacts.get(path.replace(/\.\d+/, '[]')) ?? '';
+/** A field whose value is typed, or chosen from texts. */
+export function TextField({ path, value, onChange }: TextFieldProps) {
+  const { label, hint, kind, length, rows, placeholder, choices } = fieldAt(path)!;
+  const note = length === undefined ? undefined : `${[...value].length} / ${countText(length)}`;
+  const error = issueAt(useForm().issues, path);
+  const input = {
+    value,
+    placeholder,
+    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(currentTarget.value),
+    // User ids, channels and data are no words of a language.
+    autocapitalize: kind === 'text' ? undefined : 'none',
+    spellcheck: kind === 'text',
+  } as const;
   return (
-    <Field
-      id={fieldId(path)}
-      label={label}
-      note={note}
-      error={issueAt(issues, path, label)}
-      hint={<InlineMarkdown text={fact} />}
-    >
-      {children}
+    <Field id={fieldId(path)} label={label} hint={hint} note={note} error={error}>
+      {(attributes) => {
+        if (choices !== undefined) {
+          return (
+            <select {...attributes} value={value} onChange={input.onInput}>
+              <option value="">Default</option>
+              {Object.entries(choices).map(([choice, text]) => (
+                <option key={choice} value={choice}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          );
+        }
+        if (rows !== undefined) return <textarea {...attributes} {...input} rows={rows} />;
+        return (
+          <input
+            {...attributes}
+            {...input}
+            // Preact's types have another set of attributes for each type of input.
+            type={(inputTypes[kind] ?? 'text') as 'text'}
+            inputMode={kind === 'number' ? 'numeric' : undefined}
+            autocomplete="off"
+          />
+        );
+      }}
     </Field>
   );
 }
+
+const inputTypes: Readonly<Partial<Record<FormField['kind'], string>>> = {
+  url: 'url',
+  time: 'datetime-local',
+};

@@ -1,87 +1,57 @@
 import type { Issue } from '../../../contract/errors.ts';
 import { issuesOf } from '../../../contract/issues.ts';
-import { type SendRequest, sendSchema } from '../../../contract/schemas/notification.ts';
+import { namesIn } from '../../../contract/placeholders.ts';
+import {
+  type NotificationContent,
+  type NotificationResult,
+  type SendRequest,
+  sendSchema,
+} from '../../../contract/schemas/notification.ts';
 import type { ConsoleSettings } from '../../settings.ts';
+import { timeText } from '../format.ts';
+import {
+  buttonFields,
+  type FieldKind,
+  type FieldName,
+  type FormField,
+  fieldAt,
+  fieldNames,
+  fields,
+} from './fields.ts';
 import { recipientsOf } from './recipients-table.ts';
 
-/** Values of the form: texts as they are typed. An empty text, except the title, and a flag that is off are left out. */
-export interface SendForm {
-  readonly title: string;
-  readonly body: string;
-  readonly url: string;
-  readonly icon: string;
-  readonly image: string;
-  readonly badge: string;
-  /** Seconds. */
-  readonly ttl: string;
-  readonly urgency: string;
-  readonly topic: string;
-  readonly tag: string;
-  readonly lang: string;
-  readonly dir: string;
-  /** Local time, as `<input type="datetime-local">` has it. */
-  readonly timestamp: string;
-  /** JSON. */
-  readonly data: string;
-  readonly appBadge: string;
-  readonly renotify: boolean;
-  readonly requireInteraction: boolean;
-  readonly silent: boolean;
-  /** The only flag that is on by default. */
-  readonly worker: boolean;
-  readonly actions: readonly ActionForm[];
+/** Values of the form: flags, buttons, and all others as texts as they are typed. */
+export type SendForm = {
+  readonly [Name in FieldName]: (typeof fields)[Name]['kind'] extends infer Kind
+    ? Kind extends 'flag'
+      ? boolean
+      : Kind extends 'buttons'
+        ? readonly ButtonForm[]
+        : string
+    : never;
+} & {
   readonly to: AudienceChoice;
-  /** One user id per line. */
-  readonly userIds: string;
-  /** A table: see `recipientsOf`. */
-  readonly recipients: string;
-  /** One per line. */
-  readonly channels: string;
-  readonly seenWithinDays: string;
   /** Undefined: for large audiences. */
   readonly respondAsync: boolean | undefined;
-}
-
-/** `recipients`: some users, each with a text of their own. */
-export type AudienceChoice = 'everyone' | 'users' | 'recipients';
-
-export interface ActionForm {
-  readonly action: string;
-  readonly title: string;
-  readonly url: string;
-  readonly icon: string;
-}
-
-export const emptyAction: ActionForm = { action: '', title: '', url: '', icon: '' };
-
-export const emptySendForm: SendForm = {
-  title: '',
-  body: '',
-  url: '',
-  icon: '',
-  image: '',
-  badge: '',
-  ttl: '',
-  urgency: '',
-  topic: '',
-  tag: '',
-  lang: '',
-  dir: '',
-  timestamp: '',
-  data: '',
-  appBadge: '',
-  renotify: false,
-  requireInteraction: false,
-  silent: false,
-  worker: true,
-  actions: [],
-  to: 'everyone',
-  userIds: '',
-  recipients: '',
-  channels: '',
-  seenWithinDays: '',
-  respondAsync: undefined,
 };
+
+/** Everyone, or the field with the users. */
+export type AudienceChoice = 'everyone' | 'userIds' | 'recipients';
+
+export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
+
+export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '' };
+
+export const emptySendForm = {
+  ...Object.fromEntries(fieldNames.map((name) => [name, emptyValue(fields[name])])),
+  to: 'everyone',
+  respondAsync: undefined,
+} as unknown as SendForm;
+
+function emptyValue({ kind, isOn = false }: FormField): boolean | string | readonly ButtonForm[] {
+  if (kind === 'flag') return isOn;
+  return kind === 'buttons' ? [] : '';
+}
 
 /** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
 export function firstForm({ local }: ConsoleSettings): SendForm {
@@ -96,84 +66,129 @@ export function firstForm({ local }: ConsoleSettings): SendForm {
   };
 }
 
-/** Names of the form's members with a text. */
-export type TextName = {
-  [Name in keyof SendForm]: SendForm[Name] extends string ? Name : never;
-}[keyof SendForm];
+interface Conversion {
+  /** From the form. A text that is no such value becomes one that the schema refuses. */
+  readonly read: (text: string) => unknown;
+  /** Into the form. */
+  readonly write: (value: never) => string;
+}
 
-/** Names of the form's members that are on or off. */
-export type FlagName = 'renotify' | 'requireInteraction' | 'silent' | 'worker';
-
-/** Fields of send that are texts in the form as they are. */
-export const textNames = [
-  ...(['title', 'body', 'url', 'icon', 'image', 'badge'] as const),
-  ...(['urgency', 'topic', 'tag', 'lang', 'dir'] as const),
-];
-/** Fields of send that are off by default. */
-export const flagNames = ['renotify', 'requireInteraction', 'silent'] as const;
+/** Kinds whose texts the request has as other values. */
+const conversions: Readonly<Partial<Record<FieldKind, Conversion>>> = {
+  number: { read: Number, write: String },
+  time: { read: timestampOf, write: localTime },
+  json: { read: dataOf, write: (value) => JSON.stringify(value, null, 2) },
+  list: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
+  recipients: { read: recipientsOf, write: () => '' },
+};
 
 /** The body of send that the form makes, and what the service would refuse of it. */
 export function readSendForm(form: SendForm): {
   readonly notification: SendRequest;
   readonly issues: readonly Issue[];
 } {
-  const texts = textNames.map((name) => [name, form[name].trim()] as const);
-  const flags = flagNames.map((name) => [name, form[name] || ''] as const);
-  const members: readonly (readonly [string, unknown])[] = [
-    ...texts,
-    ['ttl', wholeNumber(form.ttl)],
-    ...flags,
-    ['actions', form.actions.length === 0 ? '' : form.actions.map(withoutEmpty)],
-    ['timestamp', timestampOf(form.timestamp)],
-    ['data', dataOf(form.data)],
-    ['appBadge', wholeNumber(form.appBadge)],
-    ['worker', form.worker ? '' : false],
-    ['userIds', form.to === 'users' ? linesOf(form.userIds) : ''],
-    ['recipients', form.to === 'recipients' ? recipientsOf(form.recipients) : ''],
-    ['channels', form.channels.trim() && linesOf(form.channels)],
-    ['seenWithinDays', wholeNumber(form.seenWithinDays)],
-  ];
-  const body = Object.fromEntries(
-    members.filter(([name, value]) => name === 'title' || value !== ''),
-  );
+  const members = fieldNames.map((name) => [name, memberOf(form, name)] as const);
+  const body = Object.fromEntries(members.filter(([, value]) => value !== undefined));
   const { error } = sendSchema.safeParse(body);
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
   return {
     notification: body as unknown as SendRequest,
-    issues: isJson(form.data) ? issues : issues.map(withJsonAdvice),
+    issues: issues.map((issue) => withAdvice(issue, form)),
   };
 }
 
-/** The schema only says that a text which is not JSON is not an object. */
-function withJsonAdvice(issue: Issue): Issue {
-  return issue.path === 'data'
-    ? { ...issue, message: 'is not JSON; check quotes and commas' }
-    : issue;
+/** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
+function memberOf(form: SendForm, name: FieldName): unknown {
+  const { kind, group, isOn = false, blank }: FormField = fields[name];
+  const value = form[name];
+  if (group === 'To' && name !== form.to) return undefined;
+  if (typeof value === 'boolean') return value === isOn ? undefined : value;
+  if (typeof value !== 'string') return value.length > 0 ? value.map(withoutEmpty) : undefined;
+  if (value.trim() === '' && blank === undefined) return undefined;
+  return conversions[kind]?.read(value) ?? value.trim();
+}
+
+/** For a person with the form, some of the contract's messages do not say what to do. */
+function withAdvice({ path, message }: Issue, form: SendForm): Issue {
+  const field = fieldAt(path);
+  const value = form[path as FieldName];
+  if (typeof value !== 'string') return { path, message };
+  if (field?.blank !== undefined && value.trim() === '') return { path, message: field.blank };
+  return field?.kind === 'json' && !isJson(value)
+    ? { path, message: 'is not JSON; check quotes and commas' }
+    : { path, message };
+}
+
+type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;
+
+/**
+ * The form of a notification that was sent. User ids are not stored: if it had some, the form asks for them, so that
+ * a notification to some users never becomes one to everyone.
+ */
+export function formOf({ audience, ...content }: SentContent): SendForm {
+  const { users, ...conditions } = audience === 'everyone' ? {} : audience;
+  const sent: Readonly<Partial<Record<FieldName, unknown>>> = { ...content, ...conditions };
+  const filled = fieldNames.filter((name) => sent[name] !== undefined);
+  const toUsers = namesIn(content).length > 0 ? 'recipients' : 'userIds';
+  return {
+    ...emptySendForm,
+    ...Object.fromEntries(
+      filled.map((name) => [
+        name,
+        conversions[fields[name].kind]?.write(sent[name] as never) ?? sent[name],
+      ]),
+    ),
+    actions: (content.actions ?? []).map((action) => ({ ...emptyButton, ...action }) as ButtonForm),
+    to: users === undefined ? 'everyone' : toUsers,
+  };
+}
+
+/** The labels and texts of what was sent. */
+export function contentTexts(content: NotificationContent): readonly (readonly [string, string])[] {
+  const sent: Readonly<Partial<Record<FieldName, unknown>>> = content;
+  return fieldNames.flatMap((name) =>
+    sent[name] === undefined ? [] : [[fields[name].label, textOf(fields[name], sent[name])]],
+  );
+}
+
+function textOf({ kind, choices }: FormField, value: unknown): string {
+  if (kind === 'flag') return value === true ? 'Yes' : 'No';
+  if (kind === 'time') return timeText(String(value));
+  if (kind === 'json') return JSON.stringify(value);
+  if (kind === 'buttons') return (value as readonly ButtonForm[]).map(buttonText).join('; ');
+  return choices?.[String(value)] ?? String(value);
+}
+
+function buttonText(button: ButtonForm): string {
+  return (Object.keys(buttonFields) as (keyof ButtonForm)[])
+    .filter((name) => button[name])
+    .map((name) => `${buttonFields[name].label}: ${button[name]}`)
+    .join(', ');
 }
 
 /** Required fields stay, also if they are empty. */
-function withoutEmpty(action: ActionForm): Partial<ActionForm> {
+function withoutEmpty(button: ButtonForm): Partial<ButtonForm> {
   return Object.fromEntries(
-    Object.entries(action)
+    Object.entries(button)
       .map(([name, text]) => [name, text.trim()] as const)
       .filter(([name, text]) => name === 'action' || name === 'title' || text !== ''),
   );
 }
 
-/** NaN for another text: the schema refuses it. */
-function wholeNumber(text: string): number | '' {
-  return text.trim() === '' ? '' : Number(text);
-}
-
 function timestampOf(localTime: string): string {
   const time = new Date(localTime);
-  if (localTime === '' || Number.isNaN(time.getTime())) return localTime;
-  return time.toISOString();
+  return Number.isNaN(time.getTime()) ? localTime : time.toISOString();
 }
 
-/** The text itself if it is not JSON: the schema refuses it. */
+/** As `<input type="datetime-local">` has it, to the minute. */
+function localTime(timestamp: string): string {
+  const time = new Date(timestamp);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
 function dataOf(text: string): unknown {
-  return text.trim() !== '' && isJson(text) ? JSON.parse(text) : text.trim();
+  return isJson(text) ? JSON.parse(text) : text;
 }
 
 function isJson(text: string): boolean {

@@ -3,41 +3,53 @@ import type { Issue } from '../../../contract/errors.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { shareSizes } from '../../../contract/share-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
+import { subscribedUserId } from '../calls/this-browser.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import type { Audience } from '../delivery/delivery-text.ts';
-import { countOf } from '../format.ts';
+import { countOf, countText } from '../format.ts';
 import { useSession } from '../session.ts';
+import { AudienceFields } from './audience-fields.tsx';
+import { type FormField, fieldAt, fieldNames, fields, optionGroups } from './fields.ts';
 import { FormContext } from './form-context.ts';
+import { OptionGroup } from './option-group.tsx';
 import { SendAside } from './send-aside.tsx';
-import { readSendForm } from './send-form.ts';
-import { SendFormFields } from './send-form-fields.tsx';
+import { CheckField, SendField } from './send-fields.tsx';
+import { readSendForm, type SendForm } from './send-form.ts';
 import { SendOutcome, type Sent } from './send-outcome.tsx';
 
 /** Writes and sends a notification. */
 export function SendView() {
   const { client, settings, draft, setDraft } = useSession();
+  const change = (changes: Partial<SendForm>) =>
+    setDraft((current) => ({ ...current, ...changes }));
   const project = useLoad(() => client.project(), [client]);
   const subscribers = project.value?.subscribers;
   const { notification, issues } = readSendForm(draft);
   const [attempts, setAttempts] = useState(0);
+  const [isTest, setTest] = useState(false);
   const [refused, setRefused] = useState<readonly Issue[]>([]);
   const [isAsking, ask] = useState(false);
   const [sent, setSent] = useState<Sent>();
   const form = useRef<HTMLFormElement>(null);
-  const keyOf = useIdempotencyKeys();
+  const keys = useIdempotencyKeys();
   const respondAsync =
     draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > shareSizes.recipients);
 
-  const send = useAction(async () => {
-    const idempotencyKey = keyOf.request(notification);
+  const send = useAction(async (toThisBrowser: boolean) => {
+    const request = toThisBrowser
+      ? testOf(notification, await subscribedUserId(client))
+      : notification;
     try {
-      const result = await client.send(notification, { idempotencyKey, respondAsync });
-      keyOf.forget();
-      setSent({ ...result, audience: audienceOf(notification) });
+      const result = await client.send(request, {
+        idempotencyKey: keys.keyOf(request),
+        respondAsync: respondAsync && !toThisBrowser,
+      });
+      keys.forget(request);
+      setSent({ ...result, audience: audienceOf(request) });
     } catch (error) {
       if (error instanceof CarillonError && error.issues) setRefused(error.issues);
       throw error;
@@ -49,14 +61,19 @@ export function SendView() {
     form.current!.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [attempts, refused]);
 
-  function submit(event: Event) {
-    event.preventDefault();
+  /** A test does not go to the audience of the form. */
+  const issuesOf = (test: boolean) =>
+    test ? issues.filter(({ path }) => !ofAudience.has(fieldAt(path)?.group)) : issues;
+  const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
+
+  function attempt(test: boolean) {
     setSent(undefined);
     setRefused([]);
+    setTest(test);
     setAttempts(attempts + 1);
-    if (issues.length > 0) return;
-    if (draft.to === 'everyone') ask(true);
-    else send.run();
+    if (issuesOf(test).length > 0) return;
+    if (draft.to === 'everyone' && !test) ask(true);
+    else send.run(test);
   }
 
   const hasConditions = draft.channels.trim() !== '' || draft.seenWithinDays.trim() !== '';
@@ -71,29 +88,65 @@ export function SendView() {
     <View title="Send" projectId={client.projectId}>
       <div class="send">
         <div class="send-main">
-          <form class="card" ref={form} noValidate onSubmit={submit} aria-label="Notification">
+          <form
+            class="card"
+            ref={form}
+            noValidate
+            aria-label="Notification"
+            onSubmit={(event) => {
+              event.preventDefault();
+              attempt(false);
+            }}
+          >
             <FormContext.Provider
               value={{
                 form: draft,
-                change: (changes) => setDraft((current) => ({ ...current, ...changes })),
-                issues: attempts > 0 ? [...issues, ...refused] : [],
+                change,
+                issues: shownIssues,
               }}
             >
-              <SendFormFields subscribers={subscribers} respondAsync={respondAsync} />
+              {fieldNames
+                .filter((name) => fields[name].group === 'Message')
+                .map((name) => (
+                  <SendField key={name} name={name} />
+                ))}
+              <AudienceFields subscribers={subscribers} hasConditions={hasConditions} />
+              {optionGroups.map((title) => (
+                <OptionGroup key={title} title={title}>
+                  {title === 'Delivery' && (
+                    <CheckField
+                      path="respondAsync"
+                      label="Respond before the delivery"
+                      hint={`The counts follow while it is being sent. For more than ${countText(shareSizes.recipients)} subscribers.`}
+                      checked={respondAsync}
+                      onChange={(checked) => change({ respondAsync: checked })}
+                    />
+                  )}
+                </OptionGroup>
+              ))}
             </FormContext.Provider>
             <div class="buttons">
               <button type="submit" class="primary" id="send" aria-disabled={send.isRunning}>
                 {send.isRunning ? 'Sending…' : `Send to ${audience}`}
               </button>
+              {settings.local && (
+                <button
+                  type="button"
+                  id="send-test"
+                  aria-disabled={send.isRunning}
+                  onClick={() => attempt(true)}
+                >
+                  Send a test to this browser
+                </button>
+              )}
             </div>
             <p role="status" class="hint">
               {send.isRunning &&
                 'Sending. The response comes when every push has been attempted, within 30 s.'}
-              {attempts > 0 &&
-                issues.length > 0 &&
-                `${countOf(issues.length, 'field')} to correct.`}
+              {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
             </p>
-            <Problem error={send.error} />
+            {/* Refused fields have their own sentences. */}
+            <Problem error={refused.some(({ path }) => fieldAt(path)) ? undefined : send.error} />
           </form>
           {sent !== undefined && <SendOutcome key={sent.id} sent={sent} />}
         </div>
@@ -104,7 +157,7 @@ export function SendView() {
         question={`Send to ${audience}?`}
         explanation={`“${draft.title}” goes to ${everyone} of ${client.projectId} at ${settings.baseUrl}. It cannot be taken back.`}
         confirmLabel="Send"
-        onConfirm={() => send.run()}
+        onConfirm={() => send.run(false)}
         onClose={() => ask(false)}
       />
     </View>
@@ -122,17 +175,29 @@ function usersOf({ userIds, recipients }: SendRequest): number | undefined {
   return (userIds ?? recipients)?.length;
 }
 
+/** The fields that say to whom a notification goes. */
+const ofAudience: ReadonlySet<FormField['group'] | undefined> = new Set([
+  'To',
+  'Only some of them',
+]);
+
+/** The notification for one user only. Placeholders get the values of the first recipient. */
+function testOf(notification: SendRequest, userId: string): SendRequest {
+  const { userIds, recipients, channels, seenWithinDays, ...content } = notification;
+  if (recipients === undefined) return { ...content, userIds: [userId] };
+  return { ...content, recipients: [{ userId, values: recipients[0]?.values }] };
+}
+
 /** One key for a notification until it is sent: a repeated attempt never sends it twice. */
 function useIdempotencyKeys() {
-  const last = useRef<{ readonly body: string; readonly key: string } | undefined>(undefined);
+  const keys = useRef(new Map<string, string>()).current;
   return {
-    request(notification: SendRequest): string {
-      const body = JSON.stringify(notification);
-      if (last.current?.body !== body) last.current = { body, key: crypto.randomUUID() };
-      return last.current.key;
+    keyOf(request: SendRequest): string {
+      const body = JSON.stringify(request);
+      const key = keys.get(body) ?? crypto.randomUUID();
+      keys.set(body, key);
+      return key;
     },
-    forget() {
-      last.current = undefined;
-    },
+    forget: (request: SendRequest) => keys.delete(JSON.stringify(request)),
   };
 }

@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import { startSdk } from '../calls/this-browser.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { Problem } from '../components/problem.tsx';
@@ -7,22 +8,13 @@ import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { BrowserSubscription } from './browser-subscription.tsx';
 
-/** Not bundled: the page tests the files that sites use. */
-const sdkPath = '/carillon.mjs';
+/** Not bundled: the page tests the file that sites use. */
 const checkPath = '/carillon-check.mjs';
 
 /** Subscribes this browser with the SDK. Only `npm start` serves the SDK's files. */
 export function BrowserView() {
   const { client } = useSession();
-  const sdk = useLoad(async () => {
-    const [{ init }, { applicationServerKey }] = await Promise.all([
-      import(sdkPath) as Promise<typeof import('../../../sdk/client/carillon.ts')>,
-      client.project(),
-    ]);
-    const { projectId } = client;
-    const options = { baseUrl: location.origin, projectId, applicationServerKey };
-    return { push: init(options), options };
-  }, [client]);
+  const sdk = useLoad(() => startSdk(client), [client]);
   const results = useRef<HTMLDivElement>(null);
   const check = useAction(async () => {
     const file: typeof import('../../../sdk/check/carillon-check.ts') = await import(checkPath);

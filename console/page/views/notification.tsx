@@ -1,8 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import {
-  type NotificationResult,
-  notificationContentSchema,
-} from '../../../contract/schemas/notification.ts';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useAction } from '../calls/use-action.ts';
 import { useNotification } from '../calls/use-notification.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
@@ -12,7 +9,7 @@ import { audienceText } from '../delivery/delivery-text.ts';
 import { LiveDelivery } from '../delivery/live-delivery.tsx';
 import { timeText } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
-import { formOf } from '../send/form-of.ts';
+import { contentTexts, formOf } from '../send/send-form.ts';
 import { useSession } from '../session.ts';
 
 /** One notification: its results and its content. */
@@ -59,17 +56,13 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
               <p class="hint">The user ids and their values are not stored.</p>
             )}
             <dl class="facts">
-              {optionsOf(notification).map(([name, value]) => (
+              {contentTexts(notification).map(([label, text]) => (
                 <>
-                  <dt>
-                    <code>{name}</code>
-                  </dt>
-                  <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+                  <dt>{label}</dt>
+                  <dd>{text}</dd>
                 </>
               ))}
-              <dt>
-                <code>id</code>
-              </dt>
+              <dt>Id</dt>
               <dd>{notification.id}</dd>
             </dl>
           </section>
@@ -118,13 +111,5 @@ function StopButton({
         onClose={() => ask(false)}
       />
     </>
-  );
-}
-
-/** The fields of the send, in the order of the contract. */
-function optionsOf(notification: object): readonly (readonly [string, unknown])[] {
-  const given: Readonly<Record<string, unknown>> = { ...notification };
-  return Object.keys(notificationContentSchema.shape).flatMap((name) =>
-    given[name] === undefined ? [] : [[name, given[name]] as const],
   );
 }

@@ -1,7 +1,9 @@
-import { fieldFacts } from '../../../console/page/send/field-facts.ts';
-import { formOf } from '../../../console/page/send/form-of.ts';
+import { timeText } from '../../../console/page/format.ts';
+import { fieldAt, fieldNames, fields } from '../../../console/page/send/fields.ts';
 import {
+  contentTexts,
   emptySendForm,
+  formOf,
   readSendForm,
   type SendForm,
 } from '../../../console/page/send/send-form.ts';
@@ -28,7 +30,7 @@ const full: SendForm = {
   silent: true,
   worker: false,
   actions: [{ action: 'watch', title: 'Watch', url: 'https://example.com/watch', icon: '' }],
-  to: 'users',
+  to: 'userIds',
   userIds: 'ada\n grace \n\n',
   recipients: '',
   channels: 'news\n sales\n',
@@ -87,13 +89,22 @@ test.each<[Partial<SendForm>, string]>([
   [{ renotify: true }, 'renotify'],
   [{ worker: false }, 'worker'],
   [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions.0.action'],
-  [{ to: 'users', userIds: ' \n' }, 'userIds'],
+  [{ to: 'userIds', userIds: ' \n' }, 'userIds'],
   [{ channels: 'news, sales' }, 'channels.0'],
   [{ seenWithinDays: '0' }, 'seenWithinDays'],
-  [{ to: 'users', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds.1'],
+  [{ to: 'userIds', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds.1'],
 ])('%p has an issue at %s', (changes, path) => {
   const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
   expect(issues.map((issue) => issue.path)).toEqual([path]);
+});
+
+test.each<[Partial<SendForm>, string]>([
+  [{ title: ' \t' }, 'must not be blank: write the first line of the notification'],
+  [{ to: 'userIds' }, 'must have at least one line'],
+  [{ to: 'recipients' }, 'must have a line of names, and one for each user id'],
+])('of a blank field, %j, the message says what to do in the form', (changes, message) => {
+  const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
+  expect(issues).toEqual([{ path: expect.any(String), message }]);
 });
 
 test('data that is not JSON, or no object, says so', () => {
@@ -132,8 +143,15 @@ test('the form of a notification to users asks for user ids again', () => {
   expect(issues.map(({ path }) => path)).toEqual(['userIds']);
 });
 
+test('the form of a notification with a text for each user asks for the table again', () => {
+  const form = formOf({ title: 'Hello {{name}}', audience: { users: 2, channels: ['news'] } });
+  expect(form).toMatchObject({ to: 'recipients', recipients: '', channels: 'news' });
+  // To everyone, braces are literal.
+  expect(formOf({ title: '{{name}}', audience: 'everyone' }).to).toBe('everyone');
+});
+
 test('a form with user ids never becomes a broadcast', () => {
-  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'users' });
+  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'userIds' });
   expect(notification.userIds).toEqual([]);
 });
 
@@ -146,8 +164,34 @@ test('the form of a sent notification sends the same again, to everyone who matc
   expect(unconditional).toEqual({ notification: content, issues: [] });
 });
 
-test('every field of send has a hint, with its bounds', () => {
-  for (const name of Object.keys(sendSchema.shape)) expect(fieldFacts.get(name)).toBeTruthy();
-  expect(fieldFacts.get('title')).toContain('1 to 256 characters');
-  expect(fieldFacts.get('actions[].title')).toContain('1 to 64 characters');
+test('a sent notification is shown with the labels of the form', () => {
+  const { userIds, channels, seenWithinDays, ...content } = readSendForm(full).notification;
+  const texts = Object.fromEntries(contentTexts(content));
+  const labels = Object.keys(content).map((name) => fieldAt(name)!.label);
+  expect(Object.keys(texts).sort()).toEqual(labels.sort());
+  expect(texts).toMatchObject({
+    'Time to live (seconds)': '3600',
+    Urgency: 'High',
+    'Handled by the service worker': 'No',
+    'Time of the event': timeText(content.timestamp!),
+    Buttons: 'Text: Watch, Name: watch, URL: https://example.com/watch',
+    Data: '{"match":7}',
+  });
+});
+
+test('labels of the form differ, and no hint speaks of the API', () => {
+  const rows = fieldNames.map((name) => fields[name]);
+  expect(new Set(rows.map(({ label }) => label)).size).toBe(rows.length);
+  for (const { hint } of rows) expect(hint).not.toMatch(/RFC|BCP|leave|`|field|undefined/);
+});
+
+test.each([
+  ['title', 'Title'],
+  ['userIds.3', 'User ids'],
+  ['recipients[1].values.name', 'Recipients'],
+  ['actions.0.title', 'Text'],
+  ['actions', 'Buttons'],
+  ['constructor', undefined],
+])('the field of an issue at %s is %s', (path, label) => {
+  expect(fieldAt(path)?.label).toBe(label);
 });

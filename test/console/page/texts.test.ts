@@ -84,15 +84,28 @@ test.each([
   expect(nextTab(key, index, 3)).toBe(next);
 });
 
-test('an issue is found for its field, with the line of a user id', () => {
+test('an issue is a sentence with the labels of the form, and the line of a user id', () => {
   const issues = [
     { path: 'userIds.3', message: 'is wrong' },
-    { path: 'actions.0.title', message: 'is required' },
     { path: 'recipients[1].values.name', message: 'is required' },
+    { path: 'recipients[2]', message: 'makes an invalid "title": it is too long' },
+    { path: 'actions.0.title', message: 'is required' },
+    { path: 'actions', message: 'must differ from each other in "action"' },
+    { path: 'renotify', message: 'needs "tag", which names the notification to replace' },
+    { path: 'lang', message: 'must be a language tag such as "en"' },
   ];
-  const label = 'Recipients, a table';
-  expect(issueAt(issues, 'recipients', label)).toBe('Recipients in line 3: name is required.');
-  expect(issueAt(issues, 'userIds', 'User ids, one per line')).toBe('User ids in line 4 is wrong.');
-  expect(issueAt(issues, 'actions.0.title', 'Text')).toBe('Text is required.');
-  expect(issueAt(issues, 'actions.1.title', 'Text')).toBeUndefined();
+  const sentence = (path: string) => issueAt(issues, path);
+  expect(sentence('recipients')).toBe('Recipients in line 3: name is required.');
+  expect(issueAt(issues.slice(2), 'recipients')).toBe(
+    'Recipients in line 4 makes an invalid “Title”: it is too long.',
+  );
+  expect(sentence('userIds')).toBe('User ids in line 4 is wrong.');
+  expect(sentence('actions.0.title')).toBe('Text is required.');
+  expect(sentence('actions.1.title')).toBeUndefined();
+  expect(sentence('renotify')).toBe(
+    'Alert again needs “Tag”, which names the notification to replace.',
+  );
+  expect(sentence('lang')).toBe('Language must be a language tag such as "en".');
+  const ofAll = issues.filter(({ path }) => path === 'actions');
+  expect(issueAt(ofAll, 'actions')).toBe('Buttons must differ from each other in “Name”.');
 });

@@ -1,47 +1,33 @@
 import { limits } from '../../../contract/limits.ts';
 import { FieldError } from '../components/field.tsx';
-import { InlineMarkdown } from '../components/inline-markdown.tsx';
-import { fieldFacts } from './field-facts.ts';
+import { buttonFields, fields } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
-import { SendField } from './send-fields.tsx';
-import { type ActionForm, emptyAction } from './send-form.ts';
-
-const labels: Readonly<Record<keyof ActionForm, string>> = {
-  title: 'Text',
-  action: 'Name',
-  url: 'URL',
-  icon: 'Icon URL',
-};
+import { TextField } from './send-fields.tsx';
+import { type ButtonForm, emptyButton } from './send-form.ts';
 
 /** The buttons of the notification. */
-export function ActionFields() {
+export function ButtonFields() {
   const { form, change, issues } = useForm();
   const { actions } = form;
   const ofAll = issues.filter(({ path }) => path === 'actions');
-  const setAction = (index: number, changes: Partial<ActionForm>) =>
+  const setAction = (index: number, changes: Partial<ButtonForm>) =>
     change({
       actions: actions.map((action, at) => (at === index ? { ...action, ...changes } : action)),
     });
   return (
     <>
-      <p class="hint">
-        <InlineMarkdown text={fieldFacts.get('actions') ?? ''} />
-      </p>
-      <FieldError id={fieldId('actions')} error={issueAt(ofAll, 'actions', 'Buttons')} />
+      <p class="hint">{fields.actions.hint}</p>
+      <FieldError id={fieldId('actions')} error={issueAt(ofAll, 'actions')} />
       {actions.map((action, index) => (
         <fieldset key={index}>
           <legend>Button {index + 1}</legend>
-          {(Object.keys(labels) as (keyof ActionForm)[]).map((name) => (
-            <SendField key={name} path={`actions.${index}.${name}`} label={labels[name]}>
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  autocomplete="off"
-                  value={action[name]}
-                  onInput={(event) => setAction(index, { [name]: event.currentTarget.value })}
-                />
-              )}
-            </SendField>
+          {(Object.keys(buttonFields) as (keyof ButtonForm)[]).map((name) => (
+            <TextField
+              key={name}
+              path={`actions.${index}.${name}`}
+              value={action[name]}
+              onChange={(text) => setAction(index, { [name]: text })}
+            />
           ))}
           <button
             type="button"
@@ -60,7 +46,7 @@ export function ActionFields() {
         id={addButtonId}
         aria-disabled={actions.length >= limits.actions}
         onClick={() => {
-          if (actions.length < limits.actions) change({ actions: [...actions, emptyAction] });
+          if (actions.length < limits.actions) change({ actions: [...actions, emptyButton] });
         }}
       >
         Add a button
