@@ -144,6 +144,50 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     }
   });
 
+  test('what the service refuses is said at the field, with its label', async () => {
+    const error = {
+      code: 'invalid_request',
+      message: '"ttl" is refused. There is more; see "issues".',
+      issues: [
+        { path: 'ttl', message: 'is refused' },
+        { path: 'actions', message: 'needs "tag"' },
+      ],
+    };
+    await open(`${project}/send`, '#send');
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (request.method() !== 'POST') return request.continue();
+      return request.respond({ status: 400, body: JSON.stringify({ error }) });
+    });
+    await page.click('#send');
+    await page.click('dialog .danger');
+    await expectText('#send-ttl-error', 'Time to live (seconds) is refused.');
+    await expectText('#send-actions-error', 'Buttons needs “Tag”.');
+    expect(await textOf('form [role=status]')).toBe('2 fields to correct.');
+    expect(await textOf('form [role=alert]')).toBe('');
+    expect(await page.$$eval('details[open]', (groups) => groups.length)).toBe(2);
+  });
+
+  test('the preview stays in view on a large screen, and covers no field on a phone', async () => {
+    const edges = (selector: string) =>
+      page.$eval(selector, (element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return { top, bottom };
+      });
+    await page.setViewport({ width: 1280, height: 800 });
+    await open(`${project}/send`, '#send');
+    for (const group of await page.$$('summary')) await group.click();
+    await page.$eval('#send', (button) => button.scrollIntoView({ block: 'end' }));
+    const { top, bottom } = await edges('.send-preview');
+    expect(top).toBeGreaterThanOrEqual(0);
+    expect(bottom).toBeLessThanOrEqual(800);
+    await page.setViewport({ width: 390, height: 844 });
+    for (const block of ['start', 'end'] as const) {
+      await page.$eval('form', (form, to) => form.scrollIntoView({ block: to }), block);
+      expect((await edges('.send-preview')).top).toBeGreaterThan((await edges('form')).bottom);
+    }
+  });
+
   test('ten tasks are done with the keyboard alone, and the secret keys are stored nowhere', async () => {
     const requestedUrls: string[] = [];
     page.on('request', (request) => requestedUrls.push(request.url()));
@@ -252,7 +296,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await fill('To Grace');
     await focus(/^Everyone/);
     await press('ArrowDown');
-    await focus('User ids, one per line');
+    await focus('User ids');
     await fill('grace');
     await focus('Send to 1 user id');
     await press('Space');

@@ -1,26 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { fieldAt, fieldNames, fields, type optionGroups } from './fields.ts';
+import { type FieldName, type GroupName, groups, isIn } from './fields.ts';
 import { useForm } from './form-context.ts';
 import { SendField } from './send-fields.tsx';
 import { emptySendForm } from './send-form.ts';
 
 interface OptionGroupProps {
-  readonly title: (typeof optionGroups)[number];
+  readonly title: GroupName;
   /** After its fields. */
   readonly children?: ComponentChildren;
 }
 
-/** Optional fields, folded. Says how many are set, and is open if any is at first, or has an issue. */
+/** Optional fields, folded. Says how many are set, and opens when one of them has an issue. */
 export function OptionGroup({ title, children }: OptionGroupProps) {
   const { form, issues } = useForm();
-  const names = fieldNames.filter((name) => fields[name].group === title);
+  const names = Object.keys(groups[title]) as FieldName[];
   const set = names.filter((name) => String(form[name]) !== String(emptySendForm[name])).length;
-  const hasIssue = issues.some(({ path }) => fieldAt(path)?.group === title);
+  const hasIssue = issues.some(({ path }) => isIn(path, title));
   const details = useRef<HTMLDetailsElement>(null);
   // It stays open when the issue is corrected: the person may still be typing in it.
   useLayoutEffect(() => {
-    if (hasIssue || set > 0) details.current!.open = true;
+    if (hasIssue) details.current!.open = true;
   }, [hasIssue]);
   return (
     <details class="group" ref={details}>

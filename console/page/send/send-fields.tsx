@@ -7,7 +7,7 @@ import { fieldId, issueAt, useForm } from './form-context.ts';
 /** The control of a field of send. */
 export function SendField({ name }: { readonly name: FieldName }) {
   const { form, change } = useForm();
-  const { label, hint }: FormField = fields[name];
+  const { label, hint } = fields[name];
   const value = form[name];
   if (typeof value === 'string') {
     return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;

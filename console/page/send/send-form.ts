@@ -15,30 +15,32 @@ import {
   type FieldName,
   type FormField,
   fieldAt,
-  fieldNames,
   fields,
+  type groups,
+  isIn,
+  type KindOf,
 } from './fields.ts';
 import { recipientsOf } from './recipients-table.ts';
 
-/** Values of the form: flags, buttons, and all others as texts as they are typed. */
-export type SendForm = {
-  readonly [Name in FieldName]: (typeof fields)[Name]['kind'] extends infer Kind
-    ? Kind extends 'flag'
-      ? boolean
-      : Kind extends 'buttons'
-        ? readonly ButtonForm[]
-        : string
-    : never;
-} & {
+type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
+  ? boolean
+  : Kind extends 'buttons'
+    ? readonly ButtonForm[]
+    : string;
+
+/** Values of the form. A field of the contract without a row in the table does not compile. */
+export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<Name>> } & {
   readonly to: AudienceChoice;
   /** Undefined: for large audiences. */
   readonly respondAsync: boolean | undefined;
 };
 
 /** Everyone, or the field with the users. */
-export type AudienceChoice = 'everyone' | 'userIds' | 'recipients';
+export type AudienceChoice = 'everyone' | keyof typeof groups.To;
 
 export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
+
+const fieldNames = Object.keys(fields) as readonly FieldName[];
 
 export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '' };
 
@@ -99,9 +101,9 @@ export function readSendForm(form: SendForm): {
 
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
-  const { kind, group, isOn = false, blank }: FormField = fields[name];
+  const { kind, isOn = false, blank } = fields[name];
   const value = form[name];
-  if (group === 'To' && name !== form.to) return undefined;
+  if (isIn(name, 'To') && name !== form.to) return undefined;
   if (typeof value === 'boolean') return value === isOn ? undefined : value;
   if (typeof value !== 'string') return value.length > 0 ? value.map(withoutEmpty) : undefined;
   if (value.trim() === '' && blank === undefined) return undefined;

@@ -13,7 +13,7 @@ import type { Audience } from '../delivery/delivery-text.ts';
 import { countOf, countText } from '../format.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';
-import { type FormField, fieldAt, fieldNames, fields, optionGroups } from './fields.ts';
+import { type FieldName, fieldAt, type GroupName, groups, isIn } from './fields.ts';
 import { FormContext } from './form-context.ts';
 import { OptionGroup } from './option-group.tsx';
 import { SendAside } from './send-aside.tsx';
@@ -35,7 +35,8 @@ export function SendView() {
   const [isAsking, ask] = useState(false);
   const [sent, setSent] = useState<Sent>();
   const form = useRef<HTMLFormElement>(null);
-  const keys = useIdempotencyKeys();
+  /** By the body, until it is sent: a repeated attempt never sends it twice. */
+  const keys = useRef(new Map<string, string>()).current;
   const respondAsync =
     draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > shareSizes.recipients);
 
@@ -43,15 +44,16 @@ export function SendView() {
     const request = toThisBrowser
       ? testOf(notification, await subscribedUserId(client))
       : notification;
+    const body = JSON.stringify(request);
+    const idempotencyKey = keys.get(body) ?? crypto.randomUUID();
+    keys.set(body, idempotencyKey);
+    const options = { idempotencyKey, respondAsync: respondAsync && !toThisBrowser };
     try {
-      const result = await client.send(request, {
-        idempotencyKey: keys.keyOf(request),
-        respondAsync: respondAsync && !toThisBrowser,
-      });
-      keys.forget(request);
+      const result = await client.send(request, options);
+      keys.delete(body);
       setSent({ ...result, audience: audienceOf(request) });
     } catch (error) {
-      if (error instanceof CarillonError && error.issues) setRefused(error.issues);
+      setRefused(issuesIn(error));
       throw error;
     }
   });
@@ -63,7 +65,7 @@ export function SendView() {
 
   /** A test does not go to the audience of the form. */
   const issuesOf = (test: boolean) =>
-    test ? issues.filter(({ path }) => !ofAudience.has(fieldAt(path)?.group)) : issues;
+    test ? issues.filter(({ path }) => !audienceGroups.some((group) => isIn(path, group))) : issues;
   const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
 
   function attempt(test: boolean) {
@@ -98,18 +100,10 @@ export function SendView() {
               attempt(false);
             }}
           >
-            <FormContext.Provider
-              value={{
-                form: draft,
-                change,
-                issues: shownIssues,
-              }}
-            >
-              {fieldNames
-                .filter((name) => fields[name].group === 'Message')
-                .map((name) => (
-                  <SendField key={name} name={name} />
-                ))}
+            <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
+              {(Object.keys(groups.Message) as FieldName[]).map((name) => (
+                <SendField key={name} name={name} />
+              ))}
               <AudienceFields subscribers={subscribers} hasConditions={hasConditions} />
               {optionGroups.map((title) => (
                 <OptionGroup key={title} title={title}>
@@ -145,8 +139,7 @@ export function SendView() {
                 'Sending. The response comes when every push has been attempted, within 30 s.'}
               {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
             </p>
-            {/* Refused fields have their own sentences. */}
-            <Problem error={refused.some(({ path }) => fieldAt(path)) ? undefined : send.error} />
+            <Problem error={issuesIn(send.error).some(hasField) ? undefined : send.error} />
           </form>
           {sent !== undefined && <SendOutcome key={sent.id} sent={sent} />}
         </div>
@@ -164,6 +157,13 @@ export function SendView() {
   );
 }
 
+function issuesIn(error: unknown): readonly Issue[] {
+  return (error instanceof CarillonError && error.issues) || [];
+}
+
+/** Whether a field of the form shows the issue. */
+const hasField = ({ path }: Issue) => fieldAt(path) !== undefined;
+
 function audienceOf(notification: SendRequest): Audience {
   const { channels, seenWithinDays } = notification;
   const users = usersOf(notification);
@@ -175,29 +175,12 @@ function usersOf({ userIds, recipients }: SendRequest): number | undefined {
   return (userIds ?? recipients)?.length;
 }
 
-/** The fields that say to whom a notification goes. */
-const ofAudience: ReadonlySet<FormField['group'] | undefined> = new Set([
-  'To',
-  'Only some of them',
-]);
+const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
+const optionGroups = (Object.keys(groups) as GroupName[]).slice(2);
 
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {
   const { userIds, recipients, channels, seenWithinDays, ...content } = notification;
   if (recipients === undefined) return { ...content, userIds: [userId] };
   return { ...content, recipients: [{ userId, values: recipients[0]?.values }] };
-}
-
-/** One key for a notification until it is sent: a repeated attempt never sends it twice. */
-function useIdempotencyKeys() {
-  const keys = useRef(new Map<string, string>()).current;
-  return {
-    keyOf(request: SendRequest): string {
-      const body = JSON.stringify(request);
-      const key = keys.get(body) ?? crypto.randomUUID();
-      keys.set(body, key);
-      return key;
-    },
-    forget: (request: SendRequest) => keys.delete(JSON.stringify(request)),
-  };
 }

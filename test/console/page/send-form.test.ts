@@ -1,5 +1,5 @@
 import { timeText } from '../../../console/page/format.ts';
-import { fieldAt, fieldNames, fields } from '../../../console/page/send/fields.ts';
+import { fieldAt, fields } from '../../../console/page/send/fields.ts';
 import {
   contentTexts,
   emptySendForm,
@@ -99,7 +99,7 @@ test.each<[Partial<SendForm>, string]>([
 });
 
 test.each<[Partial<SendForm>, string]>([
-  [{ title: ' \t' }, 'must not be blank: write the first line of the notification'],
+  [{ title: ' \t' }, 'must not be blank: people read it first'],
   [{ to: 'userIds' }, 'must have at least one line'],
   [{ to: 'recipients' }, 'must have a line of names, and one for each user id'],
 ])('of a blank field, %j, the message says what to do in the form', (changes, message) => {
@@ -180,7 +180,7 @@ test('a sent notification is shown with the labels of the form', () => {
 });
 
 test('labels of the form differ, and no hint speaks of the API', () => {
-  const rows = fieldNames.map((name) => fields[name]);
+  const rows = Object.values(fields);
   expect(new Set(rows.map(({ label }) => label)).size).toBe(rows.length);
   for (const { hint } of rows) expect(hint).not.toMatch(/RFC|BCP|leave|`|field|undefined/);
 });
