@@ -1,6 +1,6 @@
 import { countOf } from '../format.ts';
 import { useForm } from './form-context.ts';
-import { SendField } from './send-fields.tsx';
+import { SendField } from './send-field.tsx';
 import type { AudienceChoice } from './send-form.ts';
 
 interface AudienceFieldsProps {

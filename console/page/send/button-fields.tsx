@@ -1,8 +1,8 @@
 import { limits } from '../../../contract/limits.ts';
 import { FieldError } from '../components/field.tsx';
+import { TextField } from './controls.tsx';
 import { buttonFields, fields } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
-import { TextField } from './send-fields.tsx';
 import { type ButtonForm, emptyButton } from './send-form.ts';
 
 /** The buttons of the notification. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type FieldName, type GroupName, groups, isIn } from './fields.ts';
 import { useForm } from './form-context.ts';
-import { SendField } from './send-fields.tsx';
+import { SendField } from './send-field.tsx';
 import { emptySendForm } from './send-form.ts';
 
 interface OptionGroupProps {

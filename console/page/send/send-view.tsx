@@ -13,11 +13,12 @@ import type { Audience } from '../delivery/delivery-text.ts';
 import { countOf, countText } from '../format.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';
+import { CheckField } from './controls.tsx';
 import { type FieldName, fieldAt, type GroupName, groups, isIn } from './fields.ts';
 import { FormContext } from './form-context.ts';
 import { OptionGroup } from './option-group.tsx';
 import { SendAside } from './send-aside.tsx';
-import { CheckField, SendField } from './send-fields.tsx';
+import { SendField } from './send-field.tsx';
 import { readSendForm, type SendForm } from './send-form.ts';
 import { SendOutcome, type Sent } from './send-outcome.tsx';
 

@@ -1,28 +1,7 @@
 import { Field, FieldError, inputAttributes } from '../components/field.tsx';
 import { countText } from '../format.ts';
-import { ButtonFields } from './button-fields.tsx';
-import { type FieldName, type FormField, fieldAt, fields } from './fields.ts';
+import { type FormField, fieldAt } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
-
-/** The control of a field of send. */
-export function SendField({ name }: { readonly name: FieldName }) {
-  const { form, change } = useForm();
-  const { label, hint } = fields[name];
-  const value = form[name];
-  if (typeof value === 'string') {
-    return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
-  }
-  if (typeof value !== 'boolean') return <ButtonFields />;
-  return (
-    <CheckField
-      path={name}
-      label={label}
-      hint={hint}
-      checked={value}
-      onChange={(checked) => change({ [name]: checked })}
-    />
-  );
-}
 
 interface CheckFieldProps {
   readonly path: string;
