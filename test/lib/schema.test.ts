@@ -13,7 +13,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   monthlySendCap: '7',
   rateLimitPerMinute: '9',
   pushesPerSecond: '500',
-  vapidSubject: 'https://carillon.example/contact',
+  vapidSubject: 'https://carillon.internal/contact',
   extraPushOrigins: 'https://a.example,https://b.example',
   preferIpv6: 'true',
   alarmEmail: 'on-call@carillon.example',
