@@ -40,7 +40,14 @@ beforeAll(async () => {
     dynamodb: { endpoint, tables },
     settings,
   };
-  folder.write('.carillon/local.json', JSON.stringify(state));
+  folder.write('local.json', JSON.stringify(state));
+  // As bin/carillon.ts does, for the local stack of this test.
+  folder.write(
+    'carillon.mts',
+    `import { runCarillon } from '${process.cwd()}/admin/commands/run.ts';
+    import { processTerminal } from '${process.cwd()}/admin/terminal/terminal.ts';
+    process.exitCode = await runCarillon(process.argv.slice(2), processTerminal, 'local.json');`,
+  );
 });
 afterAll(async () => {
   folder.remove();
@@ -67,10 +74,9 @@ async function startProxy(target: string): Promise<Server> {
 
 /** Starts the operator's command in another process. */
 function startImport(projectId: string, file: string) {
-  const root = process.cwd();
-  const loader = join(root, 'node_modules/tsx/dist/loader.mjs');
+  const loader = join(process.cwd(), 'node_modules/tsx/dist/loader.mjs');
   const command = ['subscriptions', 'import', projectId, file, '--local', '--json'];
-  return spawn(process.execPath, ['--import', loader, join(root, 'bin/carillon.ts'), ...command], {
+  return spawn(process.execPath, ['--import', loader, 'carillon.mts', ...command], {
     cwd: folder.path,
     stdio: 'inherit',
   });
