@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
@@ -138,6 +138,18 @@ describe('a stored name with control characters', () => {
       expect([JSON.parse(output)].flat()).toContainEqual(expect.objectContaining({ name }));
     },
   );
+});
+
+test.each([
+  ['--help', 0],
+  ['unknown 2>&3', 2],
+])('ends as always if nobody reads its output: carillon %s', (args, status) => {
+  const command = `'${process.execPath}' --import tsx bin/carillon.ts`;
+  const line = `exec 3> >(:); wait $!; exec ${command} ${args} >&3`;
+  expect(spawnSync('bash', ['-c', line], { encoding: 'utf8' })).toMatchObject({
+    status,
+    stderr: '',
+  });
 });
 
 test('control characters of an argument are escaped', async () => {
