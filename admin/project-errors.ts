@@ -73,8 +73,8 @@ export class PreviousVapidPairInUse extends Error {
   readonly code = 'previous_vapid_pair_in_use';
   constructor(projectId: string, subscribers: number) {
     super(
-      `${subscribers.toLocaleString('en-US')} of the subscribers of "${projectId}" still use its previous ` +
-        'application server key. Wait until they have visited the site, or remove them with --force.',
+      `Subscribers of "${projectId}" that still use its previous application server key: ` +
+        `${subscribers.toLocaleString('en-US')}. Wait until they have visited the site, or remove them with --force.`,
     );
   }
 }

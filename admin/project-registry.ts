@@ -293,8 +293,7 @@ export function projectRegistry(
     },
 
     /** What {@link remove} would delete. @throws {ProjectNotFound} */
-    async countItems(projectId: string): Promise<RemovedItems> {
-      if (!(await find(projectId))) throw new ProjectNotFound(projectId);
+    countItems(projectId: string): Promise<RemovedItems> {
       return countItems(dynamo, tables, projectId);
     },
 

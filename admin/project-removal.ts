@@ -139,12 +139,20 @@ export async function removeProject(
   }
 }
 
-/** Counts what {@link removeProject} would delete: reads all keys. */
+/**
+ * Counts what {@link removeProject} would delete, also of an interrupted removal: reads all keys.
+ * @throws {ProjectNotFound}
+ */
 export async function countItems(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   projectId: string,
 ): Promise<RemovedItems> {
+  const [period] = partPeriods(subscriberCounter(tables.usage, projectId).name);
+  const { Item: counter } = await dynamo.send(
+    new GetCommand({ TableName: tables.usage, Key: { projectId, period }, ConsistentRead: true }),
+  );
+  if (counter === undefined) throw new ProjectNotFound(projectId);
   let counts = noItems;
   for await (const page of ownedPages(dynamo, tables, projectId)) counts = withPage(counts, page);
   return counts;

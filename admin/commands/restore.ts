@@ -7,7 +7,7 @@ import { batchImport } from '../subscriptions/import-batch.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { CommandError, type RunOnStack } from './command.ts';
 import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
-import { formatCount } from './limits.ts';
+import { countOf, formatCount } from './limits.ts';
 
 interface RestoreOptions extends DryRunOption {
   readonly projects: string;
@@ -59,7 +59,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
 function line({ projectId, project, overCap, keyDropped, ...counted }: RestoredProject) {
   if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
   const counts = [
-    `${formatCount(counted.created)} subscriptions added`,
+    `${countOf(counted.created, 'subscription')} added`,
     `${formatCount(counted.updated)} updated`,
     `${formatCount(counted.unchanged)} unchanged`,
     ...(overCap > 0 ? [`${formatCount(overCap)} above the cap`] : []),

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { limits } from '../../contract/limits.ts';
 import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
@@ -29,7 +30,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .addArgument(projectIdArgument())
     .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
     .option('--channel <name...>', 'only subscribers with any of these channels')
-    .option('--seen-within-days <days>', 'only subscribers that were seen since', Number)
+    .option('--seen-within-days <days>', 'only subscribers that were seen since', readDays)
     .option('--title <text>', 'title of the notification', readTitle, 'Test')
     .option('--body <text>', 'text below the title')
     .option('--url <url>', 'page that a click opens')
@@ -79,6 +80,12 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     'my-site --channel news --channel sales --seen-within-days 30',
     'my-site --key-file secret-key.txt --yes',
   );
+}
+
+function readDays(text: string): number {
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= limits.seenWithinDays) return days;
+  throw new InvalidArgumentError(`Use whole days from 1 to ${limits.seenWithinDays}.`);
 }
 
 function readTitle(text: string): string {

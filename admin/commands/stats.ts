@@ -20,7 +20,7 @@ import {
   projectIdArgument,
   type RunOnStack,
 } from './command.ts';
-import { formatCount } from './limits.ts';
+import { countOf, formatCount } from './limits.ts';
 import { notificationTable, notificationText } from './notification-text.ts';
 
 /** Notifications in the table. */
@@ -161,6 +161,6 @@ function audienceTable(
       columns,
       rows.map(([label, count]) => [label, formatCount(count)]),
       paint,
-    ) + (more > 0 ? `and ${formatCount(more)} more channels: see --json\n` : '')
+    ) + (more > 0 ? `and ${countOf(more, 'more channel')}: see --json\n` : '')
   );
 }

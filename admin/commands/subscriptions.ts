@@ -14,10 +14,11 @@ import { textLines } from '../subscriptions/text-lines.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { printable, printableLines } from '../terminal/printable.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { table } from '../terminal/table.ts';
+import { type Paint, paintFor, type Terminal } from '../terminal/terminal.ts';
 import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
 import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
-import { formatCount } from './limits.ts';
+import { countOf, formatCount } from './limits.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
@@ -54,7 +55,10 @@ function importCommand(runOnStack: RunOnStack): Command {
           sleep,
           onProgress: (lines) => bar.update(lines),
         }).finally(() => bar.stop());
-        print({ projectId, dryRun, ...report }, reportText(report) + dryRunText(dryRun));
+        print(
+          { projectId, dryRun, ...report },
+          reportText(report, paintFor(terminal.output)) + dryRunText(dryRun),
+        );
         if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
       }),
     );
@@ -66,29 +70,34 @@ function importCommand(runOnStack: RunOnStack): Command {
   );
 }
 
-function reportText(report: ImportReport): string {
+const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
+
+function reportText(report: ImportReport, paint: Paint): string {
   const { created, updated, unchanged, mistakes, invalid, withUserId, pushServices } = report;
   const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
   if (invalid > mistakes.length) {
-    lines.push(`and ${formatCount(invalid - mistakes.length)} more invalid lines\n`);
+    lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
   }
   const [added, changed, same] = [created, updated, unchanged].map(formatCount);
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const counts = origins.map(([origin, count]) => `  ${formatCount(count)}  ${origin}\n`);
-  return `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n${counts.join('')}`;
+  const rows = origins.map(([origin, count]) => [formatCount(count), origin]);
+  return (
+    `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n` +
+    (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
+  );
 }
 
 function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {
   const reasons = [
-    ...(invalid > 0 ? [`${formatCount(invalid)} invalid lines were skipped`] : []),
+    ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
     ...(overCap > 0
       ? [
-          `${formatCount(overCap)} subscriptions were not imported, because project "${projectId}" has reached ` +
-            'its subscriber cap: raise it with set-plan --subscriber-cap and import again',
+          `${countOf(overCap, 'subscription')}, because project "${projectId}" has reached its subscriber cap: ` +
+            'raise it with set-plan --subscriber-cap and import again',
         ]
       : []),
   ];
-  return new CommandError('import_incomplete', `${reasons.join('; ')}.`);
+  return new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
 }
 
 /** 0 for standard input. */
@@ -135,7 +144,7 @@ function exportCommand(runOnStack: RunOnStack): Command {
         if (file === '-') return;
         print(
           { projectId, file, exported },
-          `Exported ${formatCount(exported)} subscriptions to ${printable(file)}.\n`,
+          `Exported ${countOf(exported, 'subscription')} to ${printable(file)}.\n`,
         );
       }),
     );

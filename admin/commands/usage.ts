@@ -3,7 +3,7 @@ import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
 import { effectiveLimits } from './effective-limits.ts';
-import { describeLimit, formatCount } from './limits.ts';
+import { countOf, describeLimit } from './limits.ts';
 
 export function usageCommand(runOnStack: RunOnStack): Command {
   const command = new Command('usage')
@@ -18,7 +18,7 @@ export function usageCommand(runOnStack: RunOnStack): Command {
         const { monthlySendCap } = effectiveLimits(project.plan, settings);
         print(
           { projectId, month, sends, monthlySendCap },
-          `"${projectId}" sent ${formatCount(sends)} notifications in ${month}. ` +
+          `"${projectId}" sent ${countOf(sends, 'notification')} in ${month}. ` +
             `The limit per month is now: ${describeLimit(monthlySendCap)}.\n`,
         );
       }),

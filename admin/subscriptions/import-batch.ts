@@ -67,7 +67,7 @@ interface Stored {
 /**
  * @param deployedCap most subscribers where a project's plan sets no cap.
  * @param projects remembers a project only as long as functions do, so that an import follows a change of the plan.
- * @param dryRun only counts what would be stored.
+ * @param dryRun only counts what would be stored; of a repeated endpoint, the later lines as updated.
  */
 export function batchImport(
   dynamo: DynamoDBDocumentClient,

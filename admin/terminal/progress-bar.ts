@@ -9,8 +9,8 @@ export interface ProgressBar {
 }
 
 /**
- * Draws a bar with counts and the remaining time, by the average pace: items come in bursts. Draws nothing if the stream is not a terminal or
- * `total` is 0.
+ * Draws a bar with counts and the remaining time, by the average pace: items come in bursts. Draws nothing if the
+ * stream is not a terminal or `total` is 0.
  */
 export function progressBar(
   stream: Output,

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
@@ -262,6 +263,15 @@ describe('delete', () => {
     expect(code).toBe(1);
     expect(messages).toContain('Nothing was deleted.');
     expect(await operator.registry.find(projectId)).toBeDefined();
+  });
+
+  it('counts in a dry run what an interrupted removal has left', async () => {
+    await importValues(operator, projectId, [subscriptionJson()]);
+    const { dynamo, tables } = operator.database;
+    const TableName = projectTables(tables).projects;
+    await dynamo.send(new DeleteCommand({ TableName, Key: { projectId } }));
+    const { output } = await operator.runLocal(['delete', projectId, '--dry-run']);
+    expect(output).toContain(`Would delete "${projectId}" with 1 subscription and 0 notif`);
   });
 
   it('changes nothing in a dry run, and counts what it would delete', async () => {

@@ -68,18 +68,25 @@ describe('send', () => {
     expect([chosen, other].map(({ messages }) => messages.length)).toEqual([1, 0]);
     const { output } = await operator.run(['stats', projectId]);
     expect(output).toContain('  everyone, with sales or news, seen within 7 days  ');
-    const invalid = ['--seen-within-days', 'week', '--yes', '--json'];
-    const { messages } = await operator.run(['send', projectId, ...invalid]);
-    expect(JSON.parse(messages).error.code).toBe('invalid_request');
   });
 
-  it('refuses a blank title before it asks', async () => {
-    const args = ['send', project.projectId, '--title', ' '];
+  it.each([
+    ['--title', ' ', "Option '--title <text>' argument ' ' is invalid. Use a title that is not"],
+    ['--seen-within-days', 'week', "argument 'week' is invalid. Use whole days from 1 to 365."],
+    ['--seen-within-days', '1.5', "argument '1.5' is invalid. Use whole days from 1 to 365."],
+    ['--seen-within-days', '366', "argument '366' is invalid. Use whole days from 1 to 365."],
+  ])('refuses %s "%s" before it asks', async (option, value, message) => {
+    const args = ['send', project.projectId, option, value];
     const { code, messages } = await operator.run(args, `${project.projectId}\n`);
     expect(code).toBe(2);
-    expect(messages).toContain(
-      "Option '--title <text>' argument ' ' is invalid. Use a title that is not blank.",
-    );
+    expect(messages).toContain(message);
+    expect(messages).not.toContain('Type the project id');
+  });
+
+  it('reads a key with blanks and line feeds around it from the variable', async () => {
+    process.env[keyVariable] = ` ${project.secretKey}\r\n`;
+    const { code, messages } = await operator.run(['send', project.projectId, '--yes']);
+    expect({ code, messages }).toEqual({ code: 0, messages: '' });
   });
 
   it('prints failures by their reason', async () => {
@@ -287,7 +294,7 @@ describe('usage', () => {
     expect(JSON.parse(before.output)).toMatchObject({ month: '2020-01', sends: 0 });
     const { output } = await operator.run(['usage', project.projectId]);
     expect(output).toBe(
-      `"${project.projectId}" sent 1 notifications in ${month}. The limit per month is now: 10,000.\n`,
+      `"${project.projectId}" sent 1 notification in ${month}. The limit per month is now: 10,000.\n`,
     );
   });
 

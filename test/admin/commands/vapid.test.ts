@@ -82,7 +82,7 @@ describe('drop-previous-vapid', () => {
     const { code, messages } = await operator.runLocal(['drop-previous-vapid', projectId]);
     expect(code).toBe(1);
     expect(messages).toBe(
-      `1 of the subscribers of "${projectId}" still use its previous application server key. ` +
+      `Subscribers of "${projectId}" that still use its previous application server key: 1. ` +
         'Wait until they have visited the site, or remove them with --force.\n',
     );
   });
