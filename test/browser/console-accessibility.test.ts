@@ -178,13 +178,15 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await open(`${project}/send`, '#send');
     for (const group of await page.$$('summary')) await group.click();
     await page.$eval('#send', (button) => button.scrollIntoView({ block: 'end' }));
-    const { top, bottom } = await edges('.send-preview');
+    const { top, bottom } = await edges('[aria-labelledby=preview-title]');
     expect(top).toBeGreaterThanOrEqual(0);
     expect(bottom).toBeLessThanOrEqual(800);
     await page.setViewport({ width: 390, height: 844 });
     for (const block of ['start', 'end'] as const) {
       await page.$eval('form', (form, to) => form.scrollIntoView({ block: to }), block);
-      expect((await edges('.send-preview')).top).toBeGreaterThan((await edges('form')).bottom);
+      expect((await edges('[aria-labelledby=preview-title]')).top).toBeGreaterThan(
+        (await edges('form')).bottom,
+      );
     }
   });
 

@@ -28,8 +28,8 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
     `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`,
   );
   return (
-    <>
-      <aside class="card send-preview" aria-labelledby="preview-title">
+    <aside class="send-aside" aria-label="Preview and code">
+      <section class="card" aria-labelledby="preview-title">
         <h2 id="preview-title">Preview</h2>
         <Tabs label="Platform" tabs={platformNames}>
           {(platform) => <NotificationPreview notification={shown} platform={platform} />}
@@ -41,8 +41,8 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
             {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
           </p>
         )}
-      </aside>
-      <section class="card" aria-labelledby="code-title">
+      </section>
+      <section class="card send-code" aria-labelledby="code-title">
         <h2 id="code-title">Code</h2>
         <p class="hint">Sends exactly this notification. Set CARILLON_SECRET_KEY first.</p>
         <Tabs label="Language" tabs={sampleLanguages}>
@@ -60,7 +60,7 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
           }}
         </Tabs>
       </section>
-    </>
+    </aside>
   );
 }
 
