@@ -45,11 +45,7 @@ export function rendered<Content extends Template>(content: Content, values: Val
 }
 
 /** A text with its values. A placeholder without a value stays as it is written. */
-export function filled(
-  template: string,
-  values: Values,
-  encode = (value: string) => value,
-): string {
+function filled(template: string, values: Values, encode = (value: string) => value): string {
   return template.replace(placeholder, (written, name: string) =>
     Object.hasOwn(values, name) ? encode(values[name]!) : written,
   );

@@ -14,7 +14,7 @@ const readUnitBytes = 4096;
  * The units of one call that is described as in `databaseCalls`. A query that finds nothing costs as much
  * as one that finds an item.
  */
-export function unitsOf(call: string, sizes: ItemSizes): Units {
+function unitsOf(call: string, sizes: ItemSizes): Units {
   const [operation, ...tables] = call.split(' ');
   const sum = (unitsOfItem: (bytes: number, table: string) => number) =>
     tables.reduce((total, table) => total + unitsOfItem(sizes[table]!, table), 0);

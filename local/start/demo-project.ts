@@ -13,7 +13,7 @@ import type { LocalState } from './state-file.ts';
 
 export type DemoProject = LocalState['project'];
 
-export const demoProjectId = 'demo';
+const demoProjectId = 'demo';
 
 /**
  * Returns the project `demo`, and creates it if it does not exist. The tables contain only the hash

@@ -63,7 +63,7 @@ describe('subscriptions import', () => {
     });
     expect(result.code).toBe(0);
     expect(stripVTControlCharacters(result.output)).toBe(
-      '1 added, 0 updated, 0 unchanged; 0 with a user id.\n' + counted(1),
+      `1 added, 0 updated, 0 unchanged; 0 with a user id.\n${counted(1)}`,
     );
   });
 
