@@ -1,8 +1,4 @@
-import {
-  DescribeTableCommand,
-  ListTablesCommand,
-  ResourceNotFoundException,
-} from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { WrongRestoredTable } from './project-errors.ts';
 import type { RestoredTables } from './restore.ts';
@@ -44,7 +40,9 @@ export async function checkRestoredTables(
       const { Table } = await dynamo.send(new DescribeTableCommand({ TableName }));
       return Table!.KeySchema!.map(({ AttributeName }) => AttributeName).join(' and ');
     } catch (error) {
-      if (error instanceof ResourceNotFoundException) return undefined;
+      // ValidationException: no table can have this name.
+      const { name } = error as Error;
+      if (['ResourceNotFoundException', 'ValidationException'].includes(name)) return undefined;
       throw error;
     }
   }

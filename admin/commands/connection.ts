@@ -66,9 +66,7 @@ const localState = z.object({
 
 async function connectLocal(stateFile: string): Promise<Connection> {
   const text = await readFile(stateFile, 'utf8').catch(() => {
-    throw new ConnectionError(
-      'No local stack is running in this folder. Start one with: npm start',
-    );
+    throw new ConnectionError('No local stack is running. Start one with: npm start');
   });
   const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
   const tables = projectTables(dynamodb.tables);

@@ -23,8 +23,8 @@ export function rotateKeyCommand(runOnStack: RunOnStack): Command {
       'keep the previous key valid for this long, such as 30m, 24h or 7d (default: not at all)',
       readDuration,
     )
-    .option('--revoke', 'also if the key before was to stay valid for longer: it ends now')
-    .option('--yes', 'do not ask if the present key ends at once')
+    .option('--revoke', 'end an earlier key now that was to stay valid for longer')
+    .option('--yes', 'without --grace: end the present key without asking')
     .action((projectId: string, { grace: gracePeriodMs, revoke, yes }: RotateOptions) =>
       runOnStack(async ({ registry, terminal, print }) => {
         const project = await registry.find(projectId);

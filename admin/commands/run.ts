@@ -54,7 +54,7 @@ export function runCarillon(
     .description('Manages the projects of a stack.')
     .option('--json', 'print JSON')
     .addOption(
-      new Option('--local', 'use the local stack that runs in this folder').conflicts([
+      new Option('--local', 'use the local stack, which npm start runs').conflicts([
         'stack',
         'region',
       ]),

@@ -30,7 +30,11 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .addArgument(projectIdArgument())
     .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
     .option('--channel <name...>', 'only subscribers with any of these channels')
-    .option('--seen-within-days <days>', 'only subscribers that were seen since', readDays)
+    .option(
+      '--seen-within-days <days>',
+      'only subscribers that were seen within this time',
+      readDays,
+    )
     .option('--title <text>', 'title of the notification', readTitle, 'Test')
     .option('--body <text>', 'text below the title')
     .option('--url <url>', 'page that a click opens')

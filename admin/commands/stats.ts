@@ -31,7 +31,7 @@ const watchSeconds = 5;
 export function statsCommand(runOnStack: RunOnStack): Command {
   const command = new Command('stats')
     .description(
-      `Prints the counts of a notification, or of the last ${listed}; or counts the subscribers that conditions select.`,
+      `Prints the counts of a notification, or of the last ${listed}; with --subscribers, of the subscribers.`,
     )
     .addArgument(projectIdArgument())
     .addArgument(notificationIdArgument().argOptional())

@@ -100,7 +100,10 @@ function usageError({ code, message }: CommanderError, command: Command): UsageE
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` as `Unknown option '--x'. Did you mean --y?`. */
 function toSentence(message: string): string {
-  const text = message.replace(/^error: /, '').replace(/\n\((.*)\)$/, '. $1');
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/^command-argument value (.*) is invalid for argument '(\w+)'/s, '<$2> $1 is invalid')
+    .replace(/\n\((.*)\)$/, '. $1');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 }
 

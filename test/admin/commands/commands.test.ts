@@ -238,7 +238,7 @@ describe('rename', () => {
   it('refuses a blank name', async () => {
     const { code, messages } = await operator.runLocal(['rename', projectId, ' ']);
     expect(code).toBe(2);
-    expect(messages).toContain('characters, not only blanks');
+    expect(messages).toContain("<name> ' ' is invalid. Use 1 to 100 characters, not only blanks");
   });
 });
 

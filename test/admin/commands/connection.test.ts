@@ -22,7 +22,7 @@ describe('a local stack', () => {
       file: join(operator.directory, 'none.json'),
     });
     expect(code).toBe(1);
-    expect(messages).toBe('No local stack is running in this folder. Start one with: npm start\n');
+    expect(messages).toBe('No local stack is running. Start one with: npm start\n');
   });
 
   it('must have a valid state file', async () => {

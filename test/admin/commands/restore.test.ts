@@ -93,12 +93,16 @@ test('a dry run changes nothing, and says what the restore then does', async () 
   );
 });
 
-test('a table that does not exist is refused, with those that have the right keys', async () => {
+test.each([
+  'Restored-Usages',
+  // No table can have this name.
+  'R!',
+])('a table "%s", which does not exist, is refused with those of the right keys', async (name) => {
   const { usage } = projectTables(operator.database.tables);
-  const { code, messages } = await restore({ usage: 'Restored-Usages' });
+  const { code, messages } = await restore({ usage: name });
   expect(code).toBe(1);
   expect(messages).toBe(
-    `There is no table "Restored-Usages" in this region. Tables with the right keys: ${restored(usage)}.\n`,
+    `There is no table "${name}" in this region. Tables with the right keys: ${restored(usage)}.\n`,
   );
 });
 
