@@ -168,6 +168,16 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     expect(await page.$$eval('details[open]', (groups) => groups.length)).toBe(2);
   });
 
+  test('a message to a channel keeps it when it is edited, and asks before it goes out', async () => {
+    const { id } = await stack.send(stack.demo, { title: 'News', channels: ['nobody'] });
+    await open(`${project}/notifications/${id}`, 'dl');
+    await page.click('a[href$="/send"]:not(nav a)');
+    await expectText('.audience', 'Everyone who matches “Only some of them”');
+    await expectText('summary', 'Only some of them1 set');
+    await page.click('#send');
+    await expectText('dialog[open]', 'Send to every subscriber that matches?');
+  });
+
   test('the preview stays in view on a large screen, and covers no field on a phone', async () => {
     const edges = (selector: string) =>
       page.$eval(selector, (element) => {

@@ -185,9 +185,11 @@ export const fields: Readonly<Record<FieldName, FormField>> = Object.assign(
   ...Object.values(groups),
 );
 
+const blank = 'must not be blank';
+
 /** The fields of one button. */
 export const buttonFields = {
-  title: { label: 'Text', hint: 'What the button says.', kind: 'text' },
+  title: { label: 'Text', hint: 'What the button says.', kind: 'text', blank },
   action: { label: 'Name', hint: 'Tells it apart from the other button.', kind: 'text' },
   url: {
     label: 'URL',

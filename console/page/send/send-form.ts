@@ -105,20 +105,20 @@ function memberOf(form: SendForm, name: FieldName): unknown {
   const value = form[name];
   if (isIn(name, 'To') && name !== form.to) return undefined;
   if (typeof value === 'boolean') return value === isOn ? undefined : value;
-  if (typeof value !== 'string') return value.length > 0 ? value.map(withoutEmpty) : undefined;
+  if (typeof value !== 'string') return value.length > 0 ? value.map(withoutBlank) : undefined;
   if (value.trim() === '' && blank === undefined) return undefined;
   return conversions[kind]?.read(value) ?? value.trim();
 }
 
 /** For a person with the form, some of the contract's messages do not say what to do. */
 function withAdvice({ path, message }: Issue, form: SendForm): Issue {
-  const field = fieldAt(path);
-  const value = form[path as FieldName];
+  const { blank = message, kind } = fieldAt(path) ?? {};
+  const value = path.split('.').reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
-  if (field?.blank !== undefined && value.trim() === '') return { path, message: field.blank };
-  return field?.kind === 'json' && !isJson(value)
-    ? { path, message: 'is not JSON; check quotes and commas' }
-    : { path, message };
+  if (value.trim() === '') return { path, message: blank };
+  if (kind === 'json' && !isJson(value))
+    return { path, message: 'is not JSON; check quotes and commas' };
+  return { path, message };
 }
 
 type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;
@@ -168,12 +168,12 @@ function buttonText(button: ButtonForm): string {
     .join(', ');
 }
 
-/** Required fields stay, also if they are empty. */
-function withoutEmpty(button: ButtonForm): Partial<ButtonForm> {
+/** Fields that must not be blank stay. */
+function withoutBlank(button: ButtonForm): Partial<ButtonForm> {
   return Object.fromEntries(
     Object.entries(button)
       .map(([name, text]) => [name, text.trim()] as const)
-      .filter(([name, text]) => name === 'action' || name === 'title' || text !== ''),
+      .filter(([name, text]) => text !== '' || fieldAt(`actions.0.${name}`)?.blank !== undefined),
   );
 }
 

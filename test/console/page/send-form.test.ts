@@ -100,6 +100,7 @@ test.each<[Partial<SendForm>, string]>([
 
 test.each<[Partial<SendForm>, string]>([
   [{ title: ' \t' }, 'must not be blank: people read it first'],
+  [{ actions: [{ action: 'a', title: ' ', url: '', icon: '' }] }, 'must not be blank'],
   [{ to: 'userIds' }, 'must have at least one line'],
   [{ to: 'recipients' }, 'must have a line of names, and one for each user id'],
 ])('of a blank field, %j, the message says what to do in the form', (changes, message) => {
