@@ -69,7 +69,9 @@ async function send() {
   const content = { title: 'Hello' };
   const division = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
   const own = { projectId, projectCreatedAt: now.toISOString() };
-  await store.begin({ ...own, id: randomUUID(), content, division, sentAt: now }, null);
+  const idempotency = { keyHash: randomUUID(), requestHash: 'hash' };
+  const sent = { ...own, id: randomUUID(), content, division, sentAt: now, idempotency };
+  await store.begin(sent, null);
 }
 
 describe('remove', () => {
