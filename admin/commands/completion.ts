@@ -1,9 +1,15 @@
+import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { withExamples } from '../terminal/command-line.ts';
 import type { Output } from '../terminal/terminal.ts';
 
 /** The command for which shells complete. The script defines it. */
 const name = 'carillon';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Without npm, so that the names of files are those of the folder that the person is in. */
+const call = `'${root}/node_modules/.bin/tsx' '${root}/bin/carillon.ts'`;
 
 /** Prints the script by which a shell completes commands and options. */
 export function completionCommand(output: Output): Command {
@@ -13,7 +19,7 @@ export function completionCommand(output: Output): Command {
     )
     .addArgument(new Argument('<shell>').choices(Object.keys(scripts)))
     .action((shell: keyof typeof scripts) => {
-      output.write(scripts[shell](wordsByPath(command.parent!), process.cwd()));
+      output.write(scripts[shell](wordsByPath(command.parent!)));
     });
   return withExamples(command, 'bash', 'zsh', 'fish');
 }
@@ -39,9 +45,9 @@ const optionsOf = ({ options }: Command) => options.map(({ long }) => long!);
 const scripts = { bash, zsh, fish } as const;
 
 /** Where no word fits, bash completes files: the argument of an import, for example. */
-function bash(words: Words, folder: string): string {
+function bash(words: Words): string {
   const cases = [...words].map(([path, list]) => `    '${path}') words='${list.join(' ')}' ;;\n`);
-  return `${name}() { ${call(folder)} "$@"; }
+  return `${name}() { ${call} "$@"; }
 _${name}() {
   local word path='' words=''
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
@@ -56,17 +62,17 @@ complete -o default -F _${name} ${name}
 }
 
 /** zsh runs bash's functions. */
-function zsh(words: Words, folder: string): string {
-  return `autoload -U +X compinit && compinit -i\nautoload -U +X bashcompinit && bashcompinit\n${bash(words, folder)}`;
+function zsh(words: Words): string {
+  return `autoload -U +X compinit && compinit -i\nautoload -U +X bashcompinit && bashcompinit\n${bash(words)}`;
 }
 
 /** fish completes files too, except (-f) where the name of a command must follow. */
-function fish(words: Words, folder: string): string {
+function fish(words: Words): string {
   const lines = [...words].map(([path, list]) => {
     const noFiles = list[0]!.startsWith('--') ? '' : '-f ';
     return `complete -c ${name} ${noFiles}-n '__${name}_is "${path}"' -a '${list.join(' ')}'\n`;
   });
-  return `function ${name}; ${call(folder)} $argv; end
+  return `function ${name}; ${call} $argv; end
 function __${name}_is
   set -l path ''
   for word in (commandline -opc)[2..-1]
@@ -81,9 +87,4 @@ ${lines.join('')}`;
 /** The commands, quoted for a shell. */
 function pathsOf(words: Words): readonly string[] {
   return [...words.keys()].filter(Boolean).map((path) => `'${path}'`);
-}
-
-/** Without npm, so that the names of files are those of the folder that the person is in. */
-function call(folder: string): string {
-  return `'${folder}/node_modules/.bin/tsx' '${folder}/bin/carillon.ts'`;
 }

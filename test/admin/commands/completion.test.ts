@@ -50,6 +50,16 @@ describe.each(Object.keys(offers))('%s', (shell) => {
   });
 });
 
+test('the script names the files of the command, whatever folder it is printed in', async () => {
+  const root = process.cwd();
+  process.chdir('/');
+  try {
+    expect(await script('bash')).toContain(`'${root}/bin/carillon.ts'`);
+  } finally {
+    process.chdir(root);
+  }
+});
+
 test('another shell is refused with the known ones', async () => {
   const terminal = testTerminal();
   expect(await runCarillon(['completion', 'ksh'], terminal, 'none')).toBe(2);
