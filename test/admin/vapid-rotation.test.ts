@@ -126,7 +126,9 @@ describe('dropPreviousVapid', () => {
     const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
     const dropping = registry.dropPreviousVapid(projectId, { ...forced, isForced: false });
     await expect(dropping).rejects.toThrow(PreviousVapidPairInUse);
-    await expect(dropping).rejects.toThrow(`3 of the subscribers of "${projectId}" still use`);
+    await expect(dropping).rejects.toThrow(
+      `Subscribers of "${projectId}" that still use its previous application server key: 3.`,
+    );
     expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
     expect(await stored()).toEqual({ pairs: [0, 0, 0], subscribers: 3 });
   });
