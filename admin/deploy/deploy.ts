@@ -186,8 +186,7 @@ class Deployment {
       question: 'Address at which push services can reach you, such as an e-mail address',
       read: (text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text),
       refuse: (text) =>
-        this.#mistake({ ...context, vapidSubject: text }, 'vapidSubject') ??
-        (isExampleAddress(text) ? 'is an example: write your own address' : undefined),
+        this.#mistake({ ...context, vapidSubject: text }, 'vapidSubject') ?? exampleMistake(text),
     });
     const alarmEmail =
       context.alarmTopicArn === undefined
@@ -198,7 +197,8 @@ class Deployment {
             refuse: (text) =>
               text === 'none'
                 ? undefined
-                : this.#mistake({ ...context, alarmEmail: text }, 'alarmEmail'),
+                : (this.#mistake({ ...context, alarmEmail: text }, 'alarmEmail') ??
+                  exampleMistake(text)),
           })
         : 'none';
     const wanted = { vapidSubject, ...(alarmEmail !== 'none' && { alarmEmail }), ...found };
@@ -425,4 +425,8 @@ function nextCommands(stack: string, region: string, baseUrl: string, paint: Pai
     'npm run build:package    # writes the SDK for your site to sdk/dist/: docs/sdk.md',
     '',
   ].join('\n');
+}
+
+function exampleMistake(address: string): string | undefined {
+  return isExampleAddress(address) ? 'is an example: write your own address' : undefined;
 }

@@ -425,7 +425,7 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
     'HttpApi9292168F',
     'CustomDomain50EDADAC',
     'AlarmsTopic3A2DFEBA',
-    'AlarmsTopicoperatorexamplecom7DB7B785',
+    'AlarmsTopicoperatorcarilloninternal37BDE648',
   ]);
 });
 

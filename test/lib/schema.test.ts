@@ -16,7 +16,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   vapidSubject: 'https://carillon.internal/contact',
   extraPushOrigins: 'https://a.example,https://b.example',
   preferIpv6: 'true',
-  alarmEmail: 'on-call@carillon.example',
+  alarmEmail: 'on-call@carillon.internal',
   alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
   runbookUrl: 'https://carillon.example/runbook',
   domainName: 'push.carillon.example',

@@ -213,9 +213,10 @@ test('a new account is told its quota, and the alarm is set to it', async () => 
 
 test('a wrong setting is asked for again', async () => {
   account.stacks.CDKToolkit = 'CREATE_COMPLETE';
-  const typed = 'ann@example.com\nnot an address\npush@carillon.net\nnone\nn\n';
+  const typed = 'ann@example.com\nnot an address\npush@carillon.net\nops@example.com\nnone\nn\n';
   const { code, messages } = await deploy([], typed);
   expect(messages).toContain('vapidSubject is an example: write your own address.');
+  expect(messages).toContain('alarmEmail is an example: write your own address.');
   expect(messages).toContain('vapidSubject must be mailto:someone@your-domain or an https URL');
   expect(messages).toContain('Nothing was deployed.');
   expect({ code, commands }).toEqual({ code: 1, commands: ['synth --quiet --strict'] });

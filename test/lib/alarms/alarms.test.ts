@@ -26,10 +26,10 @@ test('the page notifies', () => {
 });
 
 test('an email address gets a topic to which only alarms of this account publish, over TLS', () => {
-  const withEmail = synthesize({ alarmEmail: 'on-call@carillon.example' });
+  const withEmail = synthesize({ alarmEmail: 'on-call@carillon.internal' });
   withEmail.template.hasResourceProperties('AWS::SNS::Subscription', {
     Protocol: 'email',
-    Endpoint: 'on-call@carillon.example',
+    Endpoint: 'on-call@carillon.internal',
   });
   withEmail.template.hasResourceProperties('AWS::SNS::TopicPolicy', {
     PolicyDocument: {
@@ -50,13 +50,16 @@ test('an email address gets a topic to which only alarms of this account publish
 
 test.each([
   [{ alarmEmail: undefined }, 1],
+  [{ alarmEmail: 'you@your-domain.example' }, 1],
   [{ alarmEmail: undefined, stage: 'dev' }, 0],
-  [{ alarmEmail: 'on-call@carillon.example' }, 0],
+  [{ alarmEmail: 'on-call@carillon.internal' }, 0],
   [{ alarmTopicArn: topic }, 0],
 ])('synthesis of %j gives %d warnings about alarms that notify nobody', (context, number) => {
   // The CDK also prints the warning.
   const printed = jest.spyOn(console, 'error').mockReturnValue();
-  const message = Match.stringLikeRegexp('set alarmEmail or alarmTopicArn');
+  const message = Match.stringLikeRegexp(
+    'set alarmEmail, to an address of yours, or alarmTopicArn',
+  );
   const found = Annotations.fromStack(synthesize(context).stack).findWarning('*', message);
   expect(found).toHaveLength(number);
   printed.mockRestore();
