@@ -11,12 +11,12 @@ export interface ChangedTests {
 /**
  * Finds the tests by place: those in the folder that mirrors the folder of a file, or the nearest one above it. Tests of
  * what imports the file are left to the whole check.
- * @param files changed ones, relative to the root.
- * @param exists whether there is such a folder.
+ * @param files changed or removed ones, relative to the root.
+ * @param exists whether there is such a file or folder.
  */
 export function changedTests(
   files: readonly string[],
-  exists: (folder: string) => boolean,
+  exists: (path: string) => boolean,
 ): ChangedTests {
   const paths = new Set<string>();
   const apart = new Set<string>();
@@ -27,14 +27,14 @@ export function changedTests(
     if (suite !== undefined) {
       const isTest = file.endsWith('.test.ts');
       apart.add(`npm run test:${suite}${isTest ? ` -- ${file}` : ''}`);
-    } else if (/^test\/.*\.test\.ts$/.test(file)) paths.add(file);
+    } else if (/^test\/.*\.test\.ts$/.test(file) && exists(file)) paths.add(file);
     else if (folder === undefined) untested.push(file);
     else paths.add(`${folder}/`);
   }
   return { paths: [...paths].sort(), apart: [...apart].sort(), untested };
 }
 
-function folderOf(file: string, exists: (folder: string) => boolean): string | undefined {
+function folderOf(file: string, exists: (path: string) => boolean): string | undefined {
   if (file.endsWith('.md')) return 'test/docs';
   const folders = file
     .replace(/^test\//, '')

@@ -73,7 +73,11 @@ function failedFiles(report: string): readonly string[] {
 }
 
 function stepsFor({ paths }: ChangedTests): readonly Step[] {
-  return [['lint'], ['types'], ...(paths.length > 0 ? [['test', ...paths] as const] : [])];
+  return [
+    ['lint'],
+    ['types'],
+    ...(paths.length > 0 ? [['test', '--passWithNoTests', ...paths] as const] : []),
+  ];
 }
 
 function printRest({ apart, untested }: ChangedTests): void {
@@ -86,7 +90,7 @@ function printRest({ apart, untested }: ChangedTests): void {
 function changedFiles(): readonly string[] {
   const main = ['origin/main', 'main'].find((name) => git('rev-parse', '--verify', name) !== '');
   const base = main === undefined ? 'HEAD' : git('merge-base', 'HEAD', main);
-  const text = `${git('diff', '--name-only', '--diff-filter=d', base)}\n${git('ls-files', '--others', '--exclude-standard')}`;
+  const text = `${git('diff', '--name-only', base)}\n${git('ls-files', '--others', '--exclude-standard')}`;
   return text.split('\n').filter((line) => line !== '');
 }
 

@@ -2,7 +2,7 @@ import { changedTests } from '../../bin/changed-tests.ts';
 
 const folders = ['test/lambdas', 'test/lambdas/send', 'test/console', 'test/fixtures'];
 const testsOf = (...files: readonly string[]) =>
-  changedTests(files, (folder) => folders.includes(folder));
+  changedTests(files, (path) => folders.includes(path) || path === 'test/service/cors.test.ts');
 
 test.each([
   ['lambdas/send/send.ts', 'test/lambdas/send/'],
@@ -16,6 +16,10 @@ test.each([
   const { paths, untested } = testsOf(file);
   expect(paths.map((one) => one.replace(/docs\/$/, 'docs'))).toEqual([path]);
   expect(untested).toEqual([]);
+});
+
+test('the tests beside a removed test run', () => {
+  expect(testsOf('test/console/removed.test.ts').paths).toEqual(['test/console/']);
 });
 
 test('each folder is named once', () => {

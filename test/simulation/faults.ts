@@ -1,7 +1,7 @@
 import type { Random } from './time/random.ts';
 
 /** What may go wrong or come unexpectedly, with the highest probability wherever it may occur. */
-export const highestRates = {
+const highestRates = {
   /** The environment of a function starts first. */
   'cold start': 0.5,
   'slow call': 0.2,
