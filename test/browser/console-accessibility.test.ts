@@ -205,11 +205,11 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     page.on('request', (request) => requestedUrls.push(request.url()));
     const browsers = await replacePushManager(page, stack, stack.demo);
     const keyboard = keyboardOf(page);
-    const { focus, press, fill, expectFocus } = keyboard;
+    const { focus, press, fill, expectFocus, expectView } = keyboard;
     const openView = async (name: string) => {
       await focus(name, 'backward');
       await press('Enter');
-      await expectFocus(name);
+      await expectView(name);
     };
     await page.setViewport({ width: 1280, height: 800 });
     await open(project, '.meters');
@@ -217,19 +217,20 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     // Switch the project, and back.
     await focus(/Switch$/);
     await press('Enter');
-    await expectFocus('Projects');
+    await expectView('Projects');
     await focus(other.projectId);
     await press('Enter');
     await expectFocus('Secret key');
     await fill(other.secretKey);
     await press('Enter');
-    await expectFocus('Overview');
+    await expectView('Overview');
     expect(new URL(page.url()).hash).toBe(`#/projects/${other.projectId}`);
     await focus(/Switch$/, 'backward');
     await press('Enter');
+    await expectView('Projects');
     await focus('demo');
     await press('Enter');
-    await expectFocus('Overview');
+    await expectView('Overview');
 
     // Subscribe this browser.
     await openView('This browser');
@@ -270,7 +271,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await expectText('[data-count=received]', 'Simulated browsers received');
     await focus('Open this notification');
     await press('Enter');
-    await expectFocus('To everyone');
+    await expectView('To everyone');
     await grace!.show();
     await grace!.click();
     await expectText('[data-step=Shown] .funnel-count', '1');
