@@ -14,6 +14,8 @@ const site = await context({
   entryPoints: { main: 'src/main.tsx', 'carillon-sw': 'carillon/sw' },
   bundle: true,
   jsx: 'automatic',
+  // tsconfig.json is for the type check of the repository.
+  tsconfigRaw: {},
   define: { CONFIG: JSON.stringify(config), 'process.env.NODE_ENV': '"production"' },
   outdir: 'public',
   write: false,
