@@ -85,8 +85,10 @@ test.each([
 test.each(['API', 'push service'])(
   'a port in use of the %s is refused with one line',
   async (which) => {
-    const { port: busy, release } = await busyPort();
-    const PORT = String(which === 'API' ? busy : busy - 1);
+    const port = await freePort();
+    const busy = which === 'API' ? port : port + 1;
+    const { release } = await busyPort(busy);
+    const PORT = String(port);
     try {
       expect(await start({ PORT })).toEqual({
         code: 1,
