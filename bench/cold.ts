@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
@@ -67,7 +66,7 @@ async function synthesizeBundles(
   await synthesize({ directory });
   const assembly = readAssembly(directory);
   const functions = readFunctions(assembly, createResolver(assembly.template));
-  const empty = join(directory, 'empty.mjs');
+  const empty = join(directory, 'empty.js');
   await writeFile(empty, '');
   return [
     { name: 'empty', file: empty, environment: {} },
@@ -115,13 +114,11 @@ async function measure(
 async function measureLoad({ file, environment }: DeployedBundle): Promise<number> {
   const script =
     'const start = process.cpuUsage();' +
-    `await import(${JSON.stringify(pathToFileURL(file).href)});` +
+    `require(${JSON.stringify(file)});` +
     'const { user, system } = process.cpuUsage(start);' +
     'process.stdout.write(String((user + system) / 1000)); process.exit();';
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', script],
-    { env: { ...process.env, NODE_OPTIONS: '', ...environment, AWS_REGION: 'us-east-1' } },
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', script], {
+    env: { ...process.env, NODE_OPTIONS: '', ...environment, AWS_REGION: 'us-east-1' },
+  });
   return Number(stdout);
 }
