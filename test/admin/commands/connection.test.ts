@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
+import { freePort } from '../../fixtures/ports.ts';
 
 let operator: Operator;
 let projectId: string;
@@ -35,7 +36,7 @@ describe('a local stack', () => {
 
   it('must respond', async () => {
     const file = join(operator.directory, 'ended.json');
-    await writeFile(file, operator.localState(await unusedOrigin()));
+    await writeFile(file, operator.localState(`http://127.0.0.1:${await freePort()}`));
     const { code, messages } = await operator.runLocal(['list'], { file });
     expect(code).toBe(1);
     expect(messages).toBe('The local stack does not respond. Start it again with: npm start\n');
@@ -200,13 +201,4 @@ function errorResponse(code: string): string {
     '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
     `<Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error></ErrorResponse>`
   );
-}
-
-/** An origin on which no server listens. */
-async function unusedOrigin(): Promise<string> {
-  const server = createTcpServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return `http://127.0.0.1:${port}`;
 }
