@@ -1,10 +1,12 @@
 import { routes } from '../../contract/routes.ts';
+import { HeldSends } from '../fixtures/held-sends.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
+const sends = new HeldSends();
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ onDynamoDbCall: sends.onDynamoDbCall });
 });
 afterAll(() => service.stop());
 
@@ -44,14 +46,14 @@ test('a key with a different body is refused', async () => {
 
 test('a repeated send is refused with Retry-After while the first is in progress', async () => {
   const project = await service.createProject();
-  const [fast, slow] = [await service.subscribe(project), await service.subscribe(project)];
-  // Long enough for the second request on a busy machine.
-  slow.behave({ delayMs: 4000 });
+  const browser = await service.subscribe(project);
+  const release = sends.hold();
   const first = send(project, 'order-1', { title: 'T' });
-  await fast.nextMessage();
+  await browser.nextMessage();
   const { status, headers, body } = await send(project, 'order-1', { title: 'T' });
   expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'request_in_progress' });
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  release();
   expect((await first).status).toBe(201);
 });
 

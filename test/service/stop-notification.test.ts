@@ -7,27 +7,28 @@ import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let service: Service;
-let project: ProjectCredentials;
 /** The first push of a notification is at least 10 s before its last one. */
-const browsersOfAudience = 100;
-const pushesPerSecond = 10;
+const browsersOfAudience = 50;
+const pushesPerSecond = 5;
 
 beforeAll(async () => {
   service = await startService({ environment: { PUSHES_PER_SECOND: String(pushesPerSecond) } });
 });
-beforeEach(async () => {
-  project = await service.createProject({ subscriberCap: null });
-});
 afterAll(() => service.stop());
 
-function call<Body>(name: 'getNotification' | 'stopNotification', notificationId: string) {
+function call<Body>(
+  project: ProjectCredentials,
+  name: 'getNotification' | 'stopNotification',
+  notificationId: string,
+) {
   const parameters = { notificationId };
   return callWithValidRequest<Body>(service, project, name, { parameters });
 }
 
-const stop = (id: string) => call<NotificationResult>('stopNotification', id);
+const stop = (project: ProjectCredentials, id: string) =>
+  call<NotificationResult>(project, 'stopNotification', id);
 
-async function newestId(): Promise<string> {
+async function newestId(project: ProjectCredentials): Promise<string> {
   return until('the notification is listed', async () => {
     const { body } = await callWithValidRequest<NotificationList>(
       service,
@@ -39,17 +40,23 @@ async function newestId(): Promise<string> {
   });
 }
 
-async function subscribe(count: number): Promise<readonly SimulatedBrowser[]> {
-  return Promise.all(
-    Array.from({ length: count }, (_, index) => service.subscribe(project, `u${index}`)),
+/** A project with subscriptions of the users `u0`, `u1` and so on. */
+async function newProject(subscriptions: number) {
+  const project = await service.createProject({ subscriberCap: null });
+  const browsers = await Promise.all(
+    Array.from({ length: subscriptions }, (_, index) => service.subscribe(project, `u${index}`)),
   );
+  return { project, browsers };
 }
 
 const received = (browsers: readonly SimulatedBrowser[]) =>
   browsers.reduce((sum, { messages }) => sum + messages.length, 0);
 
 /** Stops the newest notification when some pushes have arrived. @returns the notification at its end. */
-async function stopAfterSomePushes(browsers: readonly SimulatedBrowser[]) {
+async function stopAfterSomePushes(
+  project: ProjectCredentials,
+  browsers: readonly SimulatedBrowser[],
+) {
   const arrivedAt: number[] = [];
   for (const browser of browsers) {
     const deliver = browser.deliver.bind(browser);
@@ -58,15 +65,15 @@ async function stopAfterSomePushes(browsers: readonly SimulatedBrowser[]) {
       deliver(message);
     };
   }
-  const id = await newestId();
+  const id = await newestId(project);
   await until('some pushes arrive', () => arrivedAt.length >= 3);
-  const { status, body } = await stop(id);
+  const { status, body } = await stop(project, id);
   const respondedAt = Date.now();
   expect(status).toBe(200);
   expect(body).toMatchObject({ id, status: 'stopping' });
   expect(body).not.toHaveProperty('unreached');
   const ended = await until('the notification is stopped', async () => {
-    const read = await call<NotificationResult>('getNotification', id);
+    const read = await call<NotificationResult>(project, 'getNotification', id);
     return read.body.status === 'stopping' ? undefined : read.body;
   });
   expect(Math.max(...arrivedAt) - respondedAt).toBeLessThan(shareTimeline.lastPushAfterStopMs);
@@ -87,11 +94,11 @@ function expectStopped(notification: NotificationResult, browsers: readonly Simu
   expect(browsers.every(({ messages }) => messages.length <= 1)).toBe(true);
 }
 
-test('the request that waits gets its final counts as stopped, and its repetition sends nothing', async () => {
-  const browsers = await subscribe(browsersOfAudience);
+test.concurrent('the request that waits gets its final counts as stopped, and its repetition sends nothing', async () => {
+  const { project, browsers } = await newProject(browsersOfAudience);
   const key = { 'idempotency-key': 'order-1' };
   const sending = service.send(project, { title: 'T' }, key);
-  const stopped = await stopAfterSomePushes(browsers);
+  const stopped = await stopAfterSomePushes(project, browsers);
   expectStopped(stopped, browsers);
   const { status, body } = await sending;
   const { id, attempted, delivered, unreached } = stopped;
@@ -104,15 +111,15 @@ test('the request that waits gets its final counts as stopped, and its repetitio
   expect(received(browsers)).toBe(delivered);
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
   // A stop of a stopped notification changes nothing.
-  expect((await stop(id)).body).toEqual(stopped);
+  expect((await stop(project, id)).body).toEqual(stopped);
 });
 
-test('an asynchronous broadcast ends, and its repetition is told so', async () => {
-  const browsers = await subscribe(browsersOfAudience);
+test.concurrent('an asynchronous broadcast ends, and its repetition is told so', async () => {
+  const { project, browsers } = await newProject(browsersOfAudience);
   const headers = { 'idempotency-key': 'order-1', prefer: 'respond-async' };
   const sent = await service.send(project, { title: 'T' }, headers);
   expect(sent).toMatchObject({ status: 202, body: { status: 'sending' } });
-  const stopped = await stopAfterSomePushes(browsers);
+  const stopped = await stopAfterSomePushes(project, browsers);
   expectStopped(stopped, browsers);
   const repeated = await service.send(project, { title: 'T' }, headers);
   expect(repeated).toMatchObject({ status: 202, body: { id: stopped.id, status: 'stopped' } });
@@ -120,22 +127,22 @@ test('an asynchronous broadcast ends, and its repetition is told so', async () =
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
 });
 
-test('every function that delivers to user ids ends', async () => {
-  const browsers = await subscribe(browsersOfAudience);
-  // Four shares, with 25 of the browsers each.
+test.concurrent('every function that delivers to user ids ends', async () => {
+  const { project, browsers } = await newProject(browsersOfAudience);
+  // Four shares, with 12 or 13 of the browsers each.
   const userIds = browsers.flatMap((_, index) => [
-    ...[`u${index}`, ...Array.from({ length: 9 }, (_, none) => `none-${index}-${none}`)],
+    ...[`u${index}`, ...Array.from({ length: 19 }, (_, none) => `none-${index}-${none}`)],
   ]);
   await service.send(project, { title: 'T', userIds }, { prefer: 'respond-async' });
-  expectStopped(await stopAfterSomePushes(browsers), browsers);
+  expectStopped(await stopAfterSomePushes(project, browsers), browsers);
 });
 
 test('a notification that was sent is returned as it is', async () => {
-  await subscribe(1);
+  const { project } = await newProject(1);
   const { body } = await service.send(project, { title: 'T' });
-  const before = await call<NotificationResult>('getNotification', body.id);
+  const before = await call<NotificationResult>(project, 'getNotification', body.id);
   expect(before.body.status).toBe('sent');
-  const stopped = await stop(body.id);
+  const stopped = await stop(project, body.id);
   expect({ status: stopped.status, body: stopped.body }).toEqual({
     status: 200,
     body: before.body,
@@ -150,7 +157,8 @@ test.each([
     async () => (await service.send(await service.createProject(), { title: 'T' })).body.id,
   ],
 ])('%s is not found', async (_, idOf) => {
-  const { status, body } = await call('stopNotification', await idOf());
+  const { project } = await newProject(0);
+  const { status, body } = await call(project, 'stopNotification', await idOf());
   expect({ status, body }).toMatchObject({
     status: 404,
     body: { error: { code: 'notification_not_found' } },
