@@ -293,8 +293,11 @@ export function projectRegistry(
     },
 
     /** What {@link remove} would delete. @throws {ProjectNotFound} */
-    countItems(projectId: string): Promise<RemovedItems> {
-      return countItems(dynamo, tables, projectId);
+    countItems(
+      projectId: string,
+      onProgress?: (soFar: RemovedItems) => void,
+    ): Promise<RemovedItems> {
+      return countItems(dynamo, tables, projectId, onProgress);
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */

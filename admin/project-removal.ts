@@ -147,6 +147,7 @@ export async function countItems(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   projectId: string,
+  onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
   const [period] = partPeriods(subscriberCounter(tables.usage, projectId).name);
   const { Item: counter } = await dynamo.send(
@@ -154,7 +155,10 @@ export async function countItems(
   );
   if (counter === undefined) throw new ProjectNotFound(projectId);
   let counts = noItems;
-  for await (const page of ownedPages(dynamo, tables, projectId)) counts = withPage(counts, page);
+  for await (const page of ownedPages(dynamo, tables, projectId)) {
+    counts = withPage(counts, page);
+    onProgress(counts);
+  }
   return counts;
 }
 

@@ -46,6 +46,8 @@ export interface RestoredProject extends ImportCounts {
 export interface RestoreDependencies extends Omit<ImportDependencies, 'projectId'> {
   /** Changes nothing. `importBatch` must be of a dry run, too. */
   readonly dryRun?: boolean | undefined;
+  /** Called with the number of subscriptions that were read so far, of all projects. */
+  readonly onProgress?: (subscriptions: number) => void;
 }
 
 /**
@@ -56,8 +58,9 @@ export interface RestoreDependencies extends Omit<ImportDependencies, 'projectId
 export async function* restoreProjects(
   from: RestoreSide<RestoredTables>,
   to: RestoreSide<RestoredTables>,
-  { dryRun = false, ...deps }: RestoreDependencies,
+  { dryRun = false, onProgress = () => {}, ...deps }: RestoreDependencies,
 ): AsyncGenerator<RestoredProject> {
+  let read = 0;
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
   for await (const { Items = [] } of pages) {
@@ -183,6 +186,8 @@ export async function* restoreProjects(
           if (keys.has(vapidPairNumber)) yield { ...item, vapidPairNumber };
           else keyDropped += 1;
         }
+        read += items.length;
+        onProgress(read);
       }
     }
   }

@@ -17,8 +17,16 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
     .action((projectId: string, { yes, dryRun }: DeleteOptions) =>
       runOnStack(async ({ registry, terminal, print }) => {
         const { subscribers } = await registry.usage(projectId);
+        const startBar = (label: string) => {
+          const bar = progressBar(terminal.messages, label, subscribers);
+          return {
+            stop: bar.stop,
+            onProgress: ({ subscriptions }: RemovedItems) => bar.update(subscriptions),
+          };
+        };
         if (dryRun) {
-          const found = await registry.countItems(projectId);
+          const { onProgress, stop } = startBar('counting');
+          const found = await registry.countItems(projectId, onProgress).finally(stop);
           const text = `Would delete ${itemsText(projectId, found)}.\n${dryRunText(dryRun)}`;
           return print({ projectId, dryRun, removed: found }, text);
         }
@@ -26,10 +34,8 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
           const effect = `permanently deletes "${projectId}" and its ${countOf(subscribers, 'subscriber')}`;
           await confirm({ effect, expected: projectId, refusal: 'Nothing was deleted.' }, terminal);
         }
-        const bar = progressBar(terminal.messages, 'deleting', subscribers);
-        const removed = await registry
-          .remove(projectId, randomBytes, ({ subscriptions }) => bar.update(subscriptions))
-          .finally(() => bar.stop());
+        const { onProgress, stop } = startBar('deleting');
+        const removed = await registry.remove(projectId, randomBytes, onProgress).finally(stop);
         print({ projectId, removed }, `Deleted ${itemsText(projectId, removed)}.\n`);
       }),
     );

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
+import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type RestoredProject, restoreProjects } from '../restore.ts';
 import { checkRestoredTables } from '../restored-tables.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { withExamples } from '../terminal/command-line.ts';
+import { progressBar } from '../terminal/progress-bar.ts';
 import { CommandError, type RunOnStack } from './command.ts';
 import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
 import { countOf, formatCount } from './limits.ts';
@@ -25,7 +27,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .requiredOption('--usage <table>', 'restored table Usage')
     .addOption(dryRunOption())
     .action(({ projects, vapidKeys, subscriptions, usage, dryRun }: RestoreOptions) =>
-      runOnStack(async ({ dynamo, tables, settings, print }) => {
+      runOnStack(async ({ dynamo, tables, settings, terminal, print }) => {
         const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
         await checkRestoredTables(dynamo, from.tables, tables);
         const clock = () => new Date();
@@ -35,12 +37,22 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
         const find: ProjectStore['find'] = async (...parameters) =>
           (await own.find(...parameters)) ?? (dryRun ? backup.find(...parameters) : undefined);
         const importBatch = batchImport(dynamo, tables, { find }, settings.SUBSCRIBER_CAP, dryRun);
-        const restored: RestoredProject[] = [];
+        const bar = progressBar(
+          terminal.messages,
+          dryRun ? 'reading' : 'restoring',
+          await subscribersIn(projectRegistry(dynamo, { ...tables, ...from.tables }, clock)),
+        );
+        const onProgress = (subscriptions: number) => bar.update(subscriptions);
         const to = { dynamo, tables };
-        for await (const project of restoreProjects(from, to, { importBatch, sleep, dryRun })) {
-          restored.push(project);
+        const deps = { importBatch, sleep, dryRun, onProgress };
+        const restored: RestoredProject[] = [];
+        try {
+          for await (const project of restoreProjects(from, to, deps)) restored.push(project);
+        } finally {
+          bar.stop();
         }
-        print(restored, restored.map(line).join('') + dryRunText(dryRun));
+        const json = restored.map((project) => ({ ...project, dryRun }));
+        print(json, restored.map(line).join('') + dryRunText(dryRun));
         const incomplete = restored.filter(
           ({ project, overCap }) => project === 'other' || overCap > 0,
         );
@@ -54,6 +66,14 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     command,
     '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
   );
+}
+
+async function subscribersIn(registry: ProjectRegistry): Promise<number> {
+  let sum = 0;
+  for await (const { projectId } of registry.list()) {
+    sum += (await registry.usage(projectId)).subscribers;
+  }
+  return sum;
 }
 
 function line({ projectId, project, overCap, keyDropped, ...counted }: RestoredProject) {

@@ -285,6 +285,16 @@ describe('delete', () => {
     expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 2 });
   });
 
+  it.each([
+    ['--dry-run', 'counting'],
+    ['--yes', 'deleting'],
+  ])('draws a bar with %s', async (option, label) => {
+    await importValues(operator, projectId, [subscriptionJson(), subscriptionJson()]);
+    const { messages } = await operator.runLocal(['delete', projectId, option], { typed: '' });
+    expect(messages).toContain(label);
+    expect(messages).toContain('2/2');
+  });
+
   it('needs --yes without a terminal', async () => {
     const { code, messages } = await operator.runLocal(['delete', projectId]);
     expect(code).toBe(1);

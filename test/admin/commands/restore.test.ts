@@ -8,7 +8,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { RestoredTables } from '../../../admin/restore.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
@@ -49,7 +49,11 @@ async function restoreTable(name: string): Promise<void> {
   }
 }
 
-function restore(changes: Partial<RestoredTables> = {}, ...options: readonly string[]) {
+function restore(
+  changes: Partial<RestoredTables> = {},
+  options: readonly string[] = [],
+  runOptions: RunOptions = {},
+) {
   const { projects, vapidKeys, subscriptions, usage } = projectTables(operator.database.tables);
   const from = {
     projects: restored(projects),
@@ -58,10 +62,11 @@ function restore(changes: Partial<RestoredTables> = {}, ...options: readonly str
     usage: restored(usage),
     ...changes,
   };
-  return operator.runLocal([
+  const args = [
     ...['restore', '--projects', from.projects, '--vapid-keys', from.vapidKeys],
     ...['--subscriptions', from.subscriptions, '--usage', from.usage, ...options],
-  ]);
+  ];
+  return operator.runLocal(args, runOptions);
 }
 
 test('Projects and VapidKeys in the place of each other are refused', async () => {
@@ -80,7 +85,7 @@ test('Projects and VapidKeys in the place of each other are refused', async () =
 
 test('a dry run changes nothing, and says what the restore then does', async () => {
   const done = 'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n';
-  const dry = await restore({}, '--dry-run');
+  const dry = await restore({}, ['--dry-run']);
   expect(dry).toMatchObject({
     code: 0,
     output: `${done}This was a dry run: nothing was changed.\n`,
@@ -88,9 +93,24 @@ test('a dry run changes nothing, and says what the restore then does', async () 
   expect(await operator.registry.find('shop')).toBeUndefined();
   expect(await restore()).toMatchObject({ code: 0, output: done });
   expect(await operator.registry.usage('shop')).toMatchObject({ subscribers: 2 });
-  expect((await restore({}, '--dry-run')).output).toContain(
+  expect((await restore({}, ['--dry-run'])).output).toContain(
     'project exists, 0 subscriptions added, 0 updated, 2 unchanged',
   );
+  const json = async (...options: readonly string[]) =>
+    JSON.parse((await restore({}, ['--json', ...options])).output);
+  const exists = { projectId: 'shop', project: 'exists', unchanged: 2 };
+  expect(await json('--dry-run')).toMatchObject([{ ...exists, dryRun: true }]);
+  expect((await json())[0]).not.toHaveProperty('dryRun');
+});
+
+test.each([
+  [[], 'restoring'],
+  [['--dry-run'], 'reading'],
+])('with the options %j, a bar shows how many subscriptions are done', async (options, label) => {
+  const { code, messages } = await restore({}, options, { typed: '' });
+  expect(code).toBe(0);
+  expect(messages).toContain(label);
+  expect(messages).toContain('2/2');
 });
 
 test.each([
