@@ -1,10 +1,14 @@
-import { DescribeTableCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeTableCommand,
+  ListTablesCommand,
+  type TableDescription,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { WrongRestoredTable } from './project-errors.ts';
 import type { RestoredTables } from './restore.ts';
 
 /**
- * Checks that each restored table exists, and has the keys of the stack's table that it is given for.
+ * Checks that each restored table is there to be read, and has the keys of the stack's table that it is given for.
  * @throws {WrongRestoredTable}
  */
 export async function checkRestoredTables(
@@ -13,21 +17,29 @@ export async function checkRestoredTables(
   own: RestoredTables,
 ): Promise<void> {
   for (const name of Object.keys(restored) as (keyof RestoredTables)[]) {
-    const keys = await keysOf(restored[name]);
-    const expected = await keysOf(own[name]);
-    if (keys === expected) continue;
-    const mistake =
-      keys === undefined
-        ? `There is no table "${restored[name]}" in this region.`
-        : `"${restored[name]}" is another table: its keys are ${keys}, those of "${own[name]}" are ${expected}.`;
-    throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+    const table = await describe(restored[name]);
+    const expected = keysOf(await describe(own[name]));
+    if (table === undefined) {
+      const mistake = `There is no table "${restored[name]}" in this region.`;
+      throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+    }
+    if (keysOf(table) !== expected) {
+      const mistake = `"${restored[name]}" is another table: its keys are ${keysOf(table)}, those of "${own[name]}" are ${expected}.`;
+      throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+    }
+    // Until then, a read says that there is no such table.
+    if (table.TableStatus === 'CREATING') {
+      throw new WrongRestoredTable(
+        `AWS is still restoring the table "${restored[name]}". Wait for all four: docs/backup.md has the command.`,
+      );
+    }
   }
 
   async function advice(expected: string | undefined): Promise<string> {
     const candidates: string[] = [];
     for (const table of await tableNames()) {
       const isOwn = Object.values(own).includes(table);
-      if (!isOwn && (await keysOf(table)) === expected) candidates.push(table);
+      if (!isOwn && keysOf(await describe(table)) === expected) candidates.push(table);
     }
     return candidates.length === 0
       ? 'No table but those of the stack has these keys: restore one first, see docs/backup.md.'
@@ -35,10 +47,9 @@ export async function checkRestoredTables(
   }
 
   /** @returns undefined: there is no such table. */
-  async function keysOf(TableName: string): Promise<string | undefined> {
+  async function describe(TableName: string): Promise<TableDescription | undefined> {
     try {
-      const { Table } = await dynamo.send(new DescribeTableCommand({ TableName }));
-      return Table!.KeySchema!.map(({ AttributeName }) => AttributeName).join(' and ');
+      return (await dynamo.send(new DescribeTableCommand({ TableName }))).Table;
     } catch (error) {
       // ValidationException: no table can have this name.
       const { name } = error as Error;
@@ -58,3 +69,6 @@ export async function checkRestoredTables(
     return names;
   }
 }
+
+const keysOf = (table: TableDescription | undefined) =>
+  table?.KeySchema?.map(({ AttributeName }) => AttributeName).join(' and ');
