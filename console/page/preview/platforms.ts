@@ -2,12 +2,19 @@ import type { SendRequest } from '../../../contract/schemas/notification.ts';
 
 export type Platform = 'chrome' | 'firefox' | 'macos' | 'android';
 
-/** Names for people, in the order of the tabs. */
 export const platformNames: Readonly<Record<Platform, string>> = {
   chrome: 'Chrome on Windows',
   firefox: 'Firefox on Windows',
   macos: 'Safari on macOS',
   android: 'Chrome on Android',
+};
+
+/** Short enough for one row on a phone. */
+export const platformTabs: Readonly<Record<Platform, string>> = {
+  chrome: 'Chrome',
+  firefox: 'Firefox',
+  macos: 'Safari',
+  android: 'Android',
 };
 
 /** Fields of which platforms make something different. */

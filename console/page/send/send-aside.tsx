@@ -8,7 +8,7 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { countText } from '../format.ts';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
-import { platformNames } from '../preview/platforms.ts';
+import { platformTabs } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
 
 interface SendAsideProps {
@@ -31,7 +31,7 @@ export function SendAside({ notification, respondAsync }: SendAsideProps) {
     <aside class="send-aside" aria-label="Preview and code">
       <section class="card" aria-labelledby="preview-title">
         <h2 id="preview-title">Preview</h2>
-        <Tabs label="Platform" tabs={platformNames}>
+        <Tabs label="Platform" tabs={platformTabs}>
           {(platform) => <NotificationPreview notification={shown} platform={platform} />}
         </Tabs>
         {first !== undefined && <p class="hint">With the values of {first.userId}.</p>}
