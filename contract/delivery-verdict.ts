@@ -69,16 +69,17 @@ function endedVerdict(result: Judged): DeliveryVerdict {
   if (hasNoSubscriber(result)) {
     return { tone: 'neutral', text: `No subscriber matched: ${emptinessOf(audience)}.` };
   }
+  const nobody = status === 'stopped' ? 'Nobody was reached' : 'Sent, but nobody was reached';
   if (delivered === 0 && failed > 0) {
     return {
       tone: 'bad',
       label: 'Nobody reached',
-      text: `Sent, but nobody was reached: ${failuresText(result)}.`,
+      text: `${nobody}: ${failuresText(result)}.`,
       advice: adviceFor(result),
     };
   }
   if (delivered === 0 && removed > 0) {
-    const text = `Sent, but nobody was reached: ${countText(removed)} unsubscribed before, and ${removed === 1 ? 'is' : 'are'} removed now.`;
+    const text = `${nobody}: ${countText(removed)} unsubscribed before, and ${removed === 1 ? 'is' : 'are'} removed now.`;
     return { tone: 'warning', label: 'Nobody reached', text };
   }
   if (failed >= warningPart * attempted && failed > 0) {

@@ -77,7 +77,7 @@ test('a stopped notification that failed for everybody is still bad news', () =>
   expect(verdictOf({ attempted: 5, failed: 5, failures, status: 'stopped' })).toMatchObject({
     tone: 'bad',
     label: 'Nobody reached',
-    text: expect.stringContaining('Stopped. Sent, but nobody was reached: 5 failed'),
+    text: expect.stringContaining('Stopped. Nobody was reached: 5 failed'),
   });
 });
 

@@ -4,23 +4,28 @@ import type { CarillonError } from '../../../sdk/common/error.ts';
 import type { ProjectClient } from '../../../sdk/server/project-client.ts';
 import { pollPauseMs } from './poll-pause.ts';
 
-export interface LiveNotification {
+interface Live {
   readonly notification?: NotificationResult;
   /** Why the last read failed. */
   readonly error?: CarillonError;
 }
 
+export interface LiveNotification extends Live {
+  /** Shows what another call has returned, until the next read. */
+  readonly show: (notification: NotificationResult) => void;
+}
+
 /** A notification, whose counts are read again and again. */
 export function useNotification(client: ProjectClient, id: string): LiveNotification {
-  const [live, setLive] = useState<LiveNotification>({});
+  const [live, setLive] = useState<Live>({});
   useEffect(() => {
     let timer: number | undefined;
     let isCurrent = true;
     const startedAtMs = performance.now();
     async function read() {
       const next = await client.notification(id).then(
-        (notification): LiveNotification => ({ notification }),
-        (error: CarillonError): LiveNotification => ({ error }),
+        (notification): Live => ({ notification }),
+        (error: CarillonError): Live => ({ error }),
       );
       if (!isCurrent) return;
       setLive((previous) => ({ ...(next.error && previous), ...next }));
@@ -39,5 +44,5 @@ export function useNotification(client: ProjectClient, id: string): LiveNotifica
       clearTimeout(timer);
     };
   }, [client, id]);
-  return live;
+  return { ...live, show: (notification) => setLive({ notification }) };
 }

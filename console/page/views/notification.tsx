@@ -17,7 +17,7 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
   const { client, setDraft } = useSession();
   const { projectId } = client;
   const heading = useRef<HTMLHeadingElement>(null);
-  const { notification, error } = useNotification(client, notificationId);
+  const { notification, error, show } = useNotification(client, notificationId);
   return (
     <View
       title={notification?.title ?? 'Notification'}
@@ -38,8 +38,11 @@ export function NotificationView({ notificationId }: { readonly notificationId: 
             <LiveDelivery notification={notification} />
             <StopButton
               notification={notification}
-              // The pressed button is gone.
-              onStopped={() => heading.current!.focus()}
+              onStopped={(stopped) => {
+                show(stopped);
+                // The pressed button is gone.
+                heading.current!.focus();
+              }}
             />
           </section>
           <section class="card" aria-labelledby="content-title">
@@ -78,17 +81,12 @@ function StopButton({
   onStopped,
 }: {
   readonly notification: NotificationResult;
-  readonly onStopped: () => void;
+  readonly onStopped: (notification: NotificationResult) => void;
 }) {
   const { client } = useSession();
   const [isAsking, ask] = useState(false);
-  const [isStopped, setStopped] = useState(false);
-  const stop = useAction(async () => {
-    await client.stop(id);
-    setStopped(true);
-    onStopped();
-  });
-  if (isStopped || status !== 'sending') return null;
+  const stop = useAction(async () => onStopped(await client.stop(id)));
+  if (status !== 'sending') return null;
   return (
     <>
       <div class="buttons">
