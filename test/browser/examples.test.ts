@@ -36,6 +36,14 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
     return page;
   }
 
+  /** Starts and opens an example, with a project of its own. */
+  async function openExample(name: string) {
+    const project = await session.stack.newProject();
+    const { origin, stop } = await examples.start(name, project);
+    session.closeLater(stop);
+    return { project, origin, page: await open(origin) };
+  }
+
   /** Waits until the page's button has this text. */
   const button = (page: Page, text: string) => page.waitForSelector(`button ::-p-text(${text})`);
 
@@ -83,6 +91,76 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
     await (await button(page, 'Stop notifications'))!.click();
     await page.waitForSelector('[role=status] ::-p-text(Notifications are off.)');
     expect(await stack.subscriptions(stack.demo)).toEqual([]);
+  });
+
+  test('the React example subscribes, counts what is shown, and unsubscribes', async () => {
+    const { project, page } = await openExample('react');
+    const text = () => page.$eval('#root', (element) => element.textContent);
+    await page.waitForSelector('#root button');
+    await page.click('#root button');
+    await until('the state', async () => (await text())?.includes('Subscribed as ada'));
+    const { id } = await session.stack.send(project, { title: 'For React', userIds: ['ada'] });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await until('the count', async () => (await text())?.includes('Shown: 1'));
+    await page.click('#root button');
+    await until('the end', async () => (await session.stack.subscriptions(project)).length === 0);
+    expect(await text()).toContain('Not subscribed');
+  });
+
+  test('the bells of two tabs follow the subscription, and help after a block', async () => {
+    const { project, page, origin } = await openExample('bell');
+    const other = await open(origin);
+    const pressed = (tab: Page) =>
+      tab.$eval('.floating >>> button', (button) => button.getAttribute('aria-pressed'));
+    const status = () =>
+      page.$eval('.floating >>> [role=status]', (element) => element.textContent);
+    await page.waitForSelector('.floating:not([hidden])');
+    await page.click('.floating >>> button');
+    for (const tab of [page, other]) {
+      await until('a pressed bell', async () => (await pressed(tab)) === 'true');
+    }
+    expect(await session.stack.subscriptions(project)).toHaveLength(1);
+    await other.click('.floating >>> button');
+    for (const tab of [page, other]) {
+      await until('a bell that is not pressed', async () => (await pressed(tab)) === 'false');
+    }
+    await until('the end', async () => (await session.stack.subscriptions(project)).length === 0);
+
+    await session.firefox.setPermission(origin, 'denied');
+    await until('the block', async () => {
+      await page.click('.floating >>> button');
+      return (await status())?.startsWith('Notifications are blocked. Select the icon');
+    });
+    await page.keyboard.press('Escape');
+    expect(await status()).toBe('');
+  });
+
+  test('the prompt of the site comes before that of the browser, and remembers "Not now"', async () => {
+    const { project, page, origin } = await openExample('bell');
+    await session.firefox.setPermission(origin, 'default');
+    await page.reload();
+    const [accept, notNow] = ['first', 'last'].map(
+      (position) => `.floating >>> section button:${position}-of-type`,
+    );
+    const onlyTheBell = () =>
+      until('no prompt', () =>
+        page.evaluate(() => document.querySelectorAll('.floating').length === 1),
+      );
+
+    await page.click('#order');
+    await (await until('the prompt', () => page.$(notNow!))).click();
+    await onlyTheBell();
+    await page.click('#order');
+    await onlyTheBell();
+    await page.evaluate(() => localStorage.clear());
+    await page.click('#order');
+    await (await until('the prompt', () => page.$(accept!))).click();
+    await session.firefox.allowNotifications();
+    await until(
+      'the subscription',
+      async () => (await session.stack.subscriptions(project)).length === 1,
+    );
+    await onlyTheBell();
   });
 
   test('the site with a log-in gets the order status of the person who is logged in', async () => {

@@ -1,8 +1,6 @@
-import type { Page } from 'puppeteer-core';
 import type { CarillonClient, CarillonEvents, PushState } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
-import { startExample } from './fixtures/example-site.ts';
 import type { Firefox } from './fixtures/firefox.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import type { BrowserStack } from './fixtures/stack.ts';
@@ -28,82 +26,6 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
 
   afterEach(() => session.closeAll());
   afterAll(() => session?.stop());
-
-  /** Opens an example, with a new project. */
-  async function openExample(name: string) {
-    const project = await stack.newProject();
-    const example = await startExample(name, stack.baseUrl, project);
-    session.closeLater(example.stop);
-    const { page } = await session.open(example.origin);
-    return { project, page, origin: example.origin };
-  }
-
-  test('the React example subscribes, counts what is shown, and unsubscribes', async () => {
-    const { project, page } = await openExample('react');
-    const text = () => page.$eval('#root', (element) => element.textContent);
-    await page.waitForSelector('#root button');
-    await page.click('#root button');
-    await until('the state', async () => (await text())?.includes('Subscribed as ada'));
-    const { id } = await stack.send(project, { title: 'For React', userIds: ['ada'] });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
-    await until('the count', async () => (await text())?.includes('Shown: 1'));
-    await page.click('#root button');
-    await until('the end', async () => (await stack.subscriptions(project)).length === 0);
-    expect(await text()).toContain('Not subscribed');
-  });
-
-  test('the bells of two tabs follow the subscription, and help after a block', async () => {
-    const { project, page, origin } = await openExample('bell');
-    const { page: other } = await session.open(origin);
-    const pressed = (tab: Page) =>
-      tab.$eval('.floating >>> button', (button) => button.getAttribute('aria-pressed'));
-    const status = () =>
-      page.$eval('.floating >>> [role=status]', (element) => element.textContent);
-    await page.waitForSelector('.floating:not([hidden])');
-    await page.click('.floating >>> button');
-    for (const tab of [page, other]) {
-      await until('a pressed bell', async () => (await pressed(tab)) === 'true');
-    }
-    expect(await stack.subscriptions(project)).toHaveLength(1);
-    await other.click('.floating >>> button');
-    for (const tab of [page, other]) {
-      await until('a bell that is not pressed', async () => (await pressed(tab)) === 'false');
-    }
-    await until('the end', async () => (await stack.subscriptions(project)).length === 0);
-
-    await firefox.setPermission(origin, 'denied');
-    await until('the block', async () => {
-      await page.click('.floating >>> button');
-      return (await status())?.startsWith('Notifications are blocked. Select the icon');
-    });
-    await page.keyboard.press('Escape');
-    expect(await status()).toBe('');
-  });
-
-  test('the prompt of the site comes before that of the browser, and remembers "Not now"', async () => {
-    const { project, page, origin } = await openExample('bell');
-    await firefox.setPermission(origin, 'default');
-    await page.reload();
-    const [accept, notNow] = ['first', 'last'].map(
-      (position) => `.floating >>> section button:${position}-of-type`,
-    );
-    const onlyTheBell = () =>
-      until('no prompt', () =>
-        page.evaluate(() => document.querySelectorAll('.floating').length === 1),
-      );
-
-    await page.click('#order');
-    await (await until('the prompt', () => page.$(notNow!))).click();
-    await onlyTheBell();
-    await page.click('#order');
-    await onlyTheBell();
-    await page.evaluate(() => localStorage.clear());
-    await page.click('#order');
-    await (await until('the prompt', () => page.$(accept!))).click();
-    await firefox.allowNotifications();
-    await until('the subscription', async () => (await stack.subscriptions(project)).length === 1);
-    await onlyTheBell();
-  });
 
   test('state() and the events tell every page what happens', async () => {
     const { project, site, tab, endpoint } = await session.subscribedTab('ada');
