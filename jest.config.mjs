@@ -46,6 +46,7 @@ export default {
   },
   // Published as ES modules only.
   transformIgnorePatterns: ['/node_modules/(?!@middy/|preact/)'],
-  testTimeout: 30_000,
+  // Longer than `until` waits: its error says what for.
+  testTimeout: 45_000,
   ...suites[SUITE],
 };
