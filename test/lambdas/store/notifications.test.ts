@@ -21,9 +21,10 @@ async function projectWithCancelled(): Promise<string> {
   return projectId;
 }
 
+const store = () => notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
+
 async function newest(limit: number, from?: string): Promise<readonly string[]> {
-  const store = notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
-  const found = await store.newest(await projectWithCancelled(), limit, from);
+  const found = await store().newest(await projectWithCancelled(), limit, from);
   return found.map(({ id }) => id);
 }
 
@@ -33,4 +34,11 @@ test('the list goes on after cancelled notifications', async () => {
 
 test('the list includes the notification that it starts from', async () => {
   expect(await newest(10, '1')).toEqual(['1']);
+});
+
+test('a notification is found, unless it was cancelled', async () => {
+  const projectId = await projectWithCancelled();
+  expect(await store().find(projectId, '1')).toMatchObject({ id: '1', content: { title: 'T' } });
+  expect(await store().find(projectId, '2')).toBeUndefined();
+  expect(await store().find(projectId, '4')).toBeUndefined();
 });

@@ -96,13 +96,23 @@ test.each([
   }
 });
 
-test('begin stores nothing for an earlier project of the same id', async () => {
-  const projectId = await database.createProject();
-  const orphan = { ...newNotification(projectId), projectCreatedAt: '2026-10-01T00:00:00.000Z' };
-  expect(await sends().begin(orphan, null)).toBe('project_gone');
-  await sends().cancel(orphan, 'r');
-  expect(await readNotificationItem(database, projectId, orphan.id)).toBeUndefined();
-});
+test.each([
+  ['before', 0],
+  ['after', 1],
+])(
+  'begin stores nothing for an earlier project of the same id, %s the first send of the later one',
+  async (_, earlierSends) => {
+    const projectId = await database.createProject();
+    for (let sent = 0; sent < earlierSends; sent += 1) {
+      expect(await sends().begin(newNotification(projectId), null)).toBe('begun');
+    }
+    const orphan = { ...newNotification(projectId), projectCreatedAt: '2026-10-01T00:00:00.000Z' };
+    expect(await sends().begin(orphan, null)).toBe('project_gone');
+    await sends().cancel(orphan, 'r');
+    expect(await readNotificationItem(database, projectId, orphan.id)).toBeUndefined();
+    expect(await database.usage(projectId, '2126-11')).toBe(earlierSends);
+  },
+);
 
 test('the first send of a month creates its counter, also if 20 arrive at the same time', async () => {
   const projectId = await database.createProject();
