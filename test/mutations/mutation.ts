@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { transformSync } from 'esbuild';
 
 /** One fault put into the code, which the tests should notice. */
 export interface Mutation {
@@ -27,10 +28,10 @@ export function testsOf({ file, tests }: Mutation): readonly string[] {
 }
 
 /** @throws {Error} if the text to change does not occur exactly once. */
-export function mutated(source: string, { description, from, to }: Mutation): string {
+export function mutated(source: string, { from, to }: Mutation): string {
   const parts = source.split(from);
   if (parts.length !== 2) {
-    throw new Error(`"${description}": its text occurs ${parts.length - 1} times.`);
+    throw new Error(`The text to change occurs ${parts.length - 1} times.`);
   }
   return parts.join(to);
 }
@@ -50,9 +51,10 @@ export function problemsOf(mutations: readonly Mutation[]): readonly string[] {
       }
     }
     try {
-      mutated(readFileSync(file, 'utf8'), mutation);
+      const text = mutated(readFileSync(file, 'utf8'), mutation);
+      transformSync(text, { loader: 'ts', logLevel: 'silent' });
     } catch (error) {
-      problems.push((error as Error).message);
+      problems.push(`"${description}": ${(error as Error).message}`);
     }
     return problems;
   });

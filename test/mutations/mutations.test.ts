@@ -19,6 +19,7 @@ test('a mutation changes one place', () => {
 test.each([
   ['whose text does not occur', [{ ...one, from: 'no such text' }]],
   ['whose text occurs twice', [{ ...one, from: 'now' }]],
+  ['that is no code', [{ ...one, to: 'this.#nextAt = this.#none;' }]],
   ['that changes nothing', [{ ...one, to: one.from }]],
   ['that is there twice', [one, one]],
   ['of a missing test', [{ ...one, tests: ['test/lambdas/push/pushing/none.test.ts'] }]],

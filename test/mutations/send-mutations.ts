@@ -385,7 +385,7 @@ const ofShares: readonly Mutation[] = [
   {
     file: deliverShare,
     description: 'the first tally of a share is its only one',
-    from: 'progress.hasClaim ? undefined : this.#openTallies(signal)',
+    from: 'this.#progress.hasClaim ? undefined : this.#openTallies(signal)',
     to: 'undefined',
   },
   {
