@@ -94,6 +94,22 @@ test('wants more recipients while a push service that is silent holds up its own
   expect(await time.until(running.end())).toMatchObject({ delivered: 1900 });
 });
 
+test('wants more recipients while a push service that always responds late holds up its own', async () => {
+  // At different times, so that it is never silent.
+  let responses = 0;
+  const late = () => 1200 + ((responses++ * 37) % 800);
+  const { running, time } = start((origin) => (origin === mozilla ? late() : 50));
+  running.add(recipientsAt(mozilla, 2000), vapid);
+  // First before any response, when it is silent, and then between its responses.
+  for (let times = 0; times < 2; times += 1) {
+    expect(await time.until(running.wantsMore())).toBe(true);
+    running.add(recipientsAt(fcm, 100), vapid);
+    await time.until(time.sleep(1500));
+  }
+  expect(time.now).toBeLessThan(5000);
+  await time.until(running.end());
+});
+
 test('wants no more than fit in memory', async () => {
   const { running, time } = start(() => undefined);
   running.add(recipientsAt(mozilla, 1000), vapid);
