@@ -46,6 +46,7 @@ export function vapidRotation(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   find: (projectId: string) => Promise<RegisteredProject | undefined>,
+  newPair = newVapidPair,
 ) {
   const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
 
@@ -96,7 +97,7 @@ export function vapidRotation(
      * @throws {PreviousVapidPairExists} if the project still has one from an earlier rotation.
      */
     async rotateVapid(projectId: string): Promise<RegisteredProject> {
-      const { publicKey, privateKey } = newVapidPair();
+      const { publicKey, privateKey } = newPair();
       const Key = { projectId };
       try {
         await dynamo.send(

@@ -17,6 +17,12 @@ const highestRates = {
   'late write': 0.1,
   /** DynamoDB refuses all calls for a while. */
   outage: 0.5,
+  /** The same for one table only. */
+  'outage of a table': 0.5,
+  /** A BatchGetItem leaves some keys out. */
+  'unprocessed keys': 0.5,
+  /** The clock of a function differs by up to half a second from the time. */
+  'clock differs': 0.5,
   'crash before a call': 0.02,
   'crash after a call': 0.02,
   /** The function ends at a random time. */
@@ -54,6 +60,15 @@ const highestRates = {
   'project created again': 1,
   'subscriber added': 0.6,
   'subscriber removed': 0.6,
+  /** A browser passes to another user, or chooses other channels. */
+  'registration changed': 0.5,
+  /** The owner removes a user. */
+  'user removed': 0.5,
+  /** The operator changes the limits of the project. */
+  'limits changed': 0.5,
+  /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
+  'key pair dropped': 0.3,
+  'key pair rotated': 0.5,
   /** The owner stops a notification. */
   'notification stopped': 0,
   'request repeated at the same time': 0.4,

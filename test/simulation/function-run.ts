@@ -29,13 +29,16 @@ export class FunctionRun implements Timers {
   /** The request that it works for. */
   readonly requestId: string;
   readonly #world: World;
+  readonly #clockOffsetMs: number;
   readonly sleep: Timers['sleep'];
   readonly abortAfter: Timers['abortAfter'];
   #isAlive = true;
   #onDeath = () => {};
 
-  constructor(world: World, kind: string, requestId: string) {
+  /** @param clockOffsetMs by which its clock differs from the time. */
+  constructor(world: World, kind: string, requestId: string, clockOffsetMs = 0) {
     this.#world = world;
+    this.#clockOffsetMs = clockOffsetMs;
     this.name = world.nextRun(kind);
     this.requestId = requestId;
     const { sleep, abortAfter } = timers((ms, act) => this.after(ms, act));
@@ -47,7 +50,7 @@ export class FunctionRun implements Timers {
     return this.#isAlive;
   }
 
-  readonly clock = (): Date => this.#world.scheduler.clock();
+  readonly clock = (): Date => new Date(this.#world.scheduler.now + this.#clockOffsetMs);
 
   /** Does something later, if the function is still there. */
   after(ms: number, act: () => void): void {
@@ -135,10 +138,13 @@ export class FunctionRun implements Timers {
       };
       const abort = () => giveUp('AbortError');
       const execute = (): CallOutcome => {
+        this.#world.caller = this.name;
         try {
           return { value: database.execute(command) };
         } catch (error) {
           return { error };
+        } finally {
+          this.#world.caller = undefined;
         }
       };
       const attempt = (number: number): void => {
@@ -148,7 +154,10 @@ export class FunctionRun implements Timers {
           this.after(ms, () => (number === maxAttempts ? giveUp(error) : attempt(number + 1)));
         const there = faults.occurs('slow call') ? random.latency(50, 1500) : random.latency(1, 30);
         const back = random.between(1, 5);
-        if (this.#world.isInOutage() || faults.occurs('throttled')) {
+        if (
+          this.#world.isInOutage(tablesOf(command), !isWrite(command)) ||
+          faults.occurs('throttled')
+        ) {
           this.note(() => `throttled: ${what()}`);
           retry(there + back + random.between(0, 50 * 2 ** number), 'ThrottlingException');
         } else if (isWrite(command) && faults.occurs('conflict')) {
@@ -193,6 +202,24 @@ function withInput(command: DatabaseCommand, input: object): DatabaseCommand {
 function withToken(command: DatabaseCommand, newToken: () => string): DatabaseCommand {
   if (!(command instanceof TransactWriteCommand)) return command;
   return withInput(command, { ClientRequestToken: newToken(), ...command.input });
+}
+
+function tablesOf({ input }: DatabaseCommand): readonly string[] {
+  const {
+    TableName,
+    RequestItems = {},
+    TransactItems = [],
+  } = input as {
+    readonly TableName?: string;
+    readonly RequestItems?: object;
+    readonly TransactItems?: readonly Record<string, { readonly TableName: string }>[];
+  };
+  const inTransaction = TransactItems.flatMap((item) => Object.values(item));
+  return [
+    ...(TableName === undefined ? [] : [TableName]),
+    ...Object.keys(RequestItems),
+    ...inTransaction.map((write) => write.TableName),
+  ];
 }
 
 function isWrite(command: DatabaseCommand): boolean {

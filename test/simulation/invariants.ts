@@ -12,8 +12,8 @@ import type { PushAttempt, World } from './world.ts';
 /** Says what is wrong, or undefined. */
 export type Invariant = (report: Report) => string | undefined;
 
-/** Ms within which pushes end after the deletion of their project: two looks at it, and a slow call. */
-const silentAfterMs = 10_000;
+/** Ms within which pushes end after the deletion of their project. */
+const silentAfterMs = 5000;
 
 /** Three, and one more with the other key pair. */
 const maxAttempts = 4;
@@ -22,10 +22,15 @@ const maxAttempts = 4;
  * A recipient is pushed to by one pusher of one invocation, and again only after an attempt whose outcome
  * was transient.
  */
-function pushedOnce({ world }: Report): string | undefined {
+function pushedOnce(report: Report): string | undefined {
   // A slow push may arrive after its retry.
-  const inOrder = world.attempts.toSorted((one, other) => one.startedAt - other.startedAt);
-  const byRecipient = grouped(inOrder, (at) => `${at.path} of ${at.notificationId}`);
+  const inOrder = report.world.attempts.toSorted((one, other) => one.startedAt - other.startedAt);
+  // A browser that passes from one user to another gets what is for each of them.
+  const toOneUser = inOrder.filter(
+    ({ path, notificationId }) =>
+      isUnchanged(report, path) || usersOf(callOf(report, notificationId).request) === undefined,
+  );
+  const byRecipient = grouped(toOneUser, (at) => `${at.path} of ${at.notificationId}`);
   for (const [recipient, attempts] of byRecipient) {
     const [first] = attempts;
     for (const [index, { run, pusher }] of attempts.entries()) {
@@ -41,13 +46,12 @@ function pushedOnce({ world }: Report): string | undefined {
   return undefined;
 }
 
-/** Only browsers that match the request are pushed to. */
+/** Only browsers that match the request, at some time since it came, are pushed to. */
 function onlyAudienceIsPushed(report: Report): string | undefined {
-  const browsers = new Map(report.scenario.browsers.map((browser) => [browser.path, browser]));
-  for (const { path, notificationId } of report.world.attempts) {
-    const browser = browsers.get(path);
-    if (browser !== undefined && !isInAudience(report, browser, notificationId)) {
-      return `${path} does not match the request of ${notificationId}`;
+  for (const attempt of report.world.attempts) {
+    if (attempt.path.startsWith('/successor')) continue;
+    if (!isInAudience(report, attempt.path, attempt.notificationId, attempt.startedAt)) {
+      return `${attempt.path} does not match the request of ${attempt.notificationId}`;
     }
   }
   return undefined;
@@ -59,7 +63,8 @@ function noPushAfterItsTime({ world, scenario, requestOf }: Report): string | un
   for (const { notificationId, requestId, path, startedAt } of world.attempts) {
     if (calls.get(requestOf.get(notificationId)!)!.respondAsync) continue;
     const afterMs = startedAt - world.startsAt - calls.get(requestId)!.at;
-    if (afterMs > sendTimeline.lastPushMs + 1) return `push ${path} starts after ${afterMs} ms`;
+    if (afterMs > sendTimeline.lastPushMs + clockDifferenceMs + 1)
+      return `push ${path} starts after ${afterMs} ms`;
   }
   return undefined;
 }
@@ -69,9 +74,14 @@ function asyncReachesEveryone(report: Report): string | undefined {
   const { responses, world, notifications, asyncGivenUp, scenario } = report;
   if (asyncGivenUp > 0 || scenario.projectDeletedAt !== undefined) return undefined;
   for (const { outcome, call } of responses) {
-    if (outcome.kind !== 'accepted' || world.notInvoked.has(call.requestId)) continue;
-    // A repeated request: the functions of the first one may have failed.
-    if (report.requestOf.get(outcome.id) !== call.requestId) continue;
+    if (outcome.kind !== 'accepted') continue;
+    const isLost = scenario.calls.some(
+      ({ requestId, idempotencyKey }) =>
+        world.notInvoked.has(requestId) &&
+        (requestId === call.requestId ||
+          (idempotencyKey !== undefined && idempotencyKey === call.idempotencyKey)),
+    );
+    if (isLost) continue;
     const notification = notifications.find(({ id }) => id === outcome.id);
     if (notification === undefined) return `${outcome.id} was accepted and is not stored`;
     if (notification.status === 'stopped') continue;
@@ -161,7 +171,7 @@ function talliesAddUpToResponse(report: Report): string | undefined {
   return undefined;
 }
 
-function monthCounterIsExact({ world, scenario }: Report): string | undefined {
+function monthCounterIsExact({ world, scenario, caps }: Report): string | undefined {
   if (scenario.projectDeletedAt !== undefined) return undefined;
   const sent = world.database
     .items(tables.notifications)
@@ -171,17 +181,17 @@ function monthCounterIsExact({ world, scenario }: Report): string | undefined {
   for (const month of new Set([...sent, ...counted])) {
     if (month === undefined) continue;
     const stored = sent.filter((other) => other === month).length;
-    const wrong = wrongCounter(world, month, stored, scenario.monthlyCap);
+    const wrong = wrongCounter(world, month, stored, caps.sends);
     if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
 
-function subscriberCountersAreExact({ world, scenario }: Report): string | undefined {
+function subscriberCountersAreExact({ world, caps }: Report): string | undefined {
   const { database } = world;
   const isClosed = !database.items(tables.usage).some(isCounting);
   const stored = database.items(tables.subscriptions).length;
-  return isClosed ? undefined : wrongCounter(world, 'subscribers', stored, scenario.subscriberCap);
+  return isClosed ? undefined : wrongCounter(world, 'subscribers', stored, caps.subscribers);
 
   function isCounting({ period, used }: Record<string, unknown>): boolean {
     return monthIn(period) === undefined && used !== undefined;
@@ -194,16 +204,24 @@ function monthIn(period: unknown): string | undefined {
   return name === 'subscribers' ? undefined : name;
 }
 
-/** What is wrong with the parts of a counter. The caps of a run never change. */
-function wrongCounter({ database }: World, name: string, stored: number, cap: number | null) {
+/** What is wrong with the parts of a counter. @param caps that held for some time. */
+function wrongCounter(
+  { database }: World,
+  name: string,
+  stored: number,
+  caps: readonly (number | null)[],
+) {
   const items = database.items(tables.usage);
   const parts = partPeriods(name).map(
     (one) => items.find(({ period }) => period === one)?.used as number | undefined,
   );
   const counted = sumOf(parts);
   if (counted !== stored) return `${name}: counted ${counted}, stored ${stored}`;
-  if (cap === null) return undefined;
+  if (caps.includes(null)) return undefined;
+  const cap = Math.max(...(caps as readonly number[]));
   if (stored > cap) return `${name}: ${stored}, above the cap of ${cap}`;
+  // Other shares held before.
+  if (caps.length > 1) return undefined;
   const above = parts.findIndex((used = 0, part) => used > shareOf(cap, part));
   return above === -1 ? undefined : `${name}#${above}: ${parts[above]}, above its share of ${cap}`;
 }
@@ -238,12 +256,18 @@ function errorMeansNothingWasSent(report: Report): string | undefined {
     }
     for (const { id } of report.notifications) {
       const isOwn = report.requestOf.get(id) === call.requestId;
-      if (!isOwn || report.notCancelled.has(id)) continue;
+      if (!isOwn || isOutAtTheEnd(report, call)) continue;
       if (attemptsOf(report, id).length > 0 || isAnsweredByAnother(report, id, call)) continue;
       return `${call.requestId}: ${outcome.code}, and its unit is not returned`;
     }
   }
   return undefined;
+}
+
+/** Whether DynamoDB refused calls from the middle of a request until its last moment. */
+function isOutAtTheEnd({ world }: Report, { at }: Call): boolean {
+  const endsAt = world.startsAt + at + sendTimeline.endMs;
+  return world.outages.some(({ from, to }) => from < endsAt - 5000 && to > endsAt - 2000);
 }
 
 /** The counts of a response are what the push services saw. */
@@ -252,7 +276,9 @@ function countsAreTrue(report: Report): string | undefined {
     const attempts = attemptsOf(report, result.id);
     const pushed = new Set(attempts.map(({ path }) => path)).size;
     const accepted = attempts.filter(({ isAccepted }) => isAccepted);
-    const acceptedPaths = new Set(accepted.map(({ path }) => path)).size;
+    // A browser that passes from one user to another is a recipient for each of them.
+    const acceptedOnes = accepted.map(({ path, run, pusher }) => `${path} ${run} ${pusher}`);
+    const acceptedPaths = new Set(acceptedOnes).size;
     const heard = accepted.filter(({ isTransient }) => !isTransient).length;
     const { id, attempted, delivered, failed } = result;
     // What another function did could not be read.
@@ -266,13 +292,20 @@ function countsAreTrue(report: Report): string | undefined {
   return undefined;
 }
 
-/** Each browser gets the text of its own user. */
+/**
+ * What is for some users reaches only browsers that were theirs within the last seconds, and each of these
+ * gets the text of its user.
+ */
 function textsAreTheirOwn(report: Report): string | undefined {
-  const userOf = new Map(report.scenario.browsers.map(({ path, userId }) => [path, userId]));
-  for (const { notificationId, path, title } of report.world.attempts) {
+  for (const { notificationId, path, title, startedAt } of report.world.attempts) {
     const { request } = callOf(report, notificationId);
-    const expected = request.title.replace('{{name}}', userOf.get(path) ?? 'nobody');
-    if (title !== expected) return `${path} of ${userOf.get(path)} gets "${title}"`;
+    const { userIds } = usersOf(request) ?? {};
+    if (userIds === undefined || path.startsWith('/successor')) continue;
+    const users = usersOfBrowser(report, path, startedAt - formerUserMs, startedAt);
+    const expected = users.map((user) => request.title.replace('{{name}}', user));
+    if (!expected.includes(title) || !users.some((user) => userIds.includes(user))) {
+      return `${path} of ${users} gets "${title}" of ${notificationId}`;
+    }
   }
   return undefined;
 }
@@ -282,19 +315,24 @@ function textsAreTheirOwn(report: Report): string | undefined {
  * so, unless a function died before it could store that.
  */
 function reachedIsTrue(report: Report): string | undefined {
-  const userOf = new Map(report.scenario.browsers.map(({ path, userId }) => [path, userId]));
   const usersWith = (id: string, isWanted: (attempt: PushAttempt) => boolean) =>
     new Set(
       attemptsOf(report, id)
         .filter(isWanted)
-        .map(({ path }) => userOf.get(path)),
+        .flatMap(({ path, startedAt }) =>
+          usersOfBrowser(report, path, startedAt - formerUserMs, startedAt),
+        ),
     );
   for (const result of resultsOf(report)) {
     const { id, status = 'sent', failures = {} } = result;
     const userIds = usersOf(callOf(report, id).request)?.userIds;
     if (userIds === undefined || report.notRecorded.has(id)) continue;
     const accepted = usersWith(id, ({ isAccepted }) => isAccepted);
-    const heard = usersWith(id, ({ isAccepted, isTransient }) => isAccepted && !isTransient);
+    const heard = usersWith(
+      id,
+      ({ isAccepted, isTransient, path }) =>
+        isAccepted && !isTransient && isUnchanged(report, path),
+    );
     const isOver = status === 'sent' || status === 'stopped';
     const isKnown = isOver && failures.interrupted === undefined;
     if ('audience' in result) {
@@ -437,6 +475,54 @@ function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | und
   return counter && `the counter ${counter.period} is left`;
 }
 
+/** What is stored is the browser's last request to subscribe, or a later one that had no response. */
+function newestRegistrationIsStored({ world, subscribed, deletedAt }: Report): string | undefined {
+  if (deletedAt !== undefined) return undefined;
+  for (const [path, requests] of grouped(subscribed, ({ path }) => path)) {
+    const stored = world.registrations.get(path)?.at(-1)?.stored;
+    if (stored === undefined) continue;
+    const last = requests.findLastIndex(({ isAcknowledged }) => isAcknowledged);
+    if (last === -1) continue;
+    const possible = requests.slice(last).map(({ userId, channels }) => `${userId} ${channels}`);
+    const found = `${stored.user} ${stored.channels}`;
+    if (!possible.includes(found)) return `${path} is ${found}, and not one of ${possible}`;
+  }
+  return undefined;
+}
+
+/** Whoever has subscribed with a key pair that the project has is pushed to with it. */
+function keyPairIsFound({ notifications, scenario, world }: Report): string | undefined {
+  if (scenario.commands.some(({ kind }) => kind !== 'limits')) return undefined;
+  if (world.faults.counts.has('pair unknown to the function')) return undefined;
+  for (const { id, failures = {} } of notifications) {
+    const { key_mismatch = 0 } = failures;
+    if (key_mismatch > 0) return `${id}: ${key_mismatch} pushes with a wrong key pair`;
+  }
+  return undefined;
+}
+
+/** Dropping a key pair removes the subscriptions that are stored with it, and no others. */
+function dropRemovesOnlyItsPair({ world }: Report): string | undefined {
+  for (const [path, history] of world.registrations) {
+    for (const [index, { stored, by }] of history.entries()) {
+      if (stored !== undefined || !by?.startsWith('operator: drop')) continue;
+      const pair = history[index - 1]?.stored?.pair;
+      if (pair !== undefined && pair > 0) return `${path} is removed with pair ${pair}`;
+    }
+  }
+  return undefined;
+}
+
+/** The owner of a deleted project neither sees nor changes a later one of the same id. */
+function successorIsUntouched({ world, trespasses }: Report): string | undefined {
+  if (trespasses.length > 0) return trespasses[0];
+  for (const [path, history] of world.registrations) {
+    const isForeign = ({ stored }: (typeof history)[number]) => stored === undefined;
+    if (path.startsWith('/successor') && history.some(isForeign)) return `${path} is removed`;
+  }
+  return undefined;
+}
+
 export const invariants = {
   pushedOnce,
   onlyAudienceIsPushed,
@@ -461,6 +547,10 @@ export const invariants = {
   stoppedIsFinal,
   deletedProjectIsSilent,
   deletedProjectLeavesNothing,
+  newestRegistrationIsStored,
+  keyPairIsFound,
+  dropRemovesOnlyItsPair,
+  successorIsUntouched,
 } as const satisfies Record<string, Invariant>;
 
 export type InvariantName = keyof typeof invariants;
@@ -505,29 +595,75 @@ function isAnsweredByAnother({ responses }: Report, id: string, call: Call): boo
   );
 }
 
-/** The browsers in the audience that subscribed before the request and never unsubscribe. */
+/** The browsers in the audience from before the request to the end. */
 function untouched(report: Report, notificationId: string): Browser[] {
   return report.scenario.browsers.filter(
     (browser) =>
       !browser.isGone &&
-      browser.unsubscribesAt === undefined &&
       browser.subscribesAt === 0 &&
-      isInAudience(report, browser, notificationId),
+      isUnchanged(report, browser.path) &&
+      isInAudience(report, browser.path, notificationId, sentAtOf(notificationId) - behindMs),
   );
 }
 
-function isInAudience(report: Report, browser: Browser, notificationId: string): boolean {
+/** Whether the registration of a browser is from beginning to end the same. */
+function isUnchanged({ world }: Report, path: string): boolean {
+  const [first, ...others] = world.registrations.get(path) ?? [];
+  // Another key pair is a correction.
+  return others.every(
+    ({ stored }) =>
+      stored !== undefined &&
+      stored.user === first!.stored!.user &&
+      String(stored.channels) === String(first!.stored!.channels),
+  );
+}
+
+/** The users that a browser had at some time in this span. */
+function usersOfBrowser({ world }: Report, path: string, from: number, to: number): string[] {
+  return world
+    .registeredBetween(path, from, to)
+    .flatMap((stored) => (stored?.user === undefined ? [] : [stored.user]));
+}
+
+/** Whether a browser matched the request of a notification at some time from its begin to a later one. */
+function isInAudience(
+  report: Report,
+  path: string,
+  notificationId: string,
+  until: number,
+): boolean {
+  const { world } = report;
   const { request } = callOf(report, notificationId);
   const { channels, seenWithinDays } = request;
   const userIds = usersOf(request)?.userIds;
-  const { userId, subscribesAt, seenAgoMs } = browser;
-  const agoMs = sentAtOf(notificationId) - report.world.startsAt + seenAgoMs;
+  const sentAt = sentAtOf(notificationId);
+  const matching = world
+    .registeredBetween(path, sentAt - behindMs, until)
+    .filter((stored) => stored !== undefined)
+    .some(
+      ({ user, channels: chosen }) =>
+        (userIds === undefined || (user !== undefined && userIds.includes(user))) &&
+        (channels === undefined || channels.some((channel) => chosen.includes(channel))),
+    );
+  const { subscribesAt, seenAgoMs } = report.scenario.browsers.find((one) => one.path === path)!;
+  const isSeenSince =
+    subscribesAt > 0 ||
+    world.registrations.get(path)!.some(({ at, by }) => at <= until && by?.startsWith('subscribe'));
+  const agoMs = sentAt - world.startsAt + seenAgoMs;
   return (
-    (userIds === undefined || (userId !== undefined && userIds.includes(userId))) &&
-    (channels === undefined || channels.some((channel) => browser.channels.includes(channel))) &&
-    (seenWithinDays === undefined || subscribesAt > 0 || agoMs <= (seenWithinDays + 1) * dayMs)
+    matching &&
+    (seenWithinDays === undefined || isSeenSince || agoMs <= (seenWithinDays + 1) * dayMs)
   );
 }
+
+/** Most by which the clocks of two functions differ. */
+const { clockDifferenceMs } = shareTimeline;
+
+/** An index, and reads of large audiences, may be a second behind. */
+const behindMs = 1000 + clockDifferenceMs;
+
+/** A push for a user starts at most this much later than the browser was the user's. */
+const formerUserMs = 2000 + 1;
 
 const dayMs = 24 * 60 * 60 * 1000;
 

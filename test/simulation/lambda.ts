@@ -3,11 +3,16 @@ import { deliverResponseSchema, shareSchema } from '../../contract/share.ts';
 import { shareTimeline } from '../../contract/timeline.ts';
 import { outcomeOfRepetition } from '../../lambdas/send/invoker.ts';
 import type { InvocationOutcome, ShareInvoker } from '../../lambdas/send/run-shares.ts';
-import { FunctionRun, type RunOutcome } from './function-run.ts';
+import type { Environment, Environments } from './environments.ts';
+import type { FunctionRun, RunOutcome } from './function-run.ts';
 import type { World } from './world.ts';
 
 /** The code of deliver's handler. */
-export type DeliverBody = (run: FunctionRun, share: Share) => Promise<{ result?: ShareResult }>;
+export type DeliverBody = (
+  run: FunctionRun,
+  environment: Environment,
+  share: Share,
+) => Promise<{ result?: ShareResult }>;
 
 /** Lambda repeats an asynchronous invocation whose function failed twice, after these ms. */
 const retriesMs = [60_000, 120_000];
@@ -28,10 +33,12 @@ export class SimulatedLambda {
   /** Asynchronous invocations that failed for good, or were dropped. */
   givenUp = 0;
   readonly #world: World;
+  readonly #environments: Environments;
   readonly #deliver: DeliverBody;
 
-  constructor(world: World, deliver: DeliverBody) {
+  constructor(world: World, environments: Environments, deliver: DeliverBody) {
     this.#world = world;
+    this.#environments = environments;
     this.#deliver = deliver;
   }
 
@@ -148,11 +155,19 @@ export class SimulatedLambda {
       await new Promise<void>((resolve) => scheduler.after(random.latency(300, 10_000), resolve));
     }
     const share = shareSchema.parse(JSON.parse(payload));
-    const run = new FunctionRun(this.#world, 'deliver', requestId);
-    run.note(() => `started: share ${share.firstTally} of ${share.notificationId}`);
-    if (hostDiesAfterMs !== undefined) run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
-    const outcome = await run.start(() => this.#deliver(run, share), shareTimeline.timeoutMs);
-    run.note(() => `ended: ${described(outcome)}`);
+    const outcome = await this.#environments.run(
+      'deliver',
+      requestId,
+      shareTimeline.timeoutMs,
+      (run, environment) => this.#deliver(run, environment, share),
+      (run) => {
+        run.note(() => `started: share ${share.firstTally} of ${share.notificationId}`);
+        if (hostDiesAfterMs !== undefined) {
+          run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
+        }
+      },
+    );
+    this.#world.note('Lambda', () => `share ${share.firstTally} ended: ${described(outcome)}`);
     return outcome;
   }
 }

@@ -1,15 +1,22 @@
 import { createECDH } from 'node:crypto';
 import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import { shareSizes } from '../../contract/share-sizes.ts';
+import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
 
-/** A browser that may subscribe. */
-export interface Browser {
-  readonly origin: string;
-  readonly path: string;
+/** What a visitor chooses. */
+export interface Choice {
   readonly userId: string | undefined;
   readonly channels: readonly string[];
+}
+
+/** A browser that may subscribe. */
+export interface Browser extends Choice {
+  readonly origin: string;
+  readonly path: string;
+  /** Further requests to subscribe, each some ms after the response to the one before. */
+  readonly changes: readonly (Choice & { readonly afterMs: number })[];
   /** Ms before the start at which it was seen, if it has subscribed long before. */
   readonly seenAgoMs: number;
   /** Ms after the start at which it subscribes; 0 if it has subscribed long before. */
@@ -38,14 +45,27 @@ export interface Scenario {
   readonly calls: readonly Call[];
   /** Ms after the start at which the owner stops a notification. */
   readonly stops: readonly number[];
+  /** Ms after the start at which the owner removes a user. */
+  readonly userRemovals: readonly { readonly at: number; readonly userId: string }[];
   /** At least its first subscribers. */
   readonly subscriberCap: number | null;
   readonly monthlyCap: number | null;
+  /** What the operator does with the project, one command after another, some ms after the start. */
+  readonly commands: readonly OperatorCommand[];
   readonly pushesPerSecond: number;
   readonly fewConnections: boolean;
   /** Ms after the start. */
   readonly projectDeletedAt: number | undefined;
 }
+
+export type OperatorCommand = { readonly at: number } & (
+  | {
+      readonly kind: 'limits';
+      readonly subscriberCap: number | null;
+      readonly monthlySendCap: number | null;
+    }
+  | { readonly kind: 'drop previous pair' | 'rotate pair' }
+);
 
 /** One key pair serves all browsers: nothing in a simulation depends on it. */
 const ecdh = createECDH('prime256v1');
@@ -75,6 +95,11 @@ export function randomScenario(world: World): Scenario {
     browsersOf.set(userId, number);
     return number > shareSizes.recipients ? undefined : userId;
   };
+  const someChoice = (): Choice => ({
+    userId: random.chance(0.5) ? someUser() : undefined,
+    channels: channels.filter(() => random.chance(0.5)),
+  });
+  const someChange = () => ({ ...someChoice(), afterMs: someTime() });
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
     const isNew = index >= subscribers;
     const subscribesAt = isNew ? someTime() : 0;
@@ -82,8 +107,10 @@ export function randomScenario(world: World): Scenario {
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
-      userId: random.chance(0.5) ? someUser() : undefined,
-      channels: channels.filter(() => random.chance(0.5)),
+      ...someChoice(),
+      changes: faults.occurs('registration changed')
+        ? Array.from({ length: random.integer(1, 3) }, someChange)
+        : [],
       // Some are seen until a few seconds after the start.
       seenAgoMs: random.pick([
         ...[0, 30 * dayMs],
@@ -99,19 +126,39 @@ export function randomScenario(world: World): Scenario {
       storedPairNumber: faults.occurs('wrong key pair') ? 1 - vapidPairNumber : vapidPairNumber,
     };
   });
-  const outageMs = faults.occurs('outage') ? random.latency(200, 40_000) : 0;
-  const from = world.startsAt + someTime();
-  world.outage = { from, to: from + outageMs };
+  const outage = () => {
+    const from = world.startsAt + someTime();
+    return { from, to: from + random.latency(200, 40_000) };
+  };
+  const tableOutage = () => ({
+    ...outage(),
+    table: random.pick(Object.values(tables)),
+    isOfReads: random.chance(0.5),
+  });
+  world.outages = [
+    ...(faults.occurs('outage') ? [outage()] : []),
+    ...(faults.occurs('outage of a table') ? [tableOutage(), tableOutage()] : []),
+  ];
+  const projectDeletedAt = faults.occurs('project deleted') ? someTime() : undefined;
+  if (projectDeletedAt !== undefined && faults.occurs('outage of a table')) {
+    // Those who read the project do not notice.
+    const from = world.startsAt + projectDeletedAt;
+    const unnoticed = { from, to: from + 60_000, table: tables.vapidKeys, isOfReads: true };
+    world.outages = [...world.outages, unnoticed];
+  }
+  const userRemoval = () => ({ at: someTime(), userId: random.pick(users) });
   const calls = randomCalls(world, someTime);
   return {
     browsers,
     calls,
     stops: random.chance(0.3) ? randomStops(world, calls) : [],
+    userRemovals: faults.occurs('user removed') ? [userRemoval()] : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
+    commands: randomCommands(world, subscribers, someTime),
     pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
     fewConnections: random.chance(0.3),
-    projectDeletedAt: faults.occurs('project deleted') ? someTime() : undefined,
+    projectDeletedAt,
   };
 }
 
@@ -121,6 +168,29 @@ function randomStops({ random }: World, calls: readonly Call[]): number[] {
     random.pick(calls).at +
     random.pick([random.latency(200), random.between(0, 30_000), random.latency(2000, 600_000)]);
   return Array.from({ length: random.integer(1, 3) }, afterSome);
+}
+
+function randomCommands(
+  { random, faults }: World,
+  subscribers: number,
+  someTime: () => number,
+): OperatorCommand[] {
+  const limits = () => ({
+    at: someTime(),
+    kind: 'limits' as const,
+    subscriberCap: random.pick([null, Math.max(1, subscribers - 2), subscribers + 3]),
+    monthlySendCap: random.pick([null, 1, 2]),
+  });
+  const commands: OperatorCommand[] = [
+    ...(faults.occurs('limits changed') ? [limits(), limits()] : []),
+    ...(faults.occurs('key pair dropped')
+      ? [{ at: someTime(), kind: 'drop previous pair' as const }]
+      : []),
+    ...(faults.occurs('key pair rotated')
+      ? [{ at: someTime(), kind: 'rotate pair' as const }]
+      : []),
+  ];
+  return commands.sort((one, other) => one.at - other.at);
 }
 
 function randomCalls({ random, faults }: World, someTime: () => number): Call[] {
@@ -154,7 +224,7 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
     }
     while (calls.length < 6 && faults.occurs('request repeated later')) {
       const isSame = random.chance(0.9);
-      add({
+      const again = {
         ...first,
         // Also while the first request ends or is cancelled.
         at:
@@ -162,7 +232,11 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
           (random.chance(0.5) ? random.latency(1000, 600_000) : random.between(15_000, 32_000)),
         respondAsync: random.chance(0.5),
         request: isSame ? request : { ...request, body: 'Another body' },
-      });
+      };
+      add(again);
+      if (faults.occurs('request repeated at the same time')) {
+        add({ ...again, at: again.at + random.between(0, 200) });
+      }
     }
   }
   return calls;

@@ -1,9 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { removeProject } from '../../admin/project-removal.ts';
 import type { Recipient } from '../../contract/audience.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { PushMessage } from '../../contract/message.ts';
-import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import type { Share } from '../../contract/share.ts';
 import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
@@ -13,26 +11,26 @@ import { getNotification } from '../../lambdas/get-notification/get-notification
 import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
 import type { Message } from '../../lambdas/push/pushing/pusher.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
-import { findNotification } from '../../lambdas/results/find-notification.ts';
-import { notificationResult } from '../../lambdas/results/notification-result.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
 import { usersOf } from '../../lambdas/send/users-of.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
-import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
-import { signingProjectStore } from '../../lambdas/store/projects.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { subscriberCount } from '../../lambdas/store/usage.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
+import { browserActor, type Subscribed } from './browser-actor.ts';
 import { tables } from './database/memory-database.ts';
+import { type Environment, Environments } from './environments.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
+import { changeProject, deleteProject } from './operator-actor.ts';
+import { Owner } from './owner-actor.ts';
 import { origins, publicKeyOf, simulatedTransport } from './push-services.ts';
 import { type Browser, browserKeys, type Call, randomScenario, type Scenario } from './scenario.ts';
 import { World } from './world.ts';
@@ -71,6 +69,12 @@ export interface Report {
   readonly stops: readonly Stop[];
   /** Notifications whose cancellation failed. */
   readonly notCancelled: ReadonlySet<string>;
+  /** The requests of browsers to subscribe, in the order of their responses. */
+  readonly subscribed: readonly Subscribed[];
+  /** The caps that held for some time. */
+  readonly caps: Readonly<Record<'subscribers' | 'sends', readonly (number | null)[]>>;
+  /** What an owner has seen or changed of a later project of the same id. */
+  readonly trespasses: readonly string[];
   /** Notifications with counts that could not be stored. */
   readonly notRecorded: ReadonlySet<string>;
   readonly asyncGivenUp: number;
@@ -97,19 +101,17 @@ export interface Breakage {
 
 /** Seconds after which an API Gateway gives up a request. */
 const gatewayTimeoutMs = 30_000;
-/** The time-out of the functions for browsers, as in lib/service-function.ts. */
-const functionTimeoutMs = 10_000;
-
 /** Subscribers of a later project of the same id. */
 const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
   (userId, index) => ({
     ...{ origin: origins[0], path: `/successor/${index}`, userId, isGone: false },
-    ...{ channels: [], seenAgoMs: 0, subscribesAt: 0, unsubscribesAt: undefined },
+    ...{ channels: [], changes: [], seenAgoMs: 0, subscribesAt: 0, unsubscribesAt: undefined },
     ...{ vapidPairNumber: 1, storedPairNumber: 1 },
   }),
 );
 
-const pair = (number: number) => ({ number, publicKey: publicKeyOf(number), privateKey: '' });
+/** A notification of a later project of the same id. */
+const successorsNotification = '019c0000-0000-7000-8000-000000000000';
 
 /** Neither a cancelled one nor an item of an idempotency key. */
 const isNotification = ({ content }: Record<string, unknown>) => content !== undefined;
@@ -123,19 +125,16 @@ export async function simulate(
   breakage.world?.(world);
   const { random, scheduler, faults, database } = world;
   const scenario = randomScenario(world);
-  const subscribed = new Map<string, Browser>(
+  const known = new Map<string, Browser>(
     scenario.browsers.map((browser) => [browser.path, browser]),
   );
-  const project: SigningProject = {
-    projectId,
-    createdAt: new Date(world.startsAt).toISOString(),
-    secretKeyHash: '',
-    plan: { monthlySendCap: scenario.monthlyCap },
-    vapid: { current: pair(1), previous: pair(0) },
-  };
+  const environments = new Environments(world);
+  const owner = new Owner(world, environments, projectId, 'hash of the owner');
+  const createdAt = new Date(world.startsAt).toISOString();
   createProject(
     scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
-    project.createdAt,
+    createdAt,
+    'hash of the owner',
   );
   const responses: Response[] = [];
   const stops: Stop[] = [];
@@ -143,17 +142,35 @@ export async function simulate(
   const notRecorded = new Set<string>();
   const requestOf = new Map<string, string>();
   const history = new Map<string, NotificationResult[]>();
+  const subscribed: Subscribed[] = [];
+  const trespasses: string[] = [];
+  const caps = {
+    subscribers: [scenario.subscriberCap],
+    sends: [scenario.monthlyCap],
+  };
   let deletedAt: number | undefined;
-  const lambda = new SimulatedLambda(world, async (run, share: Share) => {
-    const endsAt = scheduler.now + shareTimeline.timeoutMs - shareTimeline.lastWritesMs;
-    return deliver(shareDependencies(run), share, { id: run.name, endsAt });
-  });
+  const lambda = new SimulatedLambda(
+    world,
+    environments,
+    async (run, environment, share: Share) => {
+      const endsAt = run.clock().getTime() + shareTimeline.timeoutMs - shareTimeline.lastWritesMs;
+      return deliver(shareDependencies(run, environment), share, { id: run.name, endsAt });
+    },
+  );
 
   for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
   for (const at of scenario.stops) scheduler.after(at, () => void stopSome());
-  for (const browser of scenario.browsers) comeAndGo(browser);
+  for (const browser of scenario.browsers) {
+    void browserActor(world, environments, projectId, scenario.subscriberCap, browser, (one) =>
+      subscribed.push(one),
+    );
+  }
+  for (const { at, userId } of scenario.userRemovals) {
+    scheduler.after(at, () => void owner.removeUser(userId));
+  }
+  void operator();
   if (scenario.projectDeletedAt !== undefined) {
-    scheduler.after(scenario.projectDeletedAt, () => void operator());
+    scheduler.after(scenario.projectDeletedAt, () => void remove());
   }
   for (const seconds of [5, 10, 20, 30, 60, 120, 300, 900, 1800, 3600, 5400, 7200]) {
     scheduler.after(seconds * 1000, watchNotifications);
@@ -161,7 +178,7 @@ export async function simulate(
   await scheduler.run();
 
   faults.stop();
-  world.outage = { from: 0, to: 0 };
+  world.outages = [];
   const notifications = await readNotifications();
   return {
     ...{
@@ -175,16 +192,19 @@ export async function simulate(
       notifications,
       requestOf,
     },
-    ...{ history, deletedAt, asyncGivenUp: lambda.givenUp },
+    ...{ history, deletedAt, asyncGivenUp: lambda.givenUp, subscribed, caps, trespasses },
   };
 
   /** The items as the operator's command creates them, and those of its first subscribers. */
-  function createProject(browsers: readonly Browser[], createdAt: string): void {
-    const { vapid, ...stored } = project;
+  function createProject(
+    browsers: readonly Browser[],
+    createdAt: string,
+    secretKeyHash: string,
+  ): void {
     database.put(tables.projects, {
-      ...{ ...stored, name: 'Shop', vapidPublicKey: vapid.current.publicKey },
-      ...{ vapidPair: 1, previousVapidPublicKey: vapid.previous!.publicKey },
-      createdAt,
+      ...{ projectId, name: 'Shop', secretKeyHash, createdAt, userIds: 'open', identityKey: '' },
+      ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
+      ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
     });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     let subscribers = 0;
@@ -209,12 +229,30 @@ export async function simulate(
     for (const part of parts) database.put(tables.usage, { ...part });
   }
 
-  /** Another project of the same id, with other subscribers. */
+  /** Another project of the same id, with other subscribers. The former owner still has a key. */
   function createSuccessor(): void {
     world.note('operator', () => 'creates a project of the same id');
     const subscribers = successors.slice(0, scenario.subscriberCap ?? successors.length);
-    for (const browser of subscribers) subscribed.set(browser.path, browser);
-    createProject(subscribers, scheduler.clock().toISOString());
+    for (const browser of subscribers) known.set(browser.path, browser);
+    createProject(subscribers, scheduler.clock().toISOString(), 'hash of the next owner');
+    database.put(tables.notifications, {
+      ...{ projectId, notificationId: successorsNotification, content: { title: 'Hello' } },
+      ...{ subscribers: 4, shares: 1, talliesPerShare: 1, respondedAsync: false },
+      ...{ sentAt: scheduler.clock().toISOString(), expiresAt: Number.MAX_SAFE_INTEGER },
+    });
+    for (let count = 0; count < 3; count += 1) {
+      scheduler.after(random.between(0, 30_000), () => void trespass());
+    }
+  }
+
+  /** Functions may still remember the deleted project, and take its key. */
+  async function trespass(): Promise<void> {
+    const removed = await owner.removeUser('ann');
+    if (removed) trespasses.push(`removed ${removed} subscriptions of a user`);
+    const ids = await owner.list();
+    if (ids?.includes(successorsNotification)) trespasses.push('listed a notification');
+    const stopped = await owner.stop(successorsNotification);
+    if (stopped !== undefined) trespasses.push('stopped a notification');
   }
 
   /** API Gateway: passes a request to send and responds within 30 s. */
@@ -239,22 +277,34 @@ export async function simulate(
       respond({ kind: 'gateway_error' });
     });
     await new Promise<void>((resolve) => scheduler.after(startsIn, resolve));
-    const run = new FunctionRun(world, 'send', call.requestId);
-    run.note(() => `started: ${call.requestId}`);
-    const outcome = await run.start(async () => {
-      const msLeft = startedAt.getTime() + sendTimeline.endMs - scheduler.now;
-      const signal = run.abortAfter(msLeft);
-      const found = await findProject(run, signal);
-      if (found === undefined) throw new ServiceError('unauthorized', 'No such project.');
-      const { request, idempotencyKey, respondAsync, requestId } = call;
-      const count = subscriberCount(run.dynamo(), tables.usage);
-      const audience = usersOf(request) ?? { subscribers: await count(projectId, signal) };
-      return send(sendDependencies(run), found, {
-        ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
-        baseUrl: 'https://api.example',
-      });
-    }, sendTimeline.timeoutMs);
-    run.note(() => `ended: ${described(outcome)}`);
+    const outcome = await environments.run(
+      'send',
+      call.requestId,
+      sendTimeline.timeoutMs,
+      async (run, environment) => {
+        const msLeft = Math.max(
+          0,
+          startedAt.getTime() + sendTimeline.endMs - run.clock().getTime(),
+        );
+        const signal = run.abortAfter(msLeft);
+        const found = await environment.signingProjects.find(projectId, signal);
+        if (found?.secretKeyHash !== 'hash of the owner') {
+          throw new ServiceError('unauthorized', 'No such project.');
+        }
+        const project = faults.occurs('pair unknown to the function')
+          ? { ...found, vapid: { current: found.vapid.previous ?? found.vapid.current } }
+          : found;
+        const { request, idempotencyKey, respondAsync, requestId } = call;
+        const count = subscriberCount(environment.dynamo, tables.usage);
+        const audience = usersOf(request) ?? { subscribers: await count(projectId, signal) };
+        return send(sendDependencies(run, environment), project, {
+          ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
+          baseUrl: 'https://api.example',
+        });
+      },
+      (run) => run.note(() => `started: ${call.requestId}`),
+    );
+    world.note('send', () => `${call.requestId} ended: ${described(outcome)}`);
     if (outcome.kind === 'returned') respond(outcome.value);
     else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });
     else if (outcome.error instanceof ServiceError) {
@@ -262,28 +312,14 @@ export async function simulate(
     } else respond({ kind: 'error', code: 'internal_error' });
   }
 
-  /** The owner stops a notification, and repeats the request if it fails. */
+  /** The owner stops a notification. */
   async function stopSome(): Promise<void> {
     const stored = database.items(tables.notifications).filter(isNotification);
     if (stored.length === 0) return;
-    const id = random.pick(stored).notificationId as string;
-    for (let attempt = 1; attempt <= 3; attempt += 1) {
-      const run = new FunctionRun(world, 'stop', 'stop');
-      const outcome = await run.start(async () => {
-        const deps = notificationDependencies(run.dynamo());
-        const signal = run.abortAfter(functionTimeoutMs - 1000);
-        const found = await findNotification(deps, project, id, signal);
-        const { notification, tallies } = await stopNotification(deps, project, found, signal);
-        return notificationResult(notification, tallies, run.clock());
-      }, functionTimeoutMs);
-      run.note(() => `ended: ${described(outcome)}`);
-      if (outcome.kind === 'returned') {
-        stops.push({ at: scheduler.now, notification: outcome.value });
-        if (outcome.value.status !== 'sent') faults.count('notification stopped');
-        return;
-      }
-      await new Promise<void>((resolve) => scheduler.after(random.latency(1000, 5000), resolve));
-    }
+    const notification = await owner.stop(random.pick(stored).notificationId as string);
+    if (notification === undefined) return;
+    stops.push({ at: scheduler.now, notification });
+    if (notification.status !== 'sent') faults.count('notification stopped');
   }
 
   function notificationDependencies(dynamo: DynamoDBDocumentClient) {
@@ -294,32 +330,15 @@ export async function simulate(
     };
   }
 
-  /** A function that is warm knows the project as it was up to 30 s ago. */
-  async function findProject(
+  function shareDependencies(
     run: FunctionRun,
-    signal: AbortSignal,
-  ): Promise<SigningProject | undefined> {
-    const { projectDeletedAt = Number.POSITIVE_INFINITY } = scenario;
-    const isRemembered = scheduler.now < world.startsAt + projectDeletedAt + 30_000;
-    if (isRemembered && faults.occurs('pair unknown to the function')) {
-      return { ...project, vapid: { current: pair(0) } };
-    }
-    if (isRemembered && random.chance(0.7)) return project;
-    const found = await signingProjectStore(run.dynamo(), tables, run.clock).find(
-      projectId,
-      signal,
-    );
-    // The secret key of the deleted project is not that of its successor.
-    return found?.createdAt === project.createdAt ? found : undefined;
-  }
-
-  function shareDependencies(run: FunctionRun): ShareDependencies {
-    const dynamo = run.dynamo();
+    { dynamo, signingProjects: projects }: Environment,
+  ): ShareDependencies {
     let pushers = 0;
     const deps: ShareDependencies = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
-      projects: signingProjectStore(dynamo, tables, run.clock),
+      projects,
       tallies: tallyStore(dynamo, tables.tallies),
       startPushing: (options) => {
         pushers += 1;
@@ -335,7 +354,7 @@ export async function simulate(
         const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
         const about = { pusher: number, notifications };
         return startPushingWith({
-          transport: simulatedTransport(world, run, subscribed, about),
+          transport: simulatedTransport(world, run, known, about),
           sign: ({ publicKey }) => publicKey,
           clock: run.clock,
           sleep: run.sleep,
@@ -362,10 +381,10 @@ export async function simulate(
     return breakage.deps?.(deps) ?? deps;
   }
 
-  function sendDependencies(run: FunctionRun): SendDependencies {
-    const dynamo = run.dynamo();
+  function sendDependencies(run: FunctionRun, environment: Environment): SendDependencies {
+    const { dynamo } = environment;
     const deps: SendDependencies = {
-      ...shareDependencies(run),
+      ...shareDependencies(run, environment),
       sends: sendStore(dynamo, tables),
       invoker: lambda.invoker(run),
       random: () => random.next(),
@@ -382,64 +401,25 @@ export async function simulate(
     return breakage.deps?.(deps) ?? deps;
   }
 
-  /** Subscribes and unsubscribes a browser. */
-  function comeAndGo(browser: Browser): void {
-    const { origin, path, userId, channels, subscribesAt, unsubscribesAt, storedPairNumber } =
-      browser;
-    const href = origin + path;
-    const store = (name: string) => {
-      const run = new FunctionRun(world, name, path);
-      run.note(() => path);
-      return { run, subscriptions: subscriptionStore(run.dynamo(), tables, run.clock) };
-    };
-    if (subscribesAt > 0) {
-      scheduler.after(subscribesAt, () => {
-        const { run, subscriptions } = store('subscribe');
-        const subscription = {
-          endpoint: { href, origin, path },
-          keys: browserKeys,
-          userId,
-          channels,
-          vapidPairNumber: storedPairNumber,
-        };
-        const { subscriberCap } = scenario;
-        void run.start(() => {
-          const signal = run.abortAfter(functionTimeoutMs - 1000);
-          return subscriptions.save(projectId, subscription, subscriberCap, signal);
-        }, functionTimeoutMs);
-      });
-    }
-    if (unsubscribesAt !== undefined) {
-      scheduler.after(unsubscribesAt, () => {
-        const { run, subscriptions } = store('unsubscribe');
-        void run.start(
-          () => subscriptions.remove(projectId, href, run.abortAfter(functionTimeoutMs - 1000)),
-          functionTimeoutMs,
-        );
-      });
+  /** Runs the operator's commands, one after another. */
+  async function operator(): Promise<void> {
+    for (const command of scenario.commands) {
+      const wait = world.startsAt + command.at - scheduler.now;
+      await new Promise<void>((resolve) => scheduler.after(wait, resolve));
+      if (command.kind === 'limits') {
+        caps.subscribers.push(command.subscriberCap);
+        caps.sends.push(command.monthlySendCap);
+      }
+      await changeProject(world, projectId, command);
     }
   }
 
-  /** Deletes the project. The operator repeats the command until it succeeds. */
-  async function operator(): Promise<void> {
-    for (let attempt = 1; attempt <= 20; attempt += 1) {
-      const run = new FunctionRun(world, 'operator', 'operator');
-      const randomBytes = (length: number) =>
-        Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
-      const outcome = await run.start(
-        () => removeProject(run.dynamo(), tables, projectId, run.clock(), randomBytes),
-        3_600_000,
-      );
-      run.note(() => `ended: ${described(outcome)}`);
-      if (outcome.kind === 'returned') {
-        deletedAt = scheduler.now;
-        if (faults.occurs('project created again')) {
-          // The operator's next command takes a second to start.
-          scheduler.after(random.between(1000, 20_000), createSuccessor);
-        }
-        return;
-      }
-      await new Promise<void>((resolve) => scheduler.after(10_000, resolve));
+  async function remove(): Promise<void> {
+    if (!(await deleteProject(world, projectId))) return;
+    deletedAt = scheduler.now;
+    if (faults.occurs('project created again')) {
+      // The operator's next command takes a second to start.
+      scheduler.after(random.between(1000, 20_000), createSuccessor);
     }
   }
 
@@ -448,7 +428,7 @@ export async function simulate(
     const deps = notificationDependencies(database.client());
     for (const item of database.items(tables.notifications).filter(isNotification)) {
       const id = item.notificationId;
-      void getNotification(deps, project, id as string).then((result) => {
+      void getNotification(deps, { projectId }, id as string).then((result) => {
         history.set(result.id, [...(history.get(result.id) ?? []), result]);
       });
     }
@@ -457,10 +437,11 @@ export async function simulate(
   async function readNotifications(): Promise<NotificationResult[]> {
     const found: NotificationResult[] = [];
     for (const item of database.items(tables.notifications).filter(isNotification)) {
+      if (item.notificationId === successorsNotification) continue;
       scheduler.after(2 * 60 * 60 * 1000, () => {
         const run = new FunctionRun(world, 'getNotification', 'get');
         const deps = notificationDependencies(run.dynamo());
-        void getNotification(deps, project, item.notificationId as string).then((result) => {
+        void getNotification(deps, { projectId }, item.notificationId as string).then((result) => {
           run.note(() => JSON.stringify(result));
           found.push(breakage.notification?.(result) ?? result);
         });

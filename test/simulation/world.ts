@@ -1,4 +1,4 @@
-import { MemoryDatabase } from './database/memory-database.ts';
+import { MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
 import { Scheduler } from './time/scheduler.ts';
@@ -27,6 +27,31 @@ export interface PushAttempt {
   isTransient: boolean;
 }
 
+/** What was stored of a browser's subscription, from a time on. */
+export interface Registration {
+  /** Epoch ms. */
+  readonly at: number;
+  /** Undefined if there is no subscription. */
+  readonly stored: StoredRegistration | undefined;
+  /** The invocation that wrote it; undefined at the start. */
+  readonly by: string | undefined;
+}
+
+interface StoredRegistration {
+  readonly user: string | undefined;
+  readonly channels: readonly string[];
+  /** Number of its VAPID pair. */
+  readonly pair: number;
+}
+
+/** Epoch ms between which DynamoDB refuses all calls, or those for one table, or only reads of it. */
+interface Outage {
+  readonly from: number;
+  readonly to: number;
+  readonly table?: string;
+  readonly isOfReads?: boolean;
+}
+
 /** What all actors of a run share: time, chance, the database and a record of what happened. */
 export class World {
   readonly random: Random;
@@ -40,8 +65,12 @@ export class World {
   readonly notInvoked = new Set<string>();
   readonly trace: TraceLine[] = [];
   readonly startsAt: number;
-  /** Epoch ms between which DynamoDB refuses all calls. */
-  outage = { from: 0, to: 0 };
+  outages: readonly Outage[] = [];
+  /** The invocation whose call the database executes. */
+  caller: string | undefined;
+  /** By the path of the endpoint. */
+  readonly registrations = new Map<string, Registration[]>();
+  readonly #pathOf = new Map<string, string>();
   readonly #isTraced: boolean;
   #runs = 0;
   #tokens = 0;
@@ -57,6 +86,10 @@ export class World {
       now: () => this.scheduler.now,
       lagMs: () => this.random.between(0, 1000),
       pageSizeItems: this.random.integer(2, 20),
+      isUnprocessed: () => this.faults.occurs('unprocessed keys'),
+      onChange: (table, key, item) => {
+        if (table === tables.subscriptions) this.#registered(key, item);
+      },
     });
     this.#isTraced = isTraced;
   }
@@ -78,8 +111,38 @@ export class World {
     return `token ${this.#tokens}`;
   }
 
-  isInOutage(): boolean {
+  /** Whether DynamoDB refuses calls for these tables now. */
+  isInOutage(used: readonly string[], isRead: boolean): boolean {
     const { now } = this.scheduler;
-    return this.outage.from <= now && now < this.outage.to;
+    return this.outages.some(
+      ({ from, to, table, isOfReads = false }) =>
+        from <= now &&
+        now < to &&
+        (table === undefined || used.includes(table)) &&
+        (isRead || !isOfReads),
+    );
+  }
+
+  /** What was stored of a browser at some time in this span; the newest last. */
+  registeredBetween(path: string, from: number, to: number): readonly Registration['stored'][] {
+    const history = this.registrations.get(path) ?? [];
+    const before = history.findLast(({ at }) => at <= from);
+    const during = history.filter(({ at }) => from < at && at <= to);
+    return [before, ...during].map((registration) => registration?.stored);
+  }
+
+  #registered(key: Record<string, unknown>, item: Record<string, unknown> | undefined): void {
+    const hash = Buffer.from(key.endpointHash as Uint8Array).toString('hex');
+    if (item !== undefined) this.#pathOf.set(hash, item.path as string);
+    const path = this.#pathOf.get(hash)!;
+    const history = this.registrations.get(path) ?? [];
+    const user = (item?.projectUser as string | undefined)?.split('#')[1];
+    const stored = item && {
+      user,
+      channels: (item.channels ?? []) as readonly string[],
+      pair: (item.vapidPairNumber ?? 0) as number,
+    };
+    const registration = { at: this.scheduler.now, stored, by: this.caller };
+    this.registrations.set(path, [...history, registration]);
   }
 }

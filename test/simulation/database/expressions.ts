@@ -51,7 +51,7 @@ class Parser {
 
   constructor(expression: string) {
     this.#expression = expression;
-    this.#tokens = expression.match(/[#:]?\w+|<=|>=|<>|[()=<>,+-]/g) ?? [];
+    this.#tokens = expression.match(/[#:]?\w+(?:\.#?\w+)*|<=|>=|<>|[()=<>,+-]/g) ?? [];
   }
 
   condition(): Condition {
@@ -138,7 +138,8 @@ class Parser {
     return (item, before, names) => {
       const value = first(before, names);
       if (value === undefined) throw new Error(`${this.#expression}: an operand is missing.`);
-      item[attribute(names)] =
+      const { owner, name } = placeOf(item, attribute(names));
+      owner[name] =
         second === undefined ? value : Number(value) + sign * Number(second(before, names));
     };
   }
@@ -155,7 +156,8 @@ class Parser {
   #remove(): Update {
     const attribute = this.#attribute();
     return (item, _, names) => {
-      delete item[attribute(names)];
+      const { owner, name } = placeOf(item, attribute(names));
+      delete owner[name];
     };
   }
 
@@ -190,9 +192,12 @@ class Parser {
 
   #attribute(): (names: Names) => string {
     const token = this.#take();
-    if (!/^#?\w+$/.test(token)) this.#fail();
-    if (!token.startsWith('#')) return () => token;
-    return ({ names }) => names?.[token] ?? this.#fail();
+    if (!/^#?\w+(\.#?\w+)*$/.test(token)) this.#fail();
+    const parts = token.split('.');
+    return ({ names }) =>
+      parts
+        .map((part) => (part.startsWith('#') ? (names?.[part] ?? this.#fail()) : part))
+        .join('.');
   }
 
   #take(): string {
@@ -215,6 +220,15 @@ class Parser {
   #fail(): never {
     throw new Error(`Not understood, at "${this.#tokens[this.#next]}": ${this.#expression}`);
   }
+}
+
+/** Where an attribute is stored: in the item, or in a map of it, which is copied before it changes. */
+function placeOf(item: Item, path: string): { readonly owner: Item; readonly name: string } {
+  const [first, second] = path.split('.');
+  if (second === undefined) return { owner: item, name: first! };
+  const owner = { ...(item[first!] as Item) };
+  item[first!] = owner;
+  return { owner, name: second };
 }
 
 const comparisons: Readonly<Record<string, (order: number) => boolean>> = {

@@ -52,7 +52,11 @@ export interface MemoryDatabaseSettings {
   readonly lagMs?: () => number;
   /** Subscriptions in a page of a query. */
   readonly pageSizeItems?: number;
+  /** Whether a BatchGetItem leaves this key out. */
+  readonly isUnprocessed?: () => boolean;
   readonly onUse?: (usage: Usage) => void;
+  /** Is told of each change of an item; undefined if it was deleted. */
+  readonly onChange?: (table: string, key: Item, item: Item | undefined) => void;
 }
 
 /** One version of an item; undefined if it does not exist. */
@@ -135,11 +139,15 @@ export class MemoryDatabase {
 
   #batchGet({ RequestItems }: BatchGet): object {
     const Responses: Record<string, Item[]> = {};
+    const UnprocessedKeys: Record<string, { Keys: Item[] }> = {};
     for (const [table, { Keys }] of Object.entries(RequestItems)) {
-      const found = Keys.map((Key) => this.#get({ TableName: table, Key }));
+      const left = Keys.filter(() => this.#settings.isUnprocessed?.());
+      const processed = Keys.filter((Key) => !left.includes(Key));
+      const found = processed.map((Key) => this.#get({ TableName: table, Key }));
       Responses[table] = found.filter((item) => item !== undefined);
+      if (left.length > 0) UnprocessedKeys[table] = { Keys: left };
     }
-    return { Responses };
+    return { Responses, UnprocessedKeys };
   }
 
   #query(query: Query): object {
@@ -189,10 +197,11 @@ export class MemoryDatabase {
   #update(write: Write): object {
     this.#used(write.TableName, write.Key!, { writeUnits: 1 });
     if (!this.#holds(write)) {
-      throw failure('ConditionalCheckFailedException', 'The conditional request failed');
+      const error = failure('ConditionalCheckFailedException', 'The conditional request failed');
+      throw Object.assign(error, { Item: this.#asked(write) });
     }
     this.#apply(write);
-    return {};
+    return { Attributes: this.#read(write.TableName, write.Key!) };
   }
 
   #transactWrite({ TransactItems, ClientRequestToken: token }: Transaction): object {
@@ -210,9 +219,7 @@ export class MemoryDatabase {
     }
     const reasons = writes.map(([, write]) => {
       if (this.#holds(write)) return { Code: 'None' };
-      const wantsItem = write.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
-      const item = wantsItem ? this.#read(write.TableName, write.Key ?? write.Item!) : undefined;
-      return { Code: 'ConditionalCheckFailed', Item: item && typed(item) };
+      return { Code: 'ConditionalCheckFailed', Item: this.#asked(write) };
     });
     if (reasons.some(({ Code }) => Code !== 'None')) {
       const error = failure('TransactionCanceledException', 'Transaction cancelled');
@@ -230,6 +237,13 @@ export class MemoryDatabase {
     const { TableName, Key, Item: item, ConditionExpression } = write;
     if (ConditionExpression === undefined) return true;
     return matches(ConditionExpression, this.#read(TableName, Key ?? item!) ?? {}, namesOf(write));
+  }
+
+  /** The item in the error of a failed condition, if the write asks for it. */
+  #asked(write: Write): Item | undefined {
+    if (write.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return undefined;
+    const item = this.#read(write.TableName, write.Key ?? write.Item!);
+    return item && typed(item);
   }
 
   #apply(write: Write): void {
@@ -255,6 +269,7 @@ export class MemoryDatabase {
     const versions = entry(items, key, (): Version[] => []);
     while (versions.length > 1 && versions[1]!.at < at - historyMs) versions.shift();
     versions.push({ at, item });
+    this.#settings.onChange?.(table, itemOrKey, item);
   }
 
   #locate(table: string, item: Item) {

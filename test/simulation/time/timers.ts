@@ -22,12 +22,13 @@ export function timers(after: (ms: number, act: () => void) => void): Timers {
         });
       }),
 
+    // As `AbortSignal.timeout` of Node: it takes whole milliseconds that are not negative.
     abortAfter(ms) {
+      if (!Number.isInteger(ms) || ms < 0) throw new RangeError(`Not a delay: ${ms}`);
       const controller = new AbortController();
       // Every call that waits listens.
       setMaxListeners(0, controller.signal);
-      if (ms <= 0) controller.abort();
-      else after(ms, () => controller.abort());
+      after(ms, () => controller.abort());
       return controller.signal;
     },
   };

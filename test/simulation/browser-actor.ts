@@ -1,0 +1,92 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
+import { tables } from './database/memory-database.ts';
+import type { Environments } from './environments.ts';
+import { described } from './lambda.ts';
+import { publicKeyOf } from './push-services.ts';
+import { type Browser, browserKeys, type Choice } from './scenario.ts';
+import type { World } from './world.ts';
+
+/** The time-out of the functions for browsers, as in lib/service-function.ts. */
+const timeoutMs = 10_000;
+
+/** A request to subscribe. */
+export interface Subscribed extends Choice {
+  readonly path: string;
+  /** Whether its response said that it succeeded; otherwise nobody knows. */
+  readonly isAcknowledged: boolean;
+}
+
+/**
+ * What one browser does: it subscribes, changes its registration, and unsubscribes. Each of its requests
+ * follows the response to the one before.
+ */
+export async function browserActor(
+  world: World,
+  environments: Environments,
+  projectId: string,
+  deployedCap: number | null,
+  { origin, path, changes, unsubscribesAt, subscribesAt, storedPairNumber, ...first }: Browser,
+  onSubscribed: (request: Subscribed) => void,
+): Promise<void> {
+  const { scheduler } = world;
+  const href = origin + path;
+  const startedAt = scheduler.now;
+  if (subscribesAt > 0) {
+    await passed(subscribesAt);
+    await subscribes(first);
+  }
+  for (const { afterMs, ...choice } of changes) {
+    const isOver = unsubscribesAt !== undefined && sinceStart() + afterMs >= unsubscribesAt;
+    if (isOver) break;
+    await passed(afterMs);
+    await subscribes(choice);
+  }
+  if (unsubscribesAt === undefined) return;
+  await passed(Math.max(0, unsubscribesAt - sinceStart()));
+  await environments.run('unsubscribe', path, timeoutMs, (run, { dynamo }) =>
+    subscriptionStore(dynamo, tables, run.clock).remove(
+      projectId,
+      href,
+      run.abortAfter(timeoutMs - 1000),
+    ),
+  );
+
+  function passed(ms: number): Promise<void> {
+    return new Promise((resolve) => scheduler.after(ms, resolve));
+  }
+
+  function sinceStart(): number {
+    return scheduler.now - startedAt;
+  }
+
+  async function subscribes({ userId, channels }: Choice): Promise<void> {
+    const outcome = await environments.run(
+      'subscribe',
+      path,
+      timeoutMs,
+      async (run, { dynamo, identityProjects: projects }) => {
+        const signal = run.abortAfter(timeoutMs - 1000);
+        const project = await projects.find(projectId, signal);
+        if (project === undefined) throw new ServiceError('project_not_found', 'No such project.');
+        const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+        await subscribe(
+          { subscriptions, projects, clock: run.clock },
+          project,
+          {
+            endpoint: { href, origin, path },
+            keys: browserKeys,
+            ...{ userId, channels: [...channels] },
+            applicationServerKey: publicKeyOf(storedPairNumber),
+          },
+          deployedCap ?? Number.MAX_SAFE_INTEGER,
+          signal,
+        );
+      },
+      (run) => run.note(() => `${path} is ${userId}, ${channels}`),
+    );
+    world.note(path, () => `subscribe: ${described(outcome)}`);
+    onSubscribed({ path, userId, channels, isAcknowledged: outcome.kind === 'returned' });
+  }
+}

@@ -1,0 +1,66 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { IdentityProject, SigningProject } from '../../contract/project.ts';
+import {
+  identityProjectStore,
+  type ProjectStore,
+  signingProjectStore,
+} from '../../lambdas/store/projects.ts';
+import { clientWith } from '../fixtures/client-with.ts';
+import { tables } from './database/memory-database.ts';
+import { FunctionRun, type RunOutcome } from './function-run.ts';
+import type { World } from './world.ts';
+
+/** Most by which the clocks of two functions differ. */
+const clocksDifferMs = 1000;
+
+/** An environment of a function: its clock, and what it remembers from one invocation to the next. */
+export class Environment {
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly signingProjects: ProjectStore<SigningProject>;
+  readonly identityProjects: ProjectStore<IdentityProject>;
+  readonly clockOffsetMs: number;
+  run: FunctionRun | undefined;
+
+  constructor({ faults, random, scheduler }: World) {
+    this.clockOffsetMs = faults.occurs('clock differs')
+      ? random.integer(-clocksDifferMs / 2, clocksDifferMs / 2)
+      : 0;
+    const clock = () => new Date(scheduler.now + this.clockOffsetMs);
+    this.dynamo = clientWith((command, options) =>
+      this.run!.dynamo().send(command, options),
+    ) as DynamoDBDocumentClient;
+    this.signingProjects = signingProjectStore(this.dynamo, tables, clock);
+    this.identityProjects = identityProjectStore(this.dynamo, tables.projects, clock);
+  }
+}
+
+/** Runs functions, each invocation in an environment that no other one uses at that time. */
+export class Environments {
+  readonly #world: World;
+  readonly #idle = new Map<string, Environment[]>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async run<Result>(
+    kind: string,
+    requestId: string,
+    timeoutMs: number,
+    body: (run: FunctionRun, environment: Environment) => Promise<Result>,
+    onStart: (run: FunctionRun) => void = () => {},
+  ): Promise<RunOutcome<Result>> {
+    const { random } = this.#world;
+    const idle = this.#idle.get(kind) ?? [];
+    this.#idle.set(kind, idle);
+    const environment =
+      (random.chance(0.7) ? idle.pop() : undefined) ?? new Environment(this.#world);
+    const run = new FunctionRun(this.#world, kind, requestId, environment.clockOffsetMs);
+    environment.run = run;
+    onStart(run);
+    const outcome = await run.start(() => body(run, environment), timeoutMs);
+    // Lambda replaces an environment whose function has died.
+    if (outcome.kind !== 'died') idle.push(environment);
+    return outcome;
+  }
+}

@@ -1,0 +1,69 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { projectRegistry } from '../../admin/project-registry.ts';
+import { removeProject } from '../../admin/project-removal.ts';
+import { vapidRotation } from '../../admin/vapid-rotation.ts';
+import { tables } from './database/memory-database.ts';
+import { FunctionRun } from './function-run.ts';
+import { described } from './lambda.ts';
+import { publicKeyOf } from './push-services.ts';
+import type { OperatorCommand } from './scenario.ts';
+import type { World } from './world.ts';
+
+/** Longer than any command takes. */
+const commandMs = 3_600_000;
+
+/** Runs one of the operator's commands. @returns whether it succeeded. */
+async function runCommand(
+  world: World,
+  name: string,
+  body: (run: FunctionRun, dynamo: DynamoDBDocumentClient) => Promise<unknown>,
+): Promise<boolean> {
+  const run = new FunctionRun(world, `operator: ${name},`, 'operator');
+  const outcome = await run.start(() => body(run, run.dynamo()), commandMs);
+  run.note(() => `ended: ${described(outcome)}`);
+  return outcome.kind === 'returned';
+}
+
+/** Changes the project. The operator does not repeat a command that failed. */
+export function changeProject(
+  world: World,
+  projectId: string,
+  command: OperatorCommand,
+): Promise<boolean> {
+  return runCommand(world, command.kind, async (run, dynamo) => {
+    const registry = projectRegistry(dynamo, tables, run.clock);
+    const rotation = vapidRotation(dynamo, tables, registry.find, () => ({
+      publicKey: publicKeyOf(2),
+      privateKey: '',
+    }));
+    switch (command.kind) {
+      case 'limits': {
+        const { subscriberCap, monthlySendCap } = command;
+        const deployed = { SUBSCRIBER_CAP: 0, MONTHLY_SEND_CAP: 0 };
+        return registry.setPlan(projectId, { subscriberCap, monthlySendCap }, deployed);
+      }
+      case 'rotate pair':
+        return rotation.rotateVapid(projectId);
+      case 'drop previous pair':
+        return rotation.dropPreviousVapid(projectId, {
+          isForced: true,
+          waiting: { sleep: run.sleep, onWait: () => {} },
+        });
+    }
+  });
+}
+
+/** Deletes the project. The operator repeats the command until it succeeds. @returns whether it did. */
+export async function deleteProject(world: World, projectId: string): Promise<boolean> {
+  const { random, scheduler } = world;
+  const randomBytes = (length: number) =>
+    Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
+    const isDeleted = await runCommand(world, 'delete', (run, dynamo) =>
+      removeProject(dynamo, tables, projectId, run.clock(), randomBytes),
+    );
+    if (isDeleted) return true;
+    await new Promise<void>((resolve) => scheduler.after(10_000, resolve));
+  }
+  return false;
+}

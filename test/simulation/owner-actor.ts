@@ -1,0 +1,98 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Project } from '../../contract/project.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { findNotification } from '../../lambdas/results/find-notification.ts';
+import { notificationResult } from '../../lambdas/results/notification-result.ts';
+import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
+import { notificationStore } from '../../lambdas/store/notifications.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { tallyStore } from '../../lambdas/store/tallies.ts';
+import { removeFound, userSubscriptions } from '../../lambdas/store/user-subscriptions.ts';
+import { tables } from './database/memory-database.ts';
+import type { Environment, Environments } from './environments.ts';
+import type { FunctionRun } from './function-run.ts';
+import type { World } from './world.ts';
+
+/** The time-out of the functions without deliveries, as in lib/service-function.ts. */
+const timeoutMs = 10_000;
+
+/** The owner of a project, who has its secret key. The owner repeats a request that fails. */
+export class Owner {
+  readonly #world: World;
+  readonly #environments: Environments;
+  readonly #projectId: string;
+  readonly #secretKeyHash: string;
+
+  constructor(world: World, environments: Environments, projectId: string, secretKeyHash: string) {
+    this.#world = world;
+    this.#environments = environments;
+    this.#projectId = projectId;
+    this.#secretKeyHash = secretKeyHash;
+  }
+
+  /** @returns the response; undefined if there was none. */
+  stop(id: string): Promise<NotificationResult | undefined> {
+    return this.#request('stop', async (run, { dynamo }, project, signal) => {
+      const deps = {
+        notifications: notificationStore(dynamo, tables.notifications),
+        tallies: tallyStore(dynamo, tables.tallies),
+        clock: run.clock,
+      };
+      const found = await findNotification(deps, project, id, signal);
+      const { notification, tallies } = await stopNotification(deps, project, found, signal);
+      return notificationResult(notification, tallies, run.clock());
+    });
+  }
+
+  /** @returns how many subscriptions were removed; undefined without a response. */
+  removeUser(userId: string): Promise<number | undefined> {
+    return this.#request('removeUser', async (run, { dynamo }, { projectId }, signal) => {
+      const found = await userSubscriptions(dynamo, tables.subscriptions).endpointHashes(
+        projectId,
+        userId,
+        signal,
+      );
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      return removeFound(subscriptions, projectId, userId, found, signal);
+    });
+  }
+
+  /** @returns the ids of the newest notifications; undefined without a response. */
+  list(): Promise<readonly string[] | undefined> {
+    return this.#request('list', async (_, { dynamo }, { projectId }, signal) => {
+      const notifications = notificationStore(dynamo, tables.notifications);
+      const newest = await notifications.newest(projectId, 100, undefined, signal);
+      return newest.map(({ id }) => id);
+    });
+  }
+
+  async #request<Result>(
+    kind: string,
+    body: (
+      run: FunctionRun,
+      environment: Environment,
+      project: Project,
+      signal: AbortSignal,
+    ) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const { random, scheduler } = this.#world;
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const outcome = await this.#environments.run(
+        kind,
+        kind,
+        timeoutMs,
+        async (run, environment) => {
+          const signal = run.abortAfter(timeoutMs - 1000);
+          const project = await environment.signingProjects.find(this.#projectId, signal);
+          if (project?.secretKeyHash !== this.#secretKeyHash) {
+            throw new ServiceError('unauthorized', 'No such project.');
+          }
+          return body(run, environment, project, signal);
+        },
+      );
+      if (outcome.kind === 'returned') return outcome.value;
+      await new Promise<void>((resolve) => scheduler.after(random.latency(1000, 5000), resolve));
+    }
+    return undefined;
+  }
+}
