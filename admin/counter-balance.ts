@@ -17,13 +17,13 @@ import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts
  */
 export async function balanceParts(
   dynamo: DynamoDBDocumentClient,
-  projectsTable: string,
   counter: Counter,
   cap: number | null,
 ): Promise<void> {
   if (cap === null) return;
   for (;;) {
     const parts = await readParts(dynamo, counter);
+    if (parts.includes(undefined)) return;
     const moves = movesIn(parts, cap);
     if (moves.length === 0) return;
     // Above the cap, the parts hold even shares of what is used.
@@ -32,21 +32,12 @@ export async function balanceParts(
       Update:
         units > 0 ? takeUnits(counter, part, units, most) : giveBackUnits(counter, part, -units),
     }));
-    const ConditionCheck = {
-      TableName: projectsTable,
-      Key: { projectId: counter.projectId },
-      ConditionExpression: 'attribute_exists(projectId)',
-    };
     try {
-      const TransactItems = [{ ConditionCheck }, ...updates];
-      await dynamo.send(new TransactWriteCommand({ TransactItems }));
+      await dynamo.send(new TransactWriteCommand({ TransactItems: updates }));
       return;
     } catch (error) {
-      const [project, ...parts] = cancellationReasons(error);
-      // Deleted meanwhile.
-      if (conditionFailed(project)) return;
-      // A part was filled meanwhile.
-      if (!parts.some(conditionFailed)) throw error;
+      // A part was filled meanwhile, or deleted with its project.
+      if (!cancellationReasons(error).some(conditionFailed)) throw error;
     }
   }
 }

@@ -7,7 +7,13 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { DeployedSettings } from '../contract/environment.ts';
-import { limitOf, type Plan, type UserIdMode, type VapidKeys } from '../contract/project.ts';
+import {
+  limitOf,
+  type Plan,
+  type ProjectRef,
+  type UserIdMode,
+  type VapidKeys,
+} from '../contract/project.ts';
 import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
 import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
@@ -63,9 +69,9 @@ export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
   ProjectionExpression:
-    'projectId, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil, ' +
+    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil, ' +
     'userIds, previousIdentityKeyUntil',
-  ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
+  ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
 };
 
 /** The keys that have a grace period: where the previous one is stored, and until when it is valid. */
@@ -89,7 +95,7 @@ export function projectRegistry(
         ...publicFields,
       }),
     );
-    return Item as RegisteredProject | undefined;
+    return Item === undefined || 'removed' in Item ? undefined : (Item as RegisteredProject);
   }
 
   /** @throws {ProjectNotFound} */
@@ -102,7 +108,7 @@ export function projectRegistry(
         new UpdateCommand({
           TableName: tables.projects,
           Key: { projectId },
-          ConditionExpression: 'attribute_exists(projectId)',
+          ConditionExpression: 'attribute_exists(secretKeyHash)',
           ReturnValues: 'ALL_NEW',
           ...change,
         }),
@@ -153,6 +159,7 @@ export function projectRegistry(
       const identityKey = newIdentityKey(random);
       const project: ProjectItem = {
         projectId,
+        ref: newProjectRef(random),
         name: name ?? projectId,
         secretKeyHash: hashSecretKey(secretKey),
         identityKey,
@@ -168,20 +175,27 @@ export function projectRegistry(
         await dynamo.send(
           new TransactWriteCommand({
             TransactItems: [
-              { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
+              {
+                Put: {
+                  TableName: tables.projects,
+                  Item: project,
+                  ConditionExpression: isNew,
+                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+                },
+              },
               { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
-              ...newSubscriberParts(project).map((Item) => ({
-                Put: { TableName: tables.usage, Item, ConditionExpression: isNew },
+              ...newSubscriberParts(project.ref).map((Item) => ({
+                Put: { TableName: tables.usage, Item },
               })),
             ],
           }),
         );
       } catch (error) {
-        const [projectReason, , ...counterReasons] = cancellationReasons(error);
-        if (conditionFailed(projectReason)) throw new ProjectExists(projectId);
-        throw counterReasons.some(conditionFailed)
-          ? new ProjectRemovalIncomplete(projectId)
-          : error;
+        const [reason] = cancellationReasons(error);
+        if (!conditionFailed(reason)) throw error;
+        throw reason?.Item?.removed === undefined
+          ? new ProjectExists(projectId)
+          : new ProjectRemovalIncomplete(projectId);
       }
       return { project: withoutKeys(project), secretKey, identityKey };
     },
@@ -193,7 +207,7 @@ export function projectRegistry(
     async *list(): AsyncGenerator<RegisteredProject> {
       const query = { TableName: tables.projects, ...publicFields };
       for await (const { Items = [] } of paginateScan({ client: dynamo }, query)) {
-        yield* Items as RegisteredProject[];
+        yield* Items.filter((item) => !('removed' in item)) as RegisteredProject[];
       }
     },
 
@@ -216,14 +230,12 @@ export function projectRegistry(
       const { subscriberCap, monthlySendCap } = project.plan;
       await balanceParts(
         dynamo,
-        tables.projects,
-        subscriberCounter(tables.usage, projectId),
+        subscriberCounter(tables.usage, project.ref),
         limitOf(subscriberCap, deployed.SUBSCRIBER_CAP),
       );
       await balanceParts(
         dynamo,
-        tables.projects,
-        monthCounter(tables.usage, project, clock()),
+        monthCounter(tables.usage, project.ref, clock()),
         limitOf(monthlySendCap, deployed.MONTHLY_SEND_CAP),
       );
       return project;
@@ -284,12 +296,8 @@ export function projectRegistry(
     },
 
     /** See {@link removeProject}. @throws {ProjectNotFound} */
-    remove(
-      projectId: string,
-      random: RandomSource,
-      onProgress?: (soFar: RemovedItems) => void,
-    ): Promise<RemovedItems> {
-      return removeProject(dynamo, tables, projectId, clock(), random, onProgress);
+    remove(projectId: string, onProgress?: (soFar: RemovedItems) => void): Promise<RemovedItems> {
+      return removeProject(dynamo, tables, projectId, clock(), onProgress);
     },
 
     /** What {@link remove} would delete. @throws {ProjectNotFound} */
@@ -301,10 +309,16 @@ export function projectRegistry(
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */
-    usage(projectId: string, month = utcMonth(clock())): Promise<ProjectUsage> {
-      return projectUsage(dynamo, tables.usage)(projectId, month);
+    async usage(projectId: string, month = utcMonth(clock())): Promise<ProjectUsage> {
+      const project = await find(projectId);
+      if (project === undefined) return { subscribers: 0, month, sends: 0 };
+      return projectUsage(dynamo, tables.usage)(project.ref, month);
     },
   };
+}
+
+function newProjectRef(random: RandomSource): ProjectRef {
+  return random(9).toString('base64url') as ProjectRef;
 }
 
 function withoutKeys(item: ProjectItem): RegisteredProject {

@@ -1,17 +1,28 @@
 import {
+  BatchWriteCommand,
+  type BatchWriteCommandOutput,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../contract/project.ts';
 import { monthsAround } from '../lambdas/store/calendar.ts';
-import { partPeriods, subscriberCounter } from '../lambdas/store/counters.ts';
-import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
-import { type ClosedCounterItem, idempotencyId } from '../lambdas/store/items.ts';
+import { monthParts, subscriberParts } from '../lambdas/store/counters.ts';
+import {
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+} from '../lambdas/store/dynamo.ts';
+import {
+  idempotencyId,
+  type ProjectItem,
+  type RemovedProjectItem,
+} from '../lambdas/store/items.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
-import type { RandomSource } from './secret-key.ts';
 
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
@@ -27,17 +38,16 @@ interface OwnedPage {
   readonly keys: readonly Key[];
 }
 
-/** Items per transaction. DynamoDB's limit is 100, and one of them is the condition check. */
-const pageSizeItems = 99;
+/** Items of one BatchWriteItem: its maximum. */
+const pageSizeItems = 25;
 
 /**
  * Removes a project and all its items:
  *
- * 1. One transaction deletes the project, its VAPID key and the counters of its months, and closes its
- *    subscriber counter. From then on no subscription can be added and no notification sent.
- * 2. The other items are deleted page by page.
- * 3. The closed counter is deleted last. As long as it exists, no project with this id can be
- *    created, and a second call continues the removal.
+ * 1. One transaction marks the project as removed, and deletes its keys and counters. From then on no
+ *    subscription can be added and no notification sent.
+ * 2. The other items are deleted page by page. No other project ever has them, whatever its id.
+ * 3. The mark is deleted last. As long as it exists, a second call continues the removal.
  *
  * @throws {ProjectNotFound}
  */
@@ -46,95 +56,75 @@ export async function removeProject(
   tables: ProjectTables,
   projectId: string,
   now: Date,
-  random: RandomSource,
   onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
-  const counterPeriods = partPeriods(subscriberCounter(tables.usage, projectId).name);
-  // In which a function may count a send, whatever its clock says.
-  const monthKeys = monthsAround(now)
-    .flatMap(partPeriods)
-    .map((period) => ({ projectId, period }));
-  const counterKeys = counterPeriods.map((period) => ({ projectId, period }));
-  /** The part that tells which removal has closed the counter. */
-  const firstKey = counterKeys[0]!;
-
-  await closeCounter(random(16).toString('hex'));
+  const { ref } = await findItem(dynamo, tables, projectId);
+  await closeProject();
   let removed = noItems;
-  const removalId = await currentRemoval();
-  if (removalId === undefined) return removed;
-
-  for await (const page of ownedPages(dynamo, tables, projectId)) {
-    if (!(await deleteDuring(removalId, page))) return removed;
+  for await (const page of ownedPages(dynamo, tables, ref)) {
+    await deletePage(page);
     removed = withPage(removed, page);
     onProgress(removed);
   }
-  await deleteCounter(removalId);
+  await deleteMark();
   return removed;
 
-  /** Deletes the project and its VAPID key and closes its counters. Idempotent. */
-  async function closeCounter(newRemovalId: string): Promise<void> {
+  /** Idempotent: another call may have the project by now. */
+  async function closeProject(): Promise<void> {
+    const mark: RemovedProjectItem = { projectId, ref, removed: true };
+    const isSame = {
+      ConditionExpression: '#ref = :ref',
+      ExpressionAttributeNames: { '#ref': 'ref' },
+      ExpressionAttributeValues: { ':ref': ref },
+    };
+    // In which a function may count a send, whatever its clock says.
+    const parts = [
+      ...subscriberParts(ref),
+      ...monthsAround(now).flatMap((month) => monthParts(ref, month)),
+    ];
+    const Delete = { TableName: tables.vapidKeys, Key: { projectId } };
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
-            { Delete: { TableName: tables.projects, Key: { projectId } } },
-            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
-            ...monthKeys.map((Key) => ({ Delete: { TableName: tables.usage, Key } })),
-            ...counterKeys.map((Key) => ({
-              Update: {
-                TableName: tables.usage,
-                Key,
-                UpdateExpression: 'SET removal = if_not_exists(removal, :removal) REMOVE used',
-                ConditionExpression: 'attribute_exists(projectId)',
-                ExpressionAttributeValues: { ':removal': newRemovalId },
-              },
-            })),
+            { Put: { TableName: tables.projects, Item: mark, ...isSame } },
+            { Delete },
+            ...parts.map((Key) => ({ Delete: { TableName: tables.usage, Key } })),
           ],
         }),
       );
     } catch (error) {
-      const counterMissing = cancellationReasons(error).some(conditionFailed);
-      throw counterMissing ? new ProjectNotFound(projectId) : error;
+      const [project] = cancellationReasons(error);
+      throw conditionFailed(project) ? new ProjectNotFound(projectId) : error;
     }
   }
 
-  /** @returns undefined if another call has finished the removal. */
-  async function currentRemoval(): Promise<string | undefined> {
-    const { Item } = await dynamo.send(
-      new GetCommand({ TableName: tables.usage, Key: firstKey, ConsistentRead: true }),
-    );
-    return (Item as Partial<ClosedCounterItem> | undefined)?.removal;
-  }
-
-  /** @returns false if another call has finished the removal. Then nothing is deleted. */
-  async function deleteDuring(removalId: string, { table, keys }: OwnedPage): Promise<boolean> {
-    if (keys.length === 0) return true;
-    const check = { TableName: tables.usage, Key: firstKey, ...isClosedBy(removalId) };
-    try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { ConditionCheck: check },
-            ...keys.map((Key) => ({ Delete: { TableName: table, Key } })),
-          ],
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (conditionFailed(cancellationReasons(error)[0])) return false;
-      throw error;
-    }
-  }
-
-  /** Deletes the closed counter. Idempotent. */
-  async function deleteCounter(removalId: string): Promise<void> {
-    const TransactItems = counterKeys.map((Key) => ({
-      Delete: { TableName: tables.usage, Key, ...isClosedBy(removalId) },
+  async function deletePage({ table, keys }: OwnedPage): Promise<void> {
+    let requests: Record<string, unknown>[] | undefined = keys.map((Key) => ({
+      DeleteRequest: { Key },
     }));
+    while (requests !== undefined && requests.length > 0) {
+      const { UnprocessedItems }: BatchWriteCommandOutput = await dynamo.send(
+        new BatchWriteCommand({ RequestItems: { [table]: requests } }),
+      );
+      requests = UnprocessedItems?.[table];
+    }
+  }
+
+  async function deleteMark(): Promise<void> {
     try {
-      await dynamo.send(new TransactWriteCommand({ TransactItems }));
+      await dynamo.send(
+        new DeleteCommand({
+          TableName: tables.projects,
+          Key: { projectId },
+          ConditionExpression: '#ref = :ref AND attribute_exists(removed)',
+          ExpressionAttributeNames: { '#ref': 'ref' },
+          ExpressionAttributeValues: { ':ref': ref },
+        }),
+      );
     } catch (error) {
-      if (!cancellationReasons(error).some(conditionFailed)) throw error;
+      // Another call was faster.
+      if (!isConditionFailure(error)) throw error;
     }
   }
 }
@@ -149,17 +139,26 @@ export async function countItems(
   projectId: string,
   onProgress: (soFar: RemovedItems) => void = () => {},
 ): Promise<RemovedItems> {
-  const [period] = partPeriods(subscriberCounter(tables.usage, projectId).name);
-  const { Item: counter } = await dynamo.send(
-    new GetCommand({ TableName: tables.usage, Key: { projectId, period }, ConsistentRead: true }),
-  );
-  if (counter === undefined) throw new ProjectNotFound(projectId);
+  const { ref } = await findItem(dynamo, tables, projectId);
   let counts = noItems;
-  for await (const page of ownedPages(dynamo, tables, projectId)) {
+  for await (const page of ownedPages(dynamo, tables, ref)) {
     counts = withPage(counts, page);
     onProgress(counts);
   }
   return counts;
+}
+
+/** The project, or what is left of it. */
+async function findItem(
+  dynamo: DynamoDBDocumentClient,
+  { projects }: ProjectTables,
+  projectId: string,
+): Promise<ProjectItem | RemovedProjectItem> {
+  const { Item } = await dynamo.send(
+    new GetCommand({ TableName: projects, Key: { projectId }, ConsistentRead: true }),
+  );
+  if (Item === undefined) throw new ProjectNotFound(projectId);
+  return Item as ProjectItem | RemovedProjectItem;
 }
 
 function withPage(counts: RemovedItems, { kind, keys }: OwnedPage): RemovedItems {
@@ -167,16 +166,14 @@ function withPage(counts: RemovedItems, { kind, keys }: OwnedPage): RemovedItems
   return { ...counts, [kind]: counts[kind] + keys.filter(isCounted).length };
 }
 
-/** The keys of all items of a project, without its subscriber counter. */
+/** The keys of all items that a project owns. */
 async function* ownedPages(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
-  projectId: string,
+  ref: ProjectRef,
 ): AsyncGenerator<OwnedPage> {
-  const counterPeriods = partPeriods(subscriberCounter(tables.usage, projectId).name);
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
-  const own = [projectId];
-  const ownedTables = [
+  const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
+  const owned = [
     {
       kind: 'subscriptions',
       table: tables.subscriptions,
@@ -186,12 +183,17 @@ async function* ownedPages(
     {
       kind: 'notifications',
       table: tables.notifications,
-      keys: ['projectId', 'notificationId'],
-      partitions: own,
+      keys: ['projectRef', 'notificationId'],
+      partitions: [ref],
     },
-    { kind: undefined, table: tables.usage, keys: ['projectId', 'period'], partitions: own },
+    {
+      kind: undefined,
+      table: tables.usage,
+      keys: ['projectRef', 'period'],
+      partitions: [ref],
+    },
   ] as const;
-  for (const { kind, table, keys, partitions } of ownedTables) {
+  for (const { kind, table, keys, partitions } of owned) {
     const [partitionKey, sortKey] = keys;
     for (const partition of partitions) {
       const pages = paginateQuery(
@@ -206,9 +208,7 @@ async function* ownedPages(
           Limit: pageSizeItems,
         },
       );
-      for await (const { Items = [] } of pages) {
-        yield { kind, table, keys: Items.filter(({ period }) => !counterPeriods.includes(period)) };
-      }
+      for await (const { Items = [] } of pages) yield { kind, table, keys: Items };
     }
   }
 }
@@ -216,12 +216,4 @@ async function* ownedPages(
 /** The table of notifications also has the requests that used an `Idempotency-Key`. */
 function isCounted({ notificationId }: Key): boolean {
   return !String(notificationId).startsWith(idempotencyId(''));
-}
-
-/** The condition that the part was closed by this removal. */
-function isClosedBy(removalId: string) {
-  return {
-    ConditionExpression: 'removal = :removal',
-    ExpressionAttributeValues: { ':removal': removalId },
-  };
 }

@@ -4,7 +4,7 @@ const variables = {
   subscriptions: 'SUBSCRIPTIONS_TABLE',
   usage: 'USAGE_TABLE',
   notifications: 'NOTIFICATIONS_TABLE',
-  tallies: 'TALLIES_TABLE',
+  deliveries: 'DELIVERIES_TABLE',
 } as const;
 
 type Variables = typeof variables;

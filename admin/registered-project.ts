@@ -9,7 +9,7 @@ export type RegisteredProject = Omit<
 /** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<
   RegisteredProject,
-  'projectId' | 'vapidPair' | 'vapidPublicKey' | 'previousVapidPublicKey'
+  'projectId' | 'ref' | 'vapidPair' | 'vapidPublicKey' | 'previousVapidPublicKey'
 >;
 
 /** A project's application server keys by the numbers of their pairs. A key that was dropped is not among them. */

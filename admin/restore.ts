@@ -32,7 +32,7 @@ export interface RestoreSide<Tables> {
   readonly tables: Tables;
 }
 
-export type RestoredTables = Omit<ProjectTables, 'notifications' | 'tallies'>;
+export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;
 
 /** Result of a restore for one project. */
 export interface RestoredProject extends ImportCounts {
@@ -67,7 +67,7 @@ export async function* restoreProjects(
     for (const item of Items as ProjectItem[]) {
       const { projectId } = item;
       const existing = await restoreProject(item);
-      if (existing !== undefined && existing.createdAt !== item.createdAt) {
+      if (existing !== undefined && existing.ref !== item.ref) {
         yield { projectId, project: 'other', ...nothing };
         continue;
       }
@@ -100,8 +100,8 @@ export async function* restoreProjects(
           TransactItems: [
             { Put: { TableName: to.tables.projects, Item: item, ConditionExpression: isNew } },
             { Put: { TableName: to.tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
-            ...newSubscriberParts(item).map((Item) => ({
-              Put: { TableName: to.tables.usage, Item, ConditionExpression: isNew },
+            ...newSubscriberParts(item.ref).map((Item) => ({
+              Put: { TableName: to.tables.usage, Item },
             })),
           ],
         }),
@@ -110,7 +110,9 @@ export async function* restoreProjects(
     } catch (error) {
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
       const existing = await readExisting(key);
-      if (existing === undefined) throw new ProjectRemovalIncomplete(item.projectId);
+      if (existing === undefined || 'removed' in existing) {
+        throw new ProjectRemovalIncomplete(item.projectId);
+      }
       return existing;
     }
   }
@@ -123,17 +125,17 @@ export async function* restoreProjects(
   }
 
   async function restoreMonths(project: ProjectItem): Promise<void> {
-    const { projectId } = project;
+    const { ref } = project;
     const pages = paginateQuery(
       { client: from.dynamo },
       {
         TableName: from.tables.usage,
-        KeyConditionExpression: 'projectId = :projectId',
-        ExpressionAttributeValues: { ':projectId': projectId },
+        KeyConditionExpression: 'projectRef = :project',
+        ExpressionAttributeValues: { ':project': ref },
       },
     );
     const months = new Map<string, number>();
-    const { name: subscribers } = subscriberCounter(from.tables.usage, projectId);
+    const { name: subscribers } = subscriberCounter(from.tables.usage, ref);
     for await (const { Items = [] } of pages) {
       for (const { period, used } of Items as UsageItem[]) {
         const [name] = period.split('#');
@@ -145,12 +147,12 @@ export async function* restoreProjects(
 
   /** Divides the month evenly, so that each part stays within its share of the cap. */
   async function restoreMonth(project: ProjectItem, month: string, used: number): Promise<void> {
-    const counter = monthCounter(to.tables.usage, project, new Date(month));
+    const counter = monthCounter(to.tables.usage, project.ref, new Date(month));
     for (;;) {
       const parts = await readParts(to.dynamo, counter);
       // A month goes on after the backup.
       if (sumOf(parts) >= used) return;
-      const TransactItems = newParts(counter, project, used).map((Item, part) => {
+      const TransactItems = newParts(counter, used).map((Item, part) => {
         const read = parts[part];
         return {
           Put: {
@@ -172,7 +174,7 @@ export async function* restoreProjects(
   }
 
   async function restoreSubscriptions(project: ProjectItem) {
-    const { projectId } = project;
+    const { projectId, ref } = project;
     const keys = applicationServerKeys(project);
     let keyDropped = 0;
     const counts = await importSubscriptions(usable(), { projectId, ...deps });
@@ -180,7 +182,7 @@ export async function* restoreProjects(
 
     async function* usable(): AsyncGenerator<ImportedSubscription> {
       const { dynamo, tables } = from;
-      for await (const items of subscriptionPages(dynamo, tables.subscriptions, projectId)) {
+      for await (const items of subscriptionPages(dynamo, tables.subscriptions, ref)) {
         for (const item of items) {
           const vapidPairNumber = item.vapidPairNumber ?? 0;
           if (keys.has(vapidPairNumber)) yield { ...item, vapidPairNumber };

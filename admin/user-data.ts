@@ -1,8 +1,5 @@
-import {
-  BatchGetCommand,
-  type BatchGetCommandOutput,
-  type DynamoDBDocumentClient,
-} from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
@@ -66,21 +63,19 @@ export function userData(
   return {
     /** @throws {ProjectNotFound} */
     async count(projectId: string, userId: string): Promise<number> {
-      await existing(projectId);
-      return users.count(projectId, userId);
+      const { ref } = await existing(projectId);
+      return users.count(ref, userId);
     },
 
     /** @throws {ProjectNotFound} */
     async export(projectId: string, userId: string): Promise<ExportedUser> {
       const found: SubscriptionItem[] = [];
-      for await (const hashes of await users.endpointHashes(projectId, userId)) {
-        for (let start = 0; start < hashes.length; start += batchSize) {
-          const items = await read(projectId, hashes.slice(start, start + batchSize));
-          // The index may still have a subscription that has passed to another user.
-          found.push(
-            ...items.filter((item) => item.projectUser === projectUser(projectId, userId)),
-          );
-        }
+      const { ref } = await existing(projectId);
+      for await (const hashes of await users.endpointHashes(ref, userId)) {
+        const keys = hashes.map((hash) => subscriptionKey(ref, hash));
+        const items = await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys);
+        // The index may still have a subscription that has passed to another user.
+        found.push(...items.filter((item) => item.projectUser === projectUser(ref, userId)));
       }
       // Read last, so that it has the key of each subscription.
       const keys = applicationServerKeys(await existing(projectId));
@@ -96,32 +91,12 @@ export function userData(
      * @throws {ProjectNotFound}
      */
     async remove(projectId: string, userId: string): Promise<number> {
-      await existing(projectId);
-      const found = await users.endpointHashes(projectId, userId);
-      return removeFound(subscriptions, projectId, userId, found);
+      const { ref } = await existing(projectId);
+      const found = await users.endpointHashes(ref, userId);
+      return removeFound(subscriptions, ref, userId, found);
     },
   };
-
-  async function read(projectId: string, hashes: readonly Uint8Array[]) {
-    const items: SubscriptionItem[] = [];
-    let Keys: Record<string, unknown>[] | undefined = hashes.map((hash) =>
-      subscriptionKey(projectId, hash),
-    );
-    while (Keys !== undefined && Keys.length > 0) {
-      const { Responses, UnprocessedKeys }: BatchGetCommandOutput = await dynamo.send(
-        new BatchGetCommand({
-          RequestItems: { [tables.subscriptions]: { Keys, ConsistentRead: true } },
-        }),
-      );
-      items.push(...((Responses?.[tables.subscriptions] ?? []) as SubscriptionItem[]));
-      Keys = UnprocessedKeys?.[tables.subscriptions]?.Keys;
-    }
-    return items;
-  }
 }
-
-/** Keys of a BatchGetItem: its maximum. */
-const batchSize = 100;
 
 function exported(
   item: SubscriptionItem,

@@ -4,7 +4,7 @@ import {
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { shareSizes } from '../contract/share-sizes.ts';
+import { sliceSizes } from '../contract/slice-sizes.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import { projectCacheMs } from '../lambdas/store/projects.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
@@ -31,7 +31,7 @@ export const realWaiting: Waiting = { sleep: sleepFor, onWait: () => {} };
 const forgottenAfterMs = projectCacheMs + 10_000;
 
 /** The fields of a project that identify the subscriptions of its previous pair. */
-type RotatedProject = Pick<RegisteredProject, 'projectId' | 'vapidPair'>;
+type RotatedProject = Pick<RegisteredProject, 'ref' | 'vapidPair'>;
 
 interface DropOptions {
   /** Whether to drop a pair that subscriptions still use. */
@@ -57,7 +57,7 @@ export function vapidRotation(
   }
 
   /** Endpoint hashes of the subscriptions that use an earlier pair, page by page. Reads all subscriptions. */
-  async function* ofEarlierPairs({ projectId, vapidPair }: RotatedProject) {
+  async function* ofEarlierPairs({ ref, vapidPair }: RotatedProject) {
     for (let part = 0; part < partCount; part += 1) {
       const pages = paginateQuery(
         { client: dynamo },
@@ -66,7 +66,7 @@ export function vapidRotation(
           KeyConditionExpression: 'projectPart = :part',
           FilterExpression: 'attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current',
           ExpressionAttributeValues: {
-            ':part': projectPart(projectId, part),
+            ':part': projectPart(ref, part),
             ':current': vapidPair,
           },
           ProjectionExpression: 'endpointHash',
@@ -161,9 +161,13 @@ export function vapidRotation(
       }
       let removed = 0;
       for await (const hashes of ofEarlierPairs(project)) {
-        for (let at = 0; at < hashes.length; at += shareSizes.removalBatch) {
-          const batch = hashes.slice(at, at + shareSizes.removalBatch);
-          removed += await subscriptions.removeBatch(projectId, batch);
+        for (let at = 0; at < hashes.length; at += sliceSizes.removalBatch) {
+          const batch = hashes.slice(at, at + sliceSizes.removalBatch);
+          removed += await subscriptions.removeOfEarlierPairs(
+            project.ref,
+            project.vapidPair,
+            batch,
+          );
           onProgress(removed);
         }
       }

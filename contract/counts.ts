@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type FailureReason, type Failures, failureReasonNames } from './failure-reasons.ts';
 import { deliveryCountsSchema } from './schemas/delivery-counts.ts';
 
-/** Outcomes of recipients: of a share, of what an invocation has delivered of it, or of a notification. */
+/** Outcomes of recipients: of a slice, of what an invocation has delivered of it, or of a notification. */
 export const countsSchema = z.extend(deliveryCountsSchema, {
   /** Failures by their reason, adding up to `failed`. */
   failures: z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive())),

@@ -19,7 +19,7 @@ const variables = z.object({
   SUBSCRIPTIONS_TABLE: name,
   USAGE_TABLE: name,
   NOTIFICATIONS_TABLE: name,
-  TALLIES_TABLE: name,
+  DELIVERIES_TABLE: name,
   RATE_LIMITS_TABLE: name,
   DELIVER_FUNCTION: name,
   SUBSCRIBER_CAP: count,

@@ -20,9 +20,9 @@ export const pushMetrics = {
   unreached: 'SubscribersUnreached',
   /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
   interrupted: 'PushesInterrupted',
-  /** Shares whose invocations Lambda throttled, because too many functions were running. */
+  /** Slices whose invocations Lambda did not take, also after repetitions. */
   invocationsThrottled: 'InvocationsThrottled',
-  /** Times that the counts of a share, or the cancellation of a send, could not be stored. */
+  /** Times that the counts of a slice, or the cancellation of a send, could not be stored. */
   resultsNotStored: 'ResultsNotStored',
 } as const;
 

@@ -27,11 +27,16 @@ export interface VapidPairs<Pair extends PublicVapidPair = PublicVapidPair> {
   readonly previous?: Pair | undefined;
 }
 
+/**
+ * Names a project among all that ever had its id: everything that a project owns is stored under it. A function
+ * that remembers a deleted project therefore finds and changes nothing of a later one with the same id.
+ */
+export type ProjectRef = string & { readonly _: 'ProjectRef' };
+
 /** A project as all functions know it. */
 export interface Project {
   readonly projectId: string;
-  /** ISO 8601. It tells a project from an earlier one of the same id. */
-  readonly createdAt: string;
+  readonly ref: ProjectRef;
   /** SHA-256 of the secret key, hex. */
   readonly secretKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
@@ -43,6 +48,8 @@ export interface Project {
 /** A project with what its owner sees of it. */
 export interface DescribedProject extends Project {
   readonly name: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
 }
 
 /** Whether a subscription can have any user id, or only one with a signature. */

@@ -3,11 +3,10 @@
  * ends in time, done or not, so that the response with the counts is never lost.
  *
  *     0          begin   pushes start …          22 s     25 s     27 s     29 s    30 s
- *     ├── limit, key ──┼──────── shares ───────────┤ pushes ┤ counts ┤        ┤       ┤
+ *     ├── limit, key ──┼──────── slices ───────────┤ pushes ┤ counts ┤        ┤       ┤
  *     request                             lastPushMs pushEndMs  endMs  timeoutMs  gateway
  *
- * Shares that functions deliver for a caller who waits have the same times. The times of an asynchronous
- * share are drawn in lambdas/deliver/share-times.ts.
+ * Slices that other functions deliver for a caller who waits have the same times.
  */
 export const sendTimeline = {
   /** No push starts after this. */
@@ -20,40 +19,42 @@ export const sendTimeline = {
   timeoutMs: 29_000,
 } as const;
 
-/** The steps of a share, in ms. */
-export const shareTimeline = {
+/** The steps of a slice, in ms. */
+export const sliceTimeline = {
   /** Time for the writes after the last push. */
   lastWritesMs: 2000,
-  /** Time between two writes of a share's counts. Each write extends the share's claim. */
+  /** Time between two writes of a slice's counts. Each write extends its lease. */
   saveEveryMs: 2000,
+  /** Time from a write to the end of the lease. If a function dies, the next invocation waits so long. */
+  leaseMs: 60_000,
   /**
-   * Time from a write to the end of the share's claim: 20 writes may fail before pushes have to stop.
-   * If a function dies, the next invocation waits so long.
-   */
-  claimMs: 60_000,
-  /** Time before the end of the claim from which on no push starts. A push takes 10 s at most. */
-  lastPushBeforeEndMs: 15_000,
-  /**
-   * Time from the start of a write that has claimed the share to the last push that it allows. A stopped
-   * share refuses the next write, so no push starts later than `lastPushAfterStopMs` after the response:
+   * Pushes start only while it is known that the project exists and the slice is neither stopped nor another
+   * invocation's: so long after the start of a write, and of a read of the project, that have succeeded. What is
+   * stopped refuses the next write, so no push starts later than `lastPushAfterStopMs` after the response:
    *
    *     write starts, succeeds     stop is stored, response
    *     ├─────┤                      ├────┤
    *     ├───────── pushes start ─────────────────┤
-   *                pushAfterWriteMs              pause, until a write succeeds
+   *                knownForMs                    pause, until write and read succeed
    *
-   * Two writes in a row may fail before pushes pause.
+   * Two writes in a row may fail before pushes pause. A push takes 10 s at most, so that all have ended long before
+   * the lease.
    */
-  pushAfterWriteMs: 4500,
+  knownForMs: 4500,
   /** Time from the response that a notification is stopped to its last push, at most: see above. */
   lastPushAfterStopMs: 5000,
+  /** Time for which a browser is known to be its user's: a push to it that starts later reads that again. */
+  userKnownForMs: 1000,
   /** Difference between the clocks of two functions, at most. */
   clockDifferenceMs: 1000,
   /**
-   * Time before the end of its function from which on an asynchronous share reads no more recipients:
-   * recipients that it has read may be at a slow push service.
+   * Time before the end of its function from which on no push of an asynchronous slice starts, and from which on it
+   * reads no more recipients: those that it has read may be at a slow push service.
    */
+  lastPushBeforeEndMs: 15_000,
   lastChunkBeforeEndMs: 3 * 60 * 1000,
+  /** A slice that no function has begun to deliver by then is delivered by the request that waits for it. */
+  startedWithinMs: 3000,
   /** An asynchronous invocation that has not started by then is dropped. */
   startWithinMs: 60 * 60 * 1000,
   /** Lambda ends the function: its maximum, 15 minutes. */

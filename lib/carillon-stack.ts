@@ -14,11 +14,11 @@ import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 import type { Settings } from './settings.ts';
+import { DeliveriesTable } from './tables/deliveries-table.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
 import { SubscriptionsTable } from './tables/subscriptions-table.ts';
-import { TalliesTable } from './tables/tallies-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
 import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
@@ -57,7 +57,7 @@ export class CarillonStack extends Stack {
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
     // Each event is a write to both.
     const { warmWritesPerSecond } = settings;
-    const tallies = new TalliesTable(this, 'Tallies', { disposable, warmWritesPerSecond });
+    const deliveries = new DeliveriesTable(this, 'Deliveries', { disposable, warmWritesPerSecond });
     const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable, warmWritesPerSecond });
 
     const endpoints = this.endpoints({ root, disposable });
@@ -98,7 +98,7 @@ export class CarillonStack extends Stack {
       subscriptions.grantRemove(pushing);
       subscriptions.grantCorrectPair(pushing);
       usage.grantCount(pushing);
-      tallies.grantRecord(pushing);
+      deliveries.grantDeliver(pushing);
       vapidKeys.grantSign(pushing);
       pushes.addReporter(pushing);
       pushing.addEnvironment('VAPID_SUBJECT', values.VAPID_SUBJECT);
@@ -113,15 +113,15 @@ export class CarillonStack extends Stack {
 
     for (const one of [getNotification, stopNotification]) notifications.grantRead(one);
     notifications.grantList(listNotifications);
-    for (const reading of [getNotification, listNotifications]) tallies.grantRead(reading);
-    tallies.grantStop(stopNotification);
+    for (const reading of [getNotification, listNotifications]) deliveries.grantRead(reading);
+    deliveries.grantStop(stopNotification);
 
     subscriptions.grantFindUser(getUser);
     subscriptions.grantFindUser(removeUser);
     subscriptions.grantRemove(removeUser);
     usage.grantCount(removeUser);
 
-    tallies.grantCount(track);
+    deliveries.grantCount(track);
     pushes.countEvents(track);
     const counting = [send, deliver, getNotification, listNotifications, stopNotification];
     pushes.countDisagreements([...counting, getProject]);
@@ -141,7 +141,7 @@ export class CarillonStack extends Stack {
       subscriptions,
       usage,
       notifications,
-      tallies,
+      deliveries,
       rateLimits,
     };
     const functions = [...Object.values(endpoints), deliver];
@@ -174,7 +174,7 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
     new CfnOutput(this, 'UsageTable', { value: usage.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
-    new CfnOutput(this, 'TalliesTable', { value: tallies.tableName });
+    new CfnOutput(this, 'DeliveriesTable', { value: deliveries.tableName });
     new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
   }
 

@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { shareTimeline } from '../contract/timeline.ts';
+import { sliceTimeline } from '../contract/timeline.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
 type DeliverFunctionProps = Pick<ServiceFunctionProps, 'root' | 'disposable'>;
 
-/** The function that pushes to one share of an audience. It has no route: send invokes it. */
+/** The function that pushes to one slice of an audience. It has no route: send invokes it. */
 export class DeliverFunction extends ServiceFunction {
   constructor(scope: Construct, id: string, props: DeliverFunctionProps) {
     super(scope, id, {
@@ -14,14 +14,14 @@ export class DeliverFunction extends ServiceFunction {
       name: 'deliver',
       // As for send: encryption is work for one thread, so one whole CPU.
       memorySize: 1769,
-      timeout: Duration.millis(shareTimeline.timeoutMs),
+      timeout: Duration.millis(sliceTimeline.timeoutMs),
       reportsInvocations: true,
     });
     // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
     // and its counts are in the database.
     this.configureAsyncInvoke({
       retryAttempts: 2,
-      maxEventAge: Duration.millis(shareTimeline.startWithinMs),
+      maxEventAge: Duration.millis(sliceTimeline.startWithinMs),
     });
   }
 

@@ -58,7 +58,7 @@ const localState = z.object({
       SUBSCRIPTIONS_TABLE: z.string(),
       USAGE_TABLE: z.string(),
       NOTIFICATIONS_TABLE: z.string(),
-      TALLIES_TABLE: z.string(),
+      DELIVERIES_TABLE: z.string(),
     }),
   }),
   settings: z.record(z.string(), z.string()),

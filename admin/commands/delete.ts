@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
 import type { RemovedItems } from '../project-removal.ts';
 import { withExamples } from '../terminal/command-line.ts';
@@ -35,7 +34,7 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
           await confirm({ effect, expected: projectId, refusal: 'Nothing was deleted.' }, terminal);
         }
         const { onProgress, stop } = startBar('deleting');
-        const removed = await registry.remove(projectId, randomBytes, onProgress).finally(stop);
+        const removed = await registry.remove(projectId, onProgress).finally(stop);
         print({ projectId, removed }, `Deleted ${itemsText(projectId, removed)}.\n`);
       }),
     );

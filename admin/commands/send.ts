@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { limits } from '../../contract/limits.ts';
 import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { withExamples } from '../terminal/command-line.ts';
@@ -65,7 +65,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           ...(user !== undefined && { userIds: [user] }),
           ...conditions,
         };
-        const isLarge = user === undefined && subscribers > shareSizes.recipients;
+        const isLarge = user === undefined && subscribers > sliceSizes.recipients;
         const result = await (isLarge
           ? carillon.send(notification, { respondAsync: true })
           : carillon.send(notification));

@@ -17,7 +17,7 @@ const outputNames = {
   subscriptions: 'SubscriptionsTable',
   usage: 'UsageTable',
   notifications: 'NotificationsTable',
-  tallies: 'TalliesTable',
+  deliveries: 'DeliveriesTable',
 } as const;
 
 type Outputs = Readonly<Record<keyof typeof outputNames, string>>;

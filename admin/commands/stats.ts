@@ -3,9 +3,8 @@ import type { AudienceCounts } from '../../contract/schemas/project.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { isKept, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { countAudience } from '../../lambdas/store/audience-counts.ts';
-import { tallyNumbers } from '../../lambdas/store/items.ts';
+import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
-import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import { subscriptionPages } from '../subscriptions/subscription-pages.ts';
 import { withExamples } from '../terminal/command-line.ts';
@@ -97,27 +96,33 @@ async function readOne(
   notificationId: string,
   paint: Paint,
 ): Promise<Shown> {
-  const found = await getNotification(storesOf(context), { projectId }, notificationId);
+  const project = await existing(context, projectId);
+  const found = await getNotification(storesOf(context), project, notificationId);
   return [found, notificationText(found, paint)];
 }
 
 async function readNewest(context: Context, projectId: string, paint: Paint): Promise<Shown> {
-  const { notifications, tallies, clock } = storesOf(context);
+  const { notifications, deliveries, clock } = storesOf(context);
   const now = clock();
-  const newest = await notifications.newest(projectId, listed);
+  const { ref } = await existing(context, projectId);
+  const newest = await notifications.newest(ref, listed);
   const kept = newest.filter((notification) => isKept(notification, now));
-  const found = await tallies.findEach(
-    kept.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
-  );
+  const found = await deliveries(kept);
   const results = kept.map((one, index) => notificationResult(one, found[index]!, now));
   const nothing = `"${projectId}" has sent no notification within the last 90 days.\n`;
   return [results, results.length === 0 ? nothing : notificationTable(results, paint)];
 }
 
+async function existing({ registry }: Pick<Context, 'registry'>, projectId: string) {
+  const project = await registry.find(projectId);
+  if (project === undefined) throw new ProjectNotFound(projectId);
+  return project;
+}
+
 function storesOf({ dynamo, tables }: Context) {
   return {
     notifications: notificationStore(dynamo, tables.notifications),
-    tallies: tallyStore(dynamo, tables.tallies),
+    deliveries: deliveriesOf(dynamo, tables.deliveries),
     clock: () => new Date(),
   };
 }
@@ -128,8 +133,9 @@ async function countSubscribers(
   projectId: string,
 ): Promise<AudienceCounts> {
   const { subscribers } = await registry.usage(projectId);
+  const { ref } = await existing({ registry }, projectId);
   const bar = progressBar(terminal.messages, 'counting', subscribers);
-  const pages = subscriptionPages(dynamo, tables.subscriptions, projectId, {
+  const pages = subscriptionPages(dynamo, tables.subscriptions, ref, {
     ProjectionExpression: 'updatedAt, channels',
   });
   return countAudience(pages, new Date(), (counted) => bar.update(counted)).finally(() =>

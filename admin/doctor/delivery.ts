@@ -114,7 +114,7 @@ class DeliveryCheck {
     }
     this.#client?.close();
     try {
-      if (this.#mayHaveProject) await registry.remove(this.#projectId, random);
+      if (this.#mayHaveProject) await registry.remove(this.#projectId);
     } catch (error) {
       if (error instanceof ProjectNotFound) return;
       const message = `${(error as Error).message} Delete the project ${this.#projectId}.`;

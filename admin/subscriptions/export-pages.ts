@@ -16,14 +16,20 @@ export async function* exportPages(
   registry: Pick<ProjectRegistry, 'find'>,
   projectId: string,
 ): AsyncGenerator<readonly string[]> {
-  for await (const items of subscriptionPages(dynamo, table, projectId)) {
+  const { ref } = await existing();
+  for await (const items of subscriptionPages(dynamo, table, ref)) {
     // Read after the page, which may have subscriptions of a key that is newer than the page before.
-    const project = await registry.find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
+    const project = await existing();
     const keys = applicationServerKeys(project);
     yield items.flatMap((item) => {
       const key = keys.get(item.vapidPairNumber ?? 0);
-      return key === undefined ? [] : [`${exportLine(projectId, item, key)}\n`];
+      return key === undefined ? [] : [`${exportLine(ref, item, key)}\n`];
     });
+  }
+
+  async function existing() {
+    const project = await registry.find(projectId);
+    if (project === undefined) throw new ProjectNotFound(projectId);
+    return project;
   }
 }

@@ -161,8 +161,8 @@ export function batchImport(
     return roomIn(parts, capOf(project));
   }
 
-  function counterOf({ projectId }: Project) {
-    return subscriberCounter(tables.usage, projectId);
+  function counterOf({ ref }: Project) {
+    return subscriberCounter(tables.usage, ref);
   }
 
   function capOf({ plan }: Project): number | null {

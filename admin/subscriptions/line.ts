@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import { wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
@@ -57,7 +58,7 @@ export function lineReader(
     if (key !== undefined && vapidPairNumber === undefined) {
       return { mistake: 'applicationServerKey must be a key of the project: see carillon show' };
     }
-    return { ...itemOf(project.projectId, line, clock().getTime()), vapidPairNumber };
+    return { ...itemOf(project.ref, line, clock().getTime()), vapidPairNumber };
   };
 }
 
@@ -67,17 +68,18 @@ interface Line extends Omit<Subscription, 'applicationServerKey'> {
   readonly updatedAt?: number | undefined;
 }
 
-function itemOf(projectId: string, line: Line, now: number) {
+/** A time of another clock may be in the future: then no later request of the browser would count. */
+function itemOf(project: ProjectRef, line: Line, now: number) {
   const { endpoint, keys, userId, channels, createdAt = now, updatedAt = now } = line;
   return {
-    ...subscriptionKey(projectId, endpointHash(endpoint.href)),
+    ...subscriptionKey(project, endpointHash(endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+    ...(userId === undefined ? {} : { projectUser: projectUser(project, userId) }),
     channels: storedChannels(channels),
-    createdAt,
-    updatedAt,
+    createdAt: Math.min(createdAt, now),
+    updatedAt: Math.min(updatedAt, now),
   };
 }
 
@@ -94,7 +96,7 @@ function parseJson(text: string): unknown {
  * @param applicationServerKey the key that it was made with.
  */
 export function exportLine(
-  projectId: string,
+  project: ProjectRef,
   item: SubscriptionItem,
   applicationServerKey: string,
 ): string {
@@ -102,8 +104,8 @@ export function exportLine(
     endpoint: item.origin + item.path,
     expirationTime: null,
     keys: { p256dh: encodeBase64url(item.p256dh), auth: encodeBase64url(item.auth) },
-    // `projectUser` is `projectId#userId`.
-    userId: item.projectUser?.slice(projectId.length + 1),
+    // `projectUser` is `ref#userId`.
+    userId: item.projectUser?.slice(project.length + 1),
     channels: item.channels,
     applicationServerKey,
     createdAt: new Date(item.createdAt).toISOString(),

@@ -3,6 +3,7 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts';
 
@@ -14,7 +15,7 @@ import { partCount, projectPart } from '../../lambdas/store/subscription-keys.ts
 export async function* subscriptionPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
-  projectId: string,
+  project: ProjectRef,
   how: Pick<QueryCommandInput, 'ProjectionExpression' | 'ConsistentRead'> = {
     ConsistentRead: true,
   },
@@ -25,7 +26,7 @@ export async function* subscriptionPages(
       {
         TableName: table,
         KeyConditionExpression: 'projectPart = :part',
-        ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
+        ExpressionAttributeValues: { ':part': projectPart(project, part) },
         ...how,
       },
     );

@@ -1,19 +1,10 @@
 import * as z from 'zod/mini';
+import { conditionsSchema } from '../conditions.ts';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { limits } from '../limits.ts';
 import { notificationStatuses } from '../notification-status.ts';
 import { deliveryCountsSchema } from './delivery-counts.ts';
-import {
-  channels,
-  count,
-  object,
-  text,
-  userId,
-  webUrl,
-  webUrlTemplate,
-  wholeNumber,
-  wrong,
-} from './fields.ts';
+import { count, object, text, userId, webUrl, webUrlTemplate, wrong } from './fields.ts';
 import { sendCombinations, sendOptions } from './notification-options.ts';
 import { checkRecipients, recipientsSchema } from './recipients.ts';
 
@@ -32,14 +23,6 @@ const templateSchema = z.object({ title, body, url, image, actions });
 /** Content of a notification, and its options. */
 export const notificationContentSchema = object(content);
 
-/** Conditions on the subscriptions of an audience. All that are given hold. */
-const conditions = {
-  /** They have any of these channels. */
-  channels: z.optional(channels(1)),
-  /** Their last subscribe request is at most this many days ago, and one more. */
-  seenWithinDays: z.optional(wholeNumber(1, limits.seenWithinDays, ' of days')),
-};
-
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
 export const sendSchema = z
   .strictObject(
@@ -56,7 +39,7 @@ export const sendSchema = z
         ),
       ),
       recipients: z.optional(recipientsSchema),
-      ...conditions,
+      ...conditionsSchema.shape,
     },
     { error: wrong('must be an object') },
   )
@@ -102,7 +85,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   /** Everyone, or how many user ids and which conditions. */
   audience: z.union([
     z.literal('everyone'),
-    z.object({ users: z.optional(z.int().check(z.positive())), ...conditions }),
+    z.object({ users: z.optional(z.int().check(z.positive())), ...conditionsSchema.shape }),
   ]),
   status,
   sentAt: z.iso.datetime(),

@@ -3,34 +3,42 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Counts } from '../../contract/counts.ts';
 import { type Failures, failureReasonNames, isForOwner } from '../../contract/failure-reasons.ts';
 import { metricNamespace, pushMetrics } from '../../contract/metrics.ts';
-import type { Share, ShareResult } from '../../contract/share.ts';
+import type { Slice } from '../../contract/slice.ts';
 import { countChecker } from '../results/count-checker.ts';
 
 /** The notification that a log line or a metric is about. */
-type Subject = Pick<Share, 'projectId' | 'notificationId'>;
+type Subject = Pick<Slice, 'projectId' | 'notificationId'>;
 
-type ShareTotal = Counts & Pick<ShareResult, 'isStopped'>;
+/** What an invocation has delivered of a slice. */
+export interface DeliveredSlice {
+  readonly counts: Counts;
+  /** Whether all recipients were read. */
+  readonly isRead: boolean;
+  readonly isStopped: boolean;
+  /** Why it ended early, if a call failed. */
+  readonly error?: unknown;
+}
 
-/** What operators see of sends and their shares. */
+/** What operators see of sends and their slices. */
 export interface Observer {
-  /** A share has ended. The error is why it ended early, if a call failed. */
-  delivered(share: Share, outcome: { result: ShareResult; error?: unknown }): void;
-  /** Pushes of a share to one push service failed. */
-  failed(share: Share, pushService: string, failures: Failures): void;
-  /** Lambda throttled the invocations of deliver for this share, also after repetitions. */
-  throttled(share: Share): void;
+  /** A slice has ended. */
+  delivered(slice: Slice, delivered: DeliveredSlice): void;
+  /** Pushes of a slice to one push service failed. */
+  failed(slice: Slice, pushService: string, failures: Failures): void;
+  /** Lambda did not take the invocation of deliver for this slice, also after repetitions. */
+  notTaken(slice: Slice): void;
   /** Counts could not be stored, also after repetitions. */
-  recordFailed(share: Share, error: unknown): void;
+  recordFailed(slice: Subject, error: unknown): void;
   /** An error of the code that pushes. */
   fault(error: unknown): void;
-  /** The send has its response. The total is that of the shares that it waited for. */
-  sent(notification: Subject, total: ShareTotal): void;
+  /** A send for whose counts the caller has waited. */
+  responded(notification: Subject, counts: Counts, isStopped: boolean): void;
   /** A send could not be undone. */
   cancelFailed(notification: Subject, error: unknown): void;
 }
 
 /**
- * Logs sends and shares, and reports them to CloudWatch in embedded metric format. The project is a
+ * Logs sends and slices, and reports them to CloudWatch in embedded metric format. The project is a
  * property of a metric's line, not a dimension: every dimension value would be another metric to pay for.
  */
 export function observer(
@@ -51,36 +59,36 @@ export function observer(
   }
 
   return {
-    delivered(share, { result, error }) {
-      checker.notification(share.projectId, share.notificationId, result);
-      const { attempted, delivered, removed, failed, failures } = result;
+    delivered(slice, { counts, isRead, isStopped, error }) {
+      checker.notification(slice.projectId, slice.notificationId, counts);
+      const { attempted, delivered, removed, failed, failures } = counts;
       const failedForOwner = forOwner(failures);
       const vapidRefused = failures.vapid_refused ?? 0;
-      publish(share, {
+      publish(slice, {
         ...{ attempted, delivered, removed, failed, failedForOwner, vapidRefused },
-        // Send adds up the shares that it waits for, and reports these itself.
-        ...(share.deadline === undefined && notDelivered(result)),
+        // Send adds up the slices that it waits for, and reports these itself.
+        ...(slice.awaitedSince === undefined && notDelivered(counts, isStopped)),
       });
-      const line = { ...logged(share), first_tally: share.firstTally, ...result };
+      const line = { ...logged(slice), slice: slice.slice, ...counts, isRead, isStopped };
       if (error instanceof Error) logger.error('delivery', { ...line, error });
       else logger.info('delivery', line);
     },
 
-    failed(share, pushService, failures) {
+    failed(slice, pushService, failures) {
       for (const [reason, number] of Object.entries(failures)) {
-        const line = { ...logged(share), push_service: pushService, reason, failed: number };
+        const line = { ...logged(slice), push_service: pushService, reason, failed: number };
         logger.info('failed pushes', line);
       }
     },
 
-    throttled(share) {
-      publish(share, { invocationsThrottled: 1 });
-      logger.warn('invocation throttled', { ...logged(share), first_tally: share.firstTally });
+    notTaken(slice) {
+      publish(slice, { invocationsThrottled: 1 });
+      logger.warn('invocation throttled', { ...logged(slice), slice: slice.slice });
     },
 
-    recordFailed(share, error) {
-      publish(share, { resultsNotStored: 1 });
-      logger.error('record failed', { ...logged(share), error: error as Error });
+    recordFailed(slice, error) {
+      publish(slice, { resultsNotStored: 1 });
+      logger.error('record failed', { ...logged(slice), error: error as Error });
     },
 
     fault(error) {
@@ -91,8 +99,8 @@ export function observer(
       logger.error('push fault', { error: error as Error });
     },
 
-    sent(notification, total) {
-      const values = notDelivered(total);
+    responded(notification, counts, isStopped) {
+      const values = notDelivered(counts, isStopped);
       if (Object.values(values).some((value) => value > 0)) publish(notification, values);
     },
 
@@ -113,7 +121,7 @@ function logged({ projectId, notificationId }: Subject) {
  * The metrics of pushes with an unknown outcome, and of subscribers that were not attempted: unless their
  * owner has stopped the notification, because an alarm watches them.
  */
-function notDelivered({ failures, unreached, isStopped = false }: ShareTotal) {
+function notDelivered({ failures, unreached }: Counts, isStopped: boolean) {
   return { interrupted: failures.interrupted ?? 0, unreached: isStopped ? 0 : unreached };
 }
 

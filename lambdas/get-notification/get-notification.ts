@@ -9,10 +9,10 @@ import { notificationResult } from '../results/notification-result.ts';
  */
 export async function getNotification(
   deps: FindDependencies,
-  project: Pick<Project, 'projectId'>,
+  project: Pick<Project, 'ref'>,
   id: string | undefined,
   signal?: AbortSignal,
 ): Promise<NotificationResult> {
-  const { notification, tallies } = await findNotification(deps, project, id, signal);
-  return notificationResult(notification, tallies, deps.clock());
+  const { notification, delivery } = await findNotification(deps, project, id, signal);
+  return notificationResult(notification, delivery, deps.clock());
 }

@@ -1,4 +1,4 @@
-import { type DescribedProject, limitOf } from '../../contract/project.ts';
+import { type DescribedProject, limitOf, type ProjectRef } from '../../contract/project.ts';
 import type { AudienceCounts, ProjectResult } from '../../contract/schemas/project.ts';
 import type { CountChecker } from '../results/count-checker.ts';
 import { countAudience, type subscriptionSample } from '../store/audience-counts.ts';
@@ -7,7 +7,11 @@ import type { ProjectUsage } from '../store/usage.ts';
 
 export interface ProjectDependencies {
   readonly sample: ReturnType<typeof subscriptionSample>;
-  readonly usage: (projectId: string, month: string, signal?: AbortSignal) => Promise<ProjectUsage>;
+  readonly usage: (
+    project: ProjectRef,
+    month: string,
+    signal?: AbortSignal,
+  ) => Promise<ProjectUsage>;
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
@@ -21,14 +25,14 @@ const sampledChannels = 50;
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
   { sample, usage, subscriberCap, monthlySendCap, checker, clock }: ProjectDependencies,
-  { projectId, name, vapid, plan, createdAt }: DescribedProject,
+  { projectId, ref, name, vapid, plan, createdAt }: DescribedProject,
   isSampled: boolean,
   signal?: AbortSignal,
 ): Promise<ProjectResult> {
   const now = clock();
   const [{ subscribers, sends, month }, sampled] = await Promise.all([
-    usage(projectId, utcMonth(now), signal),
-    isSampled ? sample(projectId, signal) : undefined,
+    usage(ref, utcMonth(now), signal),
+    isSampled ? sample(ref, signal) : undefined,
   ]);
   checker.usage(projectId, { subscribers, sends });
   return {

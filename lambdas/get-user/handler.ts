@@ -17,6 +17,6 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { userId } = query(event, userSchema);
-  const subscriptions = await users.count(event.project.projectId, userId, event.signal);
+  const subscriptions = await users.count(event.project.ref, userId, event.signal);
   return { userId, subscriptions };
 }).handler(async ({ input }) => respond(200, input));

@@ -2,50 +2,46 @@ import type { Project } from '../../contract/project.ts';
 import type { NotificationList } from '../../contract/schemas/notification.ts';
 import type { NotificationListQuery } from '../../contract/schemas/notification-list.ts';
 import { isKept, notificationResult } from '../results/notification-result.ts';
-import { tallyNumbers } from '../store/items.ts';
+import { itemsOf, type ReadDeliveries } from '../store/deliveries.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
-import type { TallyStore } from '../store/tallies.ts';
 
 export interface ListDependencies {
   readonly notifications: Pick<NotificationStore, 'newest'>;
-  readonly tallies: Pick<TallyStore, 'findEach'>;
+  readonly deliveries: ReadDeliveries;
   readonly clock: () => Date;
 }
 
 /**
- * Tallies that one page of the list reads, so that 100 notifications to millions do not use up what
- * DynamoDB reads in a second. A page of them ends earlier. Above the tallies of one notification: 768.
+ * Items of deliveries that one page of the list reads, so that 100 notifications to millions do not use up what
+ * DynamoDB reads in a second. A page of them ends earlier. Above the items of one notification: 864.
  */
-const pageTallies = 2000;
+const pageItems = 2000;
 
 /** A page of the project's notifications, the newest first, with the counts stored so far. */
 export async function listNotifications(
-  { notifications, tallies, clock }: ListDependencies,
-  { projectId }: Project,
+  { notifications, deliveries, clock }: ListDependencies,
+  { ref }: Pick<Project, 'ref'>,
   { limit, cursor }: NotificationListQuery,
   signal?: AbortSignal,
 ): Promise<NotificationList> {
   const now = clock();
   // One more than the page can have tells where the next page starts.
-  const found = await notifications.newest(projectId, limit + 1, cursor && idOf(cursor), signal);
+  const found = await notifications.newest(ref, limit + 1, cursor && idOf(cursor), signal);
   const kept = found.filter((notification) => isKept(notification, now));
   const page = kept.slice(0, pageLength(kept.slice(0, limit)));
   const next = kept[page.length];
-  const counts = await tallies.findEach(
-    page.map(({ id, division }) => ({ notificationId: id, numbers: tallyNumbers(division) })),
-    signal,
-  );
+  const delivered = await deliveries(page, signal);
   return {
-    notifications: page.map((one, index) => notificationResult(one, counts[index]!, now)),
+    notifications: page.map((one, index) => notificationResult(one, delivered[index]!, now)),
     ...(next === undefined ? {} : { nextCursor: cursorOf(next.id) }),
   };
 }
 
-/** How many notifications fit into a page by their tallies; at least one of them does. */
+/** How many notifications fit into a page by their items; at least one of them does. */
 function pageLength(notifications: readonly StoredNotification[]): number {
-  let left = pageTallies;
-  const end = notifications.findIndex(({ division }) => {
-    left -= tallyNumbers(division).length;
+  let left = pageItems;
+  const end = notifications.findIndex((notification) => {
+    left -= itemsOf(notification);
     return left < 0;
   });
   return end === -1 ? notifications.length : end;

@@ -24,9 +24,9 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { userId } = query(event, userSchema);
-  const found = await users.endpointHashes(event.project.projectId, userId, event.signal);
+  const found = await users.endpointHashes(event.project.ref, userId, event.signal);
   return { userId, found };
-}).handler(async ({ project: { projectId }, input: { userId, found }, signal }) => {
-  const removed = await removeFound(subscriptions, projectId, userId, found, signal);
+}).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
+  const removed = await removeFound(subscriptions, ref, userId, found, signal);
   return respond(200, { removed });
 });

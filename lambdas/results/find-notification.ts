@@ -1,20 +1,19 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import { tallyNumbers } from '../store/items.ts';
+import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
-import type { Tally, TallyStore } from '../store/tallies.ts';
 import { isKept } from './notification-result.ts';
 
 export interface FindDependencies {
   readonly notifications: Pick<NotificationStore, 'find'>;
-  readonly tallies: Pick<TallyStore, 'find'>;
+  readonly deliveries: ReadDeliveries;
   readonly clock: () => Date;
 }
 
-/** A notification with all of its tallies. */
+/** A notification with what is stored of its delivery. */
 export interface FoundNotification {
   readonly notification: StoredNotification;
-  readonly tallies: readonly (Tally | undefined)[];
+  readonly delivery: Delivery;
 }
 
 /**
@@ -22,19 +21,18 @@ export interface FoundNotification {
  * @throws {ServiceError} if the project has no such notification.
  */
 export async function findNotification(
-  { notifications, tallies, clock }: FindDependencies,
-  { projectId }: Pick<Project, 'projectId'>,
+  { notifications, deliveries, clock }: FindDependencies,
+  { ref }: Pick<Project, 'ref'>,
   id: string | undefined,
   signal?: AbortSignal,
 ): Promise<FoundNotification> {
-  const notification =
-    id === undefined ? undefined : await notifications.find(projectId, id, signal);
+  const notification = id === undefined ? undefined : await notifications.find(ref, id, signal);
   if (notification === undefined || !isKept(notification, clock())) {
     throw new ServiceError(
       'notification_not_found',
       'This project has sent no notification with this id.',
     );
   }
-  const numbers = tallyNumbers(notification.division);
-  return { notification, tallies: await tallies.find(notification.id, numbers, signal) };
+  const [delivery] = await deliveries([notification], signal);
+  return { notification, delivery: delivery! };
 }

@@ -1,7 +1,7 @@
 import type { Values } from '../../contract/placeholders.ts';
-import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import type { Share } from '../../contract/share.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import type { Slice } from '../../contract/slice.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
+import type { Division } from '../store/items.ts';
 import { positionCount } from '../store/subscription-keys.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
@@ -14,94 +14,83 @@ export interface Users {
 }
 
 /** How an audience is divided among functions. */
-export interface Division {
-  readonly shares: number;
-  /** Items over which the events of a share's recipients are spread. */
-  readonly talliesPerShare: number;
-}
+export type Divided = Pick<Division, 'slices' | 'countersPerSlice'>;
 
 /**
- * Pushes per second over all shares: the setting, or more if an asynchronous delivery would otherwise
+ * Pushes per second over all slices: the setting, or more if an asynchronous delivery would otherwise
  * take longer than its functions may run.
  */
 export function paceOf(audience: Audience, setting: number, respondsAsync: boolean): number {
   if (!respondsAsync || 'userIds' in audience) return setting;
-  return Math.max(setting, audience.subscribers / shareSizes.longestSeconds);
+  return Math.max(setting, audience.subscribers / sliceSizes.longestSeconds);
 }
 
 /**
  * Divides an audience among as few functions as can deliver it in time, and no more than the pace needs.
- * @param pushesPerSecond over all shares.
+ * @param pushesPerSecond over all slices.
  */
 export function divide(
   audience: Audience,
   pushesPerSecond: number,
   respondsAsync: boolean,
-): Division {
+): Divided {
   if ('userIds' in audience) {
-    return { shares: respondsAsync ? sharesOfUsers(audience) : 1, talliesPerShare: 1 };
+    return { slices: respondsAsync ? slicesOfUsers(audience) : 1, countersPerSlice: 1 };
   }
   const { subscribers } = audience;
-  const forPace = Math.max(1, Math.floor(pushesPerSecond / shareSizes.pushesPerSecond));
-  const most = Math.min(forPace, shareSizes.shares);
-  const shares =
-    subscribers <= shareSizes.recipients
+  const forPace = Math.max(1, Math.floor(pushesPerSecond / sliceSizes.pushesPerSecond));
+  const most = Math.min(forPace, sliceSizes.slices);
+  const slices =
+    subscribers <= sliceSizes.recipients
       ? 1
-      : Math.min(most, Math.ceil(subscribers / shareSizes.expectedRecipients));
-  const tallies = Math.ceil(subscribers / shares / shareSizes.recipientsPerTally);
-  return { shares, talliesPerShare: Math.min(shareSizes.tallies, Math.max(1, tallies)) };
+      : Math.min(most, Math.ceil(subscribers / sliceSizes.expectedRecipients));
+  const counters = Math.ceil(subscribers / slices / sliceSizes.recipientsPerCounter);
+  return { slices, countersPerSlice: Math.min(sliceSizes.counters, Math.max(1, counters)) };
 }
 
-/** The fewest equal shares that are not too large. A repeated request divides its users again. */
-function sharesOfUsers({ userIds, values }: Users): number {
+/** The fewest equal slices that are not too large. A repeated request divides its users again. */
+function slicesOfUsers({ userIds, values }: Users): number {
   const bytes = userIds.map((userId, index) =>
     Buffer.byteLength(JSON.stringify([userId, values?.[index]])),
   );
-  const fits = (shares: number) =>
-    bounds(shares, userIds.length).every(
+  const fits = (slices: number) =>
+    bounds(slices, userIds.length).every(
       ([from, to]) =>
-        bytes.slice(from, to).reduce((sum, one) => sum + one, 0) <= shareSizes.userBytes,
+        bytes.slice(from, to).reduce((sum, one) => sum + one, 0) <= sliceSizes.userBytes,
     );
-  let shares = Math.ceil(userIds.length / shareSizes.users);
-  while (shares < userIds.length && !fits(shares)) shares += 1;
-  return shares;
+  let slices = Math.ceil(userIds.length / sliceSizes.users);
+  while (slices < userIds.length && !fits(slices)) slices += 1;
+  return slices;
 }
 
-/** Where each share starts and ends. */
-function bounds(shares: number, positions: number): readonly (readonly [number, number])[] {
-  const bound = (share: number) => Math.floor((share * positions) / shares);
-  return Array.from({ length: shares }, (_, share) => [bound(share), bound(share + 1)]);
+/** Where each slice starts and ends. */
+function bounds(slices: number, positions: number): readonly (readonly [number, number])[] {
+  const bound = (slice: number) => Math.floor((slice * positions) / slices);
+  return Array.from({ length: slices }, (_, slice) => [bound(slice), bound(slice + 1)]);
 }
 
-export interface Broadcast {
-  readonly projectId: string;
-  readonly projectCreatedAt: string;
-  readonly notificationId: string;
-  /** The gateway's id of the request. */
-  readonly requestId: string;
-  readonly content: NotificationContent;
-  readonly eventsUrl: string;
-  readonly channels?: Share['channels'];
-  readonly seenSince?: Share['seenSince'];
-  /** Epoch seconds. */
-  readonly expiresAt: number;
-  readonly deadline: Share['deadline'];
-}
+/** What the slices of a notification have in common. */
+export type Common = Omit<
+  Slice,
+  | ('slice' | 'firstCounter' | 'counters' | 'pushesPerSecond' | 'eventWindowSeconds')
+  | ('userIds' | 'values' | 'from' | 'to' | 'step' | 'consistent')
+>;
 
-/** The shares of a notification. Together they cover its audience once. */
-export function sharesOf(
-  broadcast: Broadcast,
+/** The slices of a notification. Together they cover its audience once. */
+export function slicesOf(
+  common: Common,
   audience: Audience,
-  { shares, talliesPerShare }: Division,
+  { slices, countersPerSlice }: Divided,
   pushesPerSecond: number,
-): readonly Share[] {
-  const pace = pushesPerSecond / shares;
+): readonly Slice[] {
+  const pace = pushesPerSecond / slices;
   const positions = 'userIds' in audience ? audience.userIds.length : positionCount;
-  return bounds(shares, positions).map(([from, to], index) => {
-    const common = {
-      ...broadcast,
-      firstTally: index * talliesPerShare,
-      tallies: talliesPerShare,
+  return bounds(slices, positions).map(([from, to], slice) => {
+    const own = {
+      ...common,
+      slice,
+      firstCounter: slice * countersPerSlice,
+      counters: countersPerSlice,
       pushesPerSecond: pace,
     };
     if ('userIds' in audience) {
@@ -109,30 +98,30 @@ export function sharesOf(
       const values = audience.values?.slice(from, to);
       const range = { userIds, values, from: 0, to: to - from, step: to - from };
       const windowSeconds = eventWindowSeconds(audience.userIds.length);
-      return { ...common, ...range, eventWindowSeconds: windowSeconds, consistent: false };
+      return { ...own, ...range, eventWindowSeconds: windowSeconds, consistent: false };
     }
     const { subscribers } = audience;
     return {
-      ...common,
+      ...own,
       ...{ from, to, step: stepFor(subscribers, pace) },
       eventWindowSeconds: eventWindowSeconds(subscribers),
-      consistent: subscribers <= shareSizes.recipients,
+      consistent: subscribers <= sliceSizes.recipients,
     };
   });
 }
 
 /** Positions that hold a chunk: as many recipients as fit in memory and are pushed in time. */
 function stepFor(subscribers: number, pace: number): number {
-  const inTime = Math.ceil(pace * shareSizes.chunkSeconds);
-  if (subscribers <= Math.min(shareSizes.recipients, inTime)) return positionCount;
-  const chunk = Math.min(shareSizes.expectedRecipients, inTime);
+  const inTime = Math.ceil(pace * sliceSizes.chunkSeconds);
+  if (subscribers <= Math.min(sliceSizes.recipients, inTime)) return positionCount;
+  const chunk = Math.min(sliceSizes.expectedRecipients, inTime);
   return Math.max(1, Math.floor((positionCount * chunk) / subscribers));
 }
 
 /**
- * Seconds over which browsers spread their `shown` events, so that functions and tallies take them.
+ * Seconds over which browsers spread their `shown` events, so that functions and event counters take them.
  * @param audience subscribers, or user ids: most have one subscription.
  */
 export function eventWindowSeconds(audience: number): number {
-  return Math.min(shareSizes.eventWindowSeconds, Math.round(audience / shareSizes.shownPerSecond));
+  return Math.min(sliceSizes.eventWindowSeconds, Math.round(audience / sliceSizes.shownPerSecond));
 }

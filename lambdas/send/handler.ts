@@ -3,24 +3,28 @@ import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { type ParsedSendRequest, sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
-import { shareDependencies, shareVariables } from '../deliver/share-dependencies.ts';
+import { sliceDependencies, sliceVariables } from '../deliver/slice-dependencies.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { countChecker } from '../results/count-checker.ts';
 import { routeFunction } from '../route-function.ts';
+import { utcMonth } from '../store/calendar.ts';
+import { sumOf } from '../store/counters.ts';
+import { notificationStore } from '../store/notifications.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
-import { subscriberCount } from '../store/usage.ts';
+import { usedParts } from '../store/usage.ts';
 import type { Audience } from './divide.ts';
-import { shareInvoker } from './invoker.ts';
+import { sliceStarter } from './invoker.ts';
+import { keyHashOf } from './new-sending.ts';
 import { send } from './send.ts';
 import type { SendDependencies } from './sending.ts';
 import { usersOf } from './users-of.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
 const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send, [
-  ...shareVariables,
+  ...sliceVariables,
   'NOTIFICATIONS_TABLE',
   'MONTHLY_SEND_CAP',
   'PUSHES_PER_SECOND',
@@ -33,43 +37,44 @@ const tables = {
   vapidKeys: environment.VAPID_KEYS_TABLE,
   usage: environment.USAGE_TABLE,
   notifications: environment.NOTIFICATIONS_TABLE,
-  tallies: environment.TALLIES_TABLE,
+  deliveries: environment.DELIVERIES_TABLE,
 };
 
 const projects = signingProjectStore(dynamo, tables, clock);
 const checker = countChecker(logger);
-const countSubscribers = subscriberCount(dynamo, tables.usage);
+const readUsed = usedParts(dynamo, tables.usage);
+const sends = sendStore(dynamo, tables);
 
 const deps: SendDependencies = {
-  ...shareDependencies(environment, dynamo, projects, clock, observer(logger, clock)),
-  sends: sendStore(dynamo, tables),
-  invoker: shareInvoker(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
+  ...sliceDependencies(environment, dynamo, projects, clock, observer(logger, clock)),
+  sends,
+  notifications: notificationStore(dynamo, tables.notifications),
+  starter: sliceStarter(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
   random: Math.random,
   newId: (time) => uuidV7(time, randomBytes),
   monthlyCap: environment.MONTHLY_SEND_CAP,
   pushesPerSecond: environment.PUSHES_PER_SECOND,
 };
 
-async function audienceOf(
-  projectId: string,
-  request: ParsedSendRequest,
-  signal: AbortSignal,
-): Promise<Audience> {
-  const users = usersOf(request);
-  if (users !== undefined) return users;
-  const subscribers = await countSubscribers(projectId, signal);
-  checker.usage(projectId, { subscribers });
-  // With a wrong counter, which may be negative, everyone is still sent to.
-  return { subscribers: Math.max(0, subscribers) };
+/** With a wrong counter, which may be negative, everyone is still sent to. */
+function audienceOf(request: ParsedSendRequest, subscribers: number): Audience {
+  return usersOf(request) ?? { subscribers: Math.max(0, subscribers) };
 }
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
+  const { project, signal } = event;
   const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
-  return {
-    request,
-    idempotencyKey: idempotencyKey(event),
-    audience: await audienceOf(event.project.projectId, request, event.signal),
-  };
+  const key = idempotencyKey(event);
+  const now = clock();
+  // What the month's cap or an earlier request decides is known before the audience is read.
+  const [used, earlier] = await Promise.all([
+    readUsed(project.ref, utcMonth(now), signal),
+    key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), now, signal),
+  ]);
+  const subscribers = sumOf(used.subscribers);
+  checker.usage(project.projectId, { subscribers });
+  const audience = audienceOf(request, subscribers);
+  return { request, audience, sent: used.sends, idempotencyKey: key, earlier };
 }).handler(async (event) => {
   const { project, input, requestContext } = event;
   const baseUrl = environment.PUBLIC_BASE_URL;

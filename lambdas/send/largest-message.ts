@@ -2,22 +2,21 @@ import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { pushMessage, tallyUrl } from '../../contract/message.ts';
 import { rendered } from '../../contract/placeholders.ts';
-import { tallyNumbers } from '../store/items.ts';
-import type { NewNotification } from '../store/send-writes.ts';
+import type { StoredNotification } from '../store/notifications.ts';
 import { type Audience, eventWindowSeconds } from './divide.ts';
 
 /**
- * Makes the longest message, that of the last tally; of each recipient, if they have values.
+ * Makes the longest message, that of the last event counter; of each recipient, if they have values.
  * @returns the bytes of the largest one.
  * @throws {ServiceError} `payload_too_large`.
  */
 export function largestMessage(
-  { id, content, division }: NewNotification,
+  { id, content, division }: StoredNotification,
   audience: Audience,
   eventsUrl: string,
 ): number {
-  const lastTally = tallyNumbers(division).length - 1;
-  const url = tallyUrl(eventsUrl, lastTally);
+  const lastCounter = division.slices * division.countersPerSlice - 1;
+  const url = tallyUrl(eventsUrl, lastCounter);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
   const values = 'userIds' in audience ? audience.values : undefined;
   let largest = 0;

@@ -1,28 +1,22 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
-import { sendTimeline } from '../../contract/timeline.ts';
-import { storedResult, totalOf } from '../results/results.ts';
-import { isStopped, overAt, statusOf } from '../results/status.ts';
-import { firstTallies } from '../store/items.ts';
-import type { NewNotification } from '../store/send-writes.ts';
-import type { Tally } from '../store/tallies.ts';
-import { handOver } from './hand-over.ts';
-import { type SendDependencies, type Sending, type SendOutcome, sentOutcome } from './sending.ts';
-import { sharesOfNotification } from './shares-of-notification.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { outcomeOf } from '../results/outcome.ts';
+import { awaitSlices, handOver, isFree, isOver } from './finish.ts';
+import { sendingOf } from './new-sending.ts';
+import type { SendDependencies, Sending, SendOutcome } from './sending.ts';
+import { sentOutcome } from './sent-outcome.ts';
 
 /**
- * The response of the first request with the same Idempotency-Key. Its notification is only handed over
- * here if that request is over and has not done it.
- * @param notification as this request would have sent it.
+ * The response to a repeated request: that of the first one if its notification is delivered or handed over. If the
+ * first request may still work on it, the caller has to wait. If that is over, this request continues it.
  */
-export async function repeat(
-  deps: SendDependencies,
-  sending: Sending,
-  notification: NewNotification,
-): Promise<SendOutcome> {
-  const { project, sentAt, signal } = sending;
-  const { keyHash, requestHash } = notification.idempotency!;
-  const earlier = await deps.sends.earlier(project.projectId, keyHash, signal);
+export async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOutcome> {
+  const { call, notification, signal } = sending;
+  const { project, keyed } = notification;
+  const { keyHash, requestHash } = keyed!;
+  const now = deps.clock();
+  const earlier = call.earlier ?? (await deps.sends.earlier(project, keyHash, now, signal));
   // The first request has just returned its unit.
   if (earlier === undefined) throw requestInProgress(1);
   if (earlier.requestHash !== requestHash) {
@@ -31,39 +25,39 @@ export async function repeat(
       'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
     );
   }
-  const first = { ...notification, ...earlier.notification };
-  const found = await deps.tallies.find(first.id, firstTallies(first.division), signal);
-  if (found[0]?.ended === 'cancelled') throw requestInProgress(1);
-  if (first.division.respondedAsync && found.every((tally) => tally === undefined)) {
-    // Until its function is over, the first request may hand its notification over or cancel it.
-    const isOver = first.sentAt.getTime() + sendTimeline.timeoutMs < sentAt.getTime();
-    if (!isOver) throw requestInProgress(1);
-    return handOver(deps, sending, first, sharesOfNotification(deps, sending, first));
-  }
-  if (mayBeCancelled(found, sentAt)) throw requestInProgress(1);
-  const status = statusOf(first, found, sentAt);
-  if (first.division.respondedAsync) return { kind: 'accepted', id: first.id, status };
-  if (isInProgress(status)) {
-    const over = Math.max(...found.map((tally) => overAt(first, tally)));
-    // Until this time, inclusive.
-    throw requestInProgress(Math.floor((over - sentAt.getTime()) / 1000) + 1);
-  }
-  const results = found.map(storedResult);
-  const isStopped = status === 'stopped';
-  return sentOutcome(sending, first, { results, reached: found[0]?.reached, isStopped });
-}
+  const stored = await deps.notifications.find(project, earlier.sendId, signal);
+  if (stored === undefined) throw requestInProgress(1);
+  const { respondedAsync } = stored.division;
+  const continued = sendingOf(deps, sending, stored);
+  const numbers = continued.slices.map(({ slice }) => slice);
+  const slices = await deps.slices.find(stored.id, numbers, signal);
+  if (slices.some((slice) => slice?.ended === 'cancelled')) throw requestInProgress(1);
 
-/**
- * Whether the request that delivers a notification may still cancel it: nothing was attempted, so it
- * returns the unit. What was stopped is not cancelled.
- */
-function mayBeCancelled(found: readonly (Tally | undefined)[], now: Date): boolean {
-  if (found.some(isStopped)) return false;
-  const { attempted } = totalOf(found.map(storedResult), undefined);
-  const claimed = found.filter((tally) => tally?.claim !== undefined);
-  if (attempted > 0 || claimed.some((tally) => tally!.ended !== 'incomplete')) return false;
-  const cancelMs = sendTimeline.timeoutMs - sendTimeline.endMs;
-  return claimed.some((tally) => now.getTime() < tally!.claim!.until + cancelMs);
+  const { status, counts } = outcomeOf(stored, slices, now);
+  const accepted = { kind: 'accepted', id: stored.id, status } as const;
+  if (earlier.handedOver) return accepted;
+  const ownedUntil = earlier.ownedAt + sendTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
+  const isOwned = now.getTime() <= ownedUntil;
+  if (slices.every((slice) => isOver(slice, now)) && !isInProgress(status)) {
+    // The first request may still cancel what was not attempted.
+    const mayBeCancelled = counts.attempted === 0 && counts.unreached > 0 && status !== 'stopped';
+    if (!mayBeCancelled || !isOwned) {
+      return respondedAsync ? accepted : sentOutcome(continued, slices);
+    }
+  }
+  if (isOwned) throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
+  // Functions have all of them.
+  if (respondedAsync && slices.every((slice) => !isFree(slice, now) || isOver(slice, now))) {
+    return accepted;
+  }
+  const { requestId } = call;
+  if (!(await deps.sends.continueSend(project, keyHash, earlier, requestId, now, signal))) {
+    throw requestInProgress(1);
+  }
+  await continued.project.refresh();
+  return respondedAsync
+    ? handOver(deps, continued)
+    : awaitSlices(deps, continued, undefined, [...slices]);
 }
 
 function requestInProgress(retryAfterSeconds: number): ServiceError {

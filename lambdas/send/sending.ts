@@ -1,19 +1,26 @@
 import type { NotificationStatus } from '../../contract/notification-status.ts';
-import type { SigningProject } from '../../contract/project.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
 import type { ParsedSendRequest, SendResult } from '../../contract/schemas/notification.ts';
-import type { ShareResult } from '../../contract/share.ts';
-import type { Invocation } from '../deliver/share-progress.ts';
-import { isReached } from '../results/reached-users.ts';
-import { expectedSubscribers, totalOf } from '../results/results.ts';
-import type { NewNotification } from '../store/send-writes.ts';
-import type { SendStore } from '../store/sends.ts';
+import type { Slice } from '../../contract/slice.ts';
+import type { CurrentProject } from '../deliver/current-project.ts';
+import type { Deadlines } from '../deliver/deadlines.ts';
+import type { DeliverDependencies } from '../deliver/deliver.ts';
+import type { Parts } from '../store/counters.ts';
+import type { NotificationStore } from '../store/notifications.ts';
+import type { EarlierRequest, NewNotification, SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
-import type { RunDependencies } from './run-shares.ts';
 
-export interface SendDependencies extends RunDependencies {
+/** Starts the delivery of a slice in another function. */
+export interface SliceStarter {
+  /** @returns whether Lambda has taken it. Also if not, it may run. */
+  start(slice: Slice, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface SendDependencies extends DeliverDependencies {
   readonly sends: SendStore;
+  readonly notifications: Pick<NotificationStore, 'find'>;
+  readonly starter: SliceStarter;
   readonly newId: (time: Date) => string;
+  readonly random: () => number;
   /** Most notifications per month where the project's plan sets no cap. */
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
@@ -24,8 +31,12 @@ export interface SendCall {
   readonly request: ParsedSendRequest;
   /** Whom the request is for: its user ids, or as many subscribers as the project has. */
   readonly audience: Audience;
+  /** Notifications of this month so far, part by part of the counter. */
+  readonly sent: Parts;
   /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
+  /** The earlier request with that key. */
+  readonly earlier?: EarlierRequest | undefined;
   /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */
   readonly respondAsync: boolean;
   /** Address of the service, for the events URL in the message. */
@@ -37,13 +48,13 @@ export interface SendCall {
 }
 
 /** A call on its way through the steps of a send. */
-export interface Sending extends SendCall {
-  readonly project: SigningProject;
-  /** When the function began with it. */
-  readonly sentAt: Date;
-  /** Ends when the response leaves. */
-  readonly invocation: Invocation;
-  /** Aborts then. */
+export interface Sending {
+  readonly call: SendCall;
+  readonly project: CurrentProject;
+  readonly notification: NewNotification;
+  readonly slices: readonly Slice[];
+  readonly deadlines: Deadlines;
+  /** Aborts when the response leaves. */
   readonly signal: AbortSignal;
 }
 
@@ -54,38 +65,3 @@ export type SendOutcome = (
   /** Of the largest message, if that is above `limits.messageBytesEverywhere`. */
   readonly messageBytes?: number;
 };
-
-/** What is known of the shares of a notification when its request gets a response. */
-interface SentShares {
-  readonly results: readonly ShareResult[];
-  /** Which of the request's users a push was delivered to; undefined if nothing is known. */
-  readonly reached?: Uint8Array | undefined;
-  readonly isStopped: boolean;
-}
-
-export function sentOutcome(
-  { audience }: Sending,
-  { id, division }: Pick<NewNotification, 'id' | 'division'>,
-  { results, reached, isStopped }: SentShares,
-): SendOutcome {
-  const userIds = 'userIds' in audience ? audience.userIds : [];
-  const usersNotReached = userIds.filter((_, index) => !isReached(reached, index));
-  const { attempted, delivered, removed, failed, failures, unreached } = totalOf(
-    results,
-    expectedSubscribers(division),
-  );
-  return {
-    kind: 'sent',
-    result: {
-      ...{ id, attempted, delivered, removed, failed },
-      failures: failed > 0 ? failures : undefined,
-      unreached: unreached || undefined,
-      usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,
-      status: isStopped ? 'stopped' : undefined,
-    },
-  };
-}
-
-export function eventsUrl({ baseUrl, project }: Sending, notificationId: string): string {
-  return baseUrl + pathOf(routes.track, { projectId: project.projectId, notificationId });
-}

@@ -11,8 +11,8 @@ const { deps, checker, settings } = notificationFunction(routes.stopNotification
 export const handler = ownerChain(settings, ({ project, ids, signal }) =>
   findNotification(deps, project, ids.notificationId, signal),
 ).handler(async ({ project, input: found, signal }) => {
-  const { notification, tallies } = await stopNotification(deps, project, found, signal);
-  const result = notificationResult(notification, tallies, deps.clock());
+  const { notification, delivery } = await stopNotification(deps, project, found, signal);
+  const result = notificationResult(notification, delivery, deps.clock());
   checker.notification(project.projectId, result.id, result);
   return respond(200, result);
 });

@@ -4,37 +4,33 @@ import {
   type FoundNotification,
   findNotification,
 } from '../results/find-notification.ts';
-import { firstTallies } from '../store/items.ts';
-import { expiryOf } from '../store/send-writes.ts';
-import type { TallyStore } from '../store/tallies.ts';
+import { expiryOf } from '../store/notifications.ts';
+import type { SliceStore } from '../store/slices.ts';
 
 export interface StopDependencies extends FindDependencies {
-  readonly tallies: Pick<TallyStore, 'find' | 'stop'>;
+  readonly slices: Pick<SliceStore, 'stop'>;
 }
 
 /**
- * Stops each share of a notification that has not ended, also an interrupted one: a repeated request could
- * still hand it over. A failure leaves some of them stopped, and a repetition stops the others.
+ * Stops each slice of a notification that has not ended, also an interrupted one: a repeated request could
+ * continue it. A failure leaves some of them stopped, and a repetition stops the others.
  * @returns the notification as it is then.
  */
 export async function stopNotification(
   deps: StopDependencies,
-  { projectId }: Pick<Project, 'projectId'>,
+  project: Pick<Project, 'ref'>,
   found: FoundNotification,
   signal?: AbortSignal,
 ): Promise<FoundNotification> {
-  const { id: notificationId, division, sentAt } = found.notification;
-  const open = firstTallies(division).filter(
-    (number) => found.tallies[number]?.ended === undefined,
-  );
+  const { notification, delivery } = found;
+  const { id: notificationId, sentAt } = notification;
+  const open = [...delivery.slices.entries()].filter(([, slice]) => slice?.ended === undefined);
   if (open.length === 0) return found;
   const now = deps.clock().getTime();
   const expiresAt = expiryOf(sentAt);
   // One write each, at the same time: a transaction would conflict with those of the functions.
   await Promise.all(
-    open.map((firstTally) =>
-      deps.tallies.stop({ projectId, notificationId, firstTally, expiresAt }, now, signal),
-    ),
+    open.map(([slice]) => deps.slices.stop({ notificationId, slice, expiresAt }, now, signal)),
   );
-  return findNotification(deps, { projectId }, notificationId, signal);
+  return findNotification(deps, project, notificationId, signal);
 }

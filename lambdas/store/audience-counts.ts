@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/schemas/project.ts';
 import { seenSince } from './audience.ts';
 import type { SubscriptionItem } from './items.ts';
@@ -15,14 +16,17 @@ const sampleSize = 1000;
  * whose order they are read, are evenly distributed.
  */
 export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string) {
-  return (projectId: string, abortSignal?: AbortSignal): Promise<readonly (readonly Counted[])[]> =>
+  return (
+    project: ProjectRef,
+    abortSignal?: AbortSignal,
+  ): Promise<readonly (readonly Counted[])[]> =>
     Promise.all(
       Array.from({ length: partCount }, async (_, part) => {
         const { Items = [] } = await dynamo.send(
           new QueryCommand({
             TableName: table,
             KeyConditionExpression: 'projectPart = :part',
-            ExpressionAttributeValues: { ':part': projectPart(projectId, part) },
+            ExpressionAttributeValues: { ':part': projectPart(project, part) },
             ProjectionExpression: 'updatedAt, channels',
             Limit: sampleSize / partCount,
           }),
@@ -43,7 +47,7 @@ export async function countAudience(
   now: Date,
   onProgress: (counted: number) => void = () => {},
 ): Promise<AudienceCounts> {
-  const since = countedDays.map((days) => seenSince(now, Number(days)));
+  const since = countedDays.map((days) => seenSince(now.getTime(), Number(days)));
   const seen = countedDays.map(() => 0);
   const byChannel = new Map<string, number>();
   let subscribers = 0;

@@ -1,117 +1,172 @@
 import {
   type DynamoDBDocumentClient,
+  GetCommand,
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../contract/audience.ts';
-import { byUserIndex } from './items.ts';
-import { hashRanges, projectPart, projectUser } from './subscription-keys.ts';
+import type { Conditions } from '../../contract/conditions.ts';
+import type { ProjectRef } from '../../contract/project.ts';
+import { byUserIndex, type SubscriptionItem } from './items.ts';
+import {
+  hashRanges,
+  positionOf,
+  projectPart,
+  projectUser,
+  subscriptionKey,
+} from './subscription-keys.ts';
 
-export interface AudienceStore {
-  /**
-   * Reads the subscribers of a project whose endpoint hashes are in a range of positions: the first 32
-   * bits of the hash, from `from` to before `to`. All of them are read before it returns.
-   */
-  everyone(projectId: string, range: Range, options: ReadOptions): Promise<Read>;
+export type AudienceStore = ReturnType<typeof audienceStore>;
 
-  /**
-   * Reads the subscribers with one of the user ids in a range of positions: indexes from `from` to
-   * before `to`. The index of the table is updated after the table: a subscription made within the last
-   * second may be missing.
-   */
-  users(
-    projectId: string,
-    userIds: readonly string[],
-    range: Range,
-    options: ReadOptions,
-  ): Promise<Read>;
-}
-
+/** Positions from `from` to before `to`. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-export interface ReadOptions extends Conditions {
+export interface ReadOptions {
   /** Reading stops when there are more recipients than this. */
   readonly limit: number;
   /** Whether every write that has ended before is seen. It costs twice as much. */
   readonly consistent: boolean;
+  /** Only subscriptions that meet them. */
+  readonly conditions: Conditions;
+  /** When the notification was sent: epoch ms. */
+  readonly sentAt: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which subscriptions are read. All conditions that are given hold. */
-export interface Conditions {
-  /** They have any of these. */
-  readonly channels?: readonly string[] | undefined;
-  /** Their last subscribe request is not earlier: epoch ms. */
-  readonly seenSince?: number | undefined;
+/** The recipients of a range, or those at its beginning if they are more than the limit. */
+export interface Read {
+  readonly recipients: readonly Recipient[];
+  /** All recipients before this position were read, except for those in `unread`. */
+  readonly to: number;
+  /** At least this many recipients were left out: only of a single position that has more than the limit. */
+  readonly unread: number;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The time of `seenWithinDays`: a browser may confirm its subscription only once a day. */
-export function seenSince(now: Date, seenWithinDays: number): number {
-  return now.getTime() - (seenWithinDays + 1) * dayMs;
-}
-
-export interface Read {
-  readonly recipients: readonly Recipient[];
-  /** Whether the limit stopped the reading. */
-  readonly isCut: boolean;
+/** The time of `seenWithinDays`: a browser may confirm its subscription only once a day. Epoch ms. */
+export function seenSince(now: number, seenWithinDays: number): number {
+  return now - (seenWithinDays + 1) * dayMs;
 }
 
 /** Queries that run at once. */
 const concurrency = 16;
 
-export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): AudienceStore {
+interface Query extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead'>, Range {
+  readonly KeyConditionExpression: string;
+  readonly ExpressionAttributeValues: Readonly<Record<string, unknown>>;
+  /** Index of its user. */
+  readonly user?: number;
+}
+
+type Found = Recipient & Pick<SubscriptionItem, 'updatedAt'>;
+
+/** What a query has read so far. */
+interface Progress {
+  readonly query: Query;
+  readonly found: Found[];
+  /** All of its recipients before this position are in `found`. */
+  readTo: number;
+}
+
+export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    everyone(projectId, { from, to }, options) {
-      const queries = hashRanges(from, to).map(({ part, first, last }) => ({
+    /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
+    everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
+      const queries = hashRanges(range.from, range.to).map(({ part, first, last }) => ({
         KeyConditionExpression: 'projectPart = :part AND endpointHash BETWEEN :first AND :last',
         ExpressionAttributeValues: {
-          ':part': projectPart(projectId, part),
+          ':part': projectPart(project, part),
           ':first': first,
           ':last': last,
         },
         ConsistentRead: options.consistent,
+        ...{ from: positionOf(first), to: positionOf(last) + 1 },
       }));
-      return readAll(queries, options);
+      return read(queries, range, options);
     },
 
-    async users(projectId, userIds, { from, to }, options) {
-      const queries = userIds.slice(from, to).map((userId, index) => ({
-        user: from + index,
+    /**
+     * Reads the subscribers with one of the user ids in a range of positions, which are their indexes. The index
+     * of the table is updated after the table: a subscription made within the last second may be missing.
+     */
+    async users(
+      project: ProjectRef,
+      userIds: readonly string[],
+      range: Range,
+      options: ReadOptions,
+    ): Promise<Read> {
+      const queries = userIds.slice(range.from, range.to).map((userId, index) => ({
+        user: range.from + index,
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        ...{ from: range.from + index, to: range.from + index + 1 },
       }));
-      const { recipients, isCut } = await readAll(queries, options);
-      return { recipients: unique(recipients), isCut };
+      const { recipients, ...rest } = await read(queries, range, options);
+      return { ...rest, recipients: newestOfEach(recipients as readonly Found[]) };
+    },
+
+    /** Whether a subscription is that of a user at the time of the call. */
+    async isOf(
+      project: ProjectRef,
+      userId: string,
+      endpointHash: Uint8Array,
+      abortSignal?: AbortSignal,
+    ): Promise<boolean> {
+      const { Item } = await dynamo.send(
+        new GetCommand({
+          TableName: table,
+          Key: subscriptionKey(project, endpointHash),
+          ProjectionExpression: 'projectUser',
+          ConsistentRead: true,
+        }),
+        { abortSignal },
+      );
+      return Item?.projectUser === projectUser(project, userId);
     },
   };
 
-  async function readAll(queries: readonly Query[], options: ReadOptions): Promise<Read> {
+  /** @param queries in the order of their positions, which together are those of the range. */
+  async function read(
+    queries: readonly Query[],
+    { from, to }: Range,
+    options: ReadOptions,
+  ): Promise<Read> {
     const { limit } = options;
-    const recipients: Recipient[] = [];
-    const waiting = queries.values();
+    const all = queries.map((query): Progress => ({ query, found: [], readTo: query.from }));
+    const waiting = all.values();
+    let number = 0;
     const readNext = async () => {
-      for (const { user, ...query } of waiting) {
-        for await (const { Items = [] } of pages(query, options)) {
-          const found = Items as Recipient[];
-          recipients.push(...(user === undefined ? found : found.map((one) => ({ ...one, user }))));
-          if (recipients.length > limit) return;
+      for (const progress of waiting) {
+        const { query, found } = progress;
+        for await (const { Items = [], LastEvaluatedKey } of pages(query, options)) {
+          for (const item of Items as Found[]) {
+            found.push(query.user === undefined ? item : { ...item, user: query.user });
+          }
+          number += Items.length;
+          progress.readTo = LastEvaluatedKey === undefined ? query.to : readTo(progress);
+          // The first position is read to its end, or until it has too many alone.
+          const isFirst = progress === all[0] && progress.readTo === from;
+          if (number > limit && !(isFirst && found.length <= limit)) return;
         }
-        if (recipients.length > limit) return;
       }
     };
     await Promise.all(Array.from({ length: Math.min(concurrency, queries.length) }, readNext));
-    const isCut = recipients.length > limit;
-    return { recipients: isCut ? recipients.slice(0, limit) : recipients, isCut };
+    if (number <= limit) return { recipients: all.flatMap(({ found }) => found), to, unread: 0 };
+    const end = all.find(({ query, readTo }) => readTo < query.to)?.readTo ?? to;
+    const before = (bound: number) =>
+      all.flatMap(({ query, found }) => found.filter((one) => positionIn(query, one) < bound));
+    if (end > from) return { recipients: before(end), to: end, unread: 0 };
+    return { recipients: before(from + 1).slice(0, limit), to: from + 1, unread: 1 };
   }
 
-  function pages(query: Omit<Query, 'user'>, { signal: abortSignal, ...conditions }: ReadOptions) {
-    const { ExpressionAttributeValues, ...filter } = filterOf(conditions);
+  function pages({ user: _, from: __, to: ___, ...query }: Query, options: ReadOptions) {
+    const { conditions, sentAt, signal: abortSignal } = options;
+    const { ExpressionAttributeValues, ...filter } = filterOf(conditions, sentAt);
     return paginateQuery(
       { client: dynamo },
       {
@@ -122,7 +177,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
           ...ExpressionAttributeValues,
         },
         TableName: table,
-        ProjectionExpression: 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber',
+        ProjectionExpression:
+          'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, updatedAt',
         ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
       },
       { abortSignal },
@@ -130,34 +186,55 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string): Au
   }
 }
 
+function positionIn({ user }: Query, { endpointHash }: Recipient): number {
+  return user ?? positionOf(endpointHash);
+}
+
+/** Further recipients of the last position may be on the next page. */
+function readTo({ query, found, readTo: before }: Progress): number {
+  const last = found.at(-1);
+  return last === undefined ? before : positionIn(query, last);
+}
+
+type Filter = (
+  given: never,
+  sentAt: number,
+) => {
+  readonly expression: string;
+  readonly values: Readonly<Record<string, unknown>>;
+};
+
+/** Of each condition: the filter of the items that meet it. */
+const filters = {
+  channels: (channels: readonly string[]) => ({
+    expression: `(${channels.map((_, index) => `contains(channels, :channel${index})`).join(' OR ')})`,
+    values: Object.fromEntries(channels.map((channel, index) => [`:channel${index}`, channel])),
+  }),
+  seenWithinDays: (days: number, sentAt: number) => ({
+    expression: 'updatedAt >= :seenSince',
+    values: { ':seenSince': seenSince(sentAt, days) },
+  }),
+} satisfies Record<keyof Conditions, Filter>;
+
 /** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
-function filterOf({ channels = [], seenSince }: Conditions) {
-  const anyChannel = channels.map((_, index) => `contains(channels, :channel${index})`);
-  const filters = [
-    ...(channels.length > 0 ? [`(${anyChannel.join(' OR ')})`] : []),
-    ...(seenSince === undefined ? [] : ['updatedAt >= :seenSince']),
-  ];
-  if (filters.length === 0) return {};
-  const values = channels.map((channel, index) => [`:channel${index}`, channel] as const);
+function filterOf(conditions: Conditions, sentAt: number) {
+  const given = Object.entries(conditions).map(([name, value]) =>
+    (filters[name as keyof Conditions] as Filter)(value as never, sentAt),
+  );
+  if (given.length === 0) return {};
   return {
-    FilterExpression: filters.join(' AND '),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(values),
-      ...(seenSince !== undefined && { ':seenSince': seenSince }),
-    },
+    FilterExpression: given.map(({ expression }) => expression).join(' AND '),
+    ExpressionAttributeValues: Object.assign({}, ...given.map(({ values }) => values)),
   };
 }
 
-interface Query extends Omit<QueryCommandInput, 'TableName'> {
-  /** See {@link Recipient}. */
-  readonly user?: number;
-}
-
-/** A subscription that passes from one user to another during the reading may be read twice. */
-function unique(recipients: readonly Recipient[]): readonly Recipient[] {
-  const byHash = new Map<string, Recipient>();
-  for (const recipient of recipients) {
-    byHash.set(Buffer.from(recipient.endpointHash).toString('latin1'), recipient);
+/** A browser that has passed to another user may still be in the index for both: its newer entry counts. */
+function newestOfEach(found: readonly Found[]): readonly Recipient[] {
+  const newest = new Map<string, Found>();
+  for (const one of found) {
+    const endpoint = one.origin + one.path;
+    const other = newest.get(endpoint);
+    if (other === undefined || other.updatedAt < one.updatedAt) newest.set(endpoint, one);
   }
-  return [...byHash.values()];
+  return [...newest.values()];
 }

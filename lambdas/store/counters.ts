@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
 import { utcMonth } from './calendar.ts';
-import type { StoredItem } from './dynamo.ts';
-import type { ProjectItem, UsageItem } from './items.ts';
+import type { UsageItem } from './items.ts';
 import { partCount, partOf } from './subscription-keys.ts';
 
 /**
@@ -13,36 +13,27 @@ import { partCount, partOf } from './subscription-keys.ts';
  * exceeds the cap, whatever runs at once. Units are given back to any part. A part may be negative: it
  * then has more room.
  *
- * All parts are created at once while the project exists, and deleted or closed with it. Nothing is
- * counted in a part that does not exist.
+ * All parts are created at once while the project exists, and deleted with it. Nothing is counted in a part
+ * that does not exist.
  */
 export interface Counter {
   readonly table: string;
-  readonly projectId: string;
+  readonly project: ProjectRef;
   /** Its parts are stored under `name#0`, `name#1` and so on. */
   readonly name: string;
-  /** Tells the project from an earlier one of the same id: units are only taken for this one. */
-  readonly projectCreatedAt?: string | undefined;
 }
 
 const subscribersName = 'subscribers';
 
 /** Counts the items in Subscriptions. */
-export function subscriberCounter(table: string, projectId: string): Counter {
-  return { table, projectId, name: subscribersName };
+export function subscriberCounter(table: string, project: ProjectRef): Counter {
+  return { table, project, name: subscribersName };
 }
 
 /** Counts the notifications of a UTC month. The month's first send creates it. */
-export function monthCounter(
-  table: string,
-  { projectId, createdAt }: ProjectKey,
-  time: Date,
-): Counter {
-  return { table, projectId, name: utcMonth(time), projectCreatedAt: createdAt };
+export function monthCounter(table: string, project: ProjectRef, time: Date): Counter {
+  return { table, project, name: utcMonth(time) };
 }
-
-/** Identifies a project, also among those that had its id before. */
-export type ProjectKey = Pick<ProjectItem, 'projectId' | 'createdAt'>;
 
 /** The part that counts a notification: the same for each repetition of its transaction. */
 export function notificationPart(notificationId: string): number {
@@ -54,6 +45,19 @@ export function partPeriods(name: string): readonly string[] {
   return Array.from({ length: partCount }, (_, part) => `${name}#${part}`);
 }
 
+/** The keys of the parts of a project's subscriber counter, and of the counter of a month. */
+export function subscriberParts(project: ProjectRef) {
+  return keysOfParts(project, subscribersName);
+}
+
+export function monthParts(project: ProjectRef, month: string) {
+  return keysOfParts(project, month);
+}
+
+function keysOfParts(project: ProjectRef, name: string) {
+  return partPeriods(name).map((period) => ({ projectRef: project, period }));
+}
+
 /** The part of a cap that one part of a counter may hold. All shares add up to the cap. */
 export function shareOf(cap: number, part: number): number {
   return Math.floor((cap + partCount - 1 - part) / partCount);
@@ -61,19 +65,19 @@ export function shareOf(cap: number, part: number): number {
 
 /** The items of a counter whose units are divided evenly. */
 export function newParts(
-  { name }: Pick<Counter, 'name'>,
-  { projectId, createdAt }: ProjectKey,
+  { name, project }: Pick<Counter, 'name' | 'project'>,
   units = 0,
 ): readonly UsageItem[] {
   return partPeriods(name).map((period, part) => ({
-    ...{ projectId, period, createdAt },
+    projectRef: project,
+    period,
     used: shareOf(units, part),
   }));
 }
 
 /** The subscriber counter of a new project: created and deleted with the project. */
-export function newSubscriberParts(project: ProjectKey, subscribers = 0): readonly UsageItem[] {
-  return newParts({ name: subscribersName }, project, subscribers);
+export function newSubscriberParts(project: ProjectRef, subscribers = 0): readonly UsageItem[] {
+  return newParts({ name: subscribersName, project }, subscribers);
 }
 
 /** The units in each part of a counter; undefined for a part that does not exist. */
@@ -86,20 +90,25 @@ export function sumOf(parts: Parts): number {
 /** Reads the parts of a counter: one call, strongly consistent. */
 export async function readParts(
   dynamo: DynamoDBDocumentClient,
-  { table, projectId, name }: Counter,
+  { table, project, name }: Counter,
   abortSignal?: AbortSignal,
 ): Promise<Parts> {
   const { Items = [] } = await dynamo.send(
     new QueryCommand({
       TableName: table,
-      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :prefix)',
-      ExpressionAttributeValues: { ':projectId': projectId, ':prefix': `${name}#` },
+      KeyConditionExpression: 'projectRef = :project AND begins_with(period, :prefix)',
+      ExpressionAttributeValues: { ':project': project, ':prefix': `${name}#` },
       ConsistentRead: true,
     }),
     { abortSignal },
   );
   const used = new Map((Items as Partial<UsageItem>[]).map((item) => [item.period, item.used]));
   return partPeriods(name).map((period) => used.get(period));
+}
+
+/** Whether no part of a counter has room for a unit. */
+export function isFull(parts: Parts, cap: number | null): boolean {
+  return roomIn(parts, cap).every((room) => room === 0);
 }
 
 /** How many more units each part may hold. */
@@ -111,21 +120,17 @@ export function roomIn(parts: Parts, cap: number | null): readonly number[] {
 
 /**
  * The update of a transaction that takes units. Its condition fails if the part has no room for them,
- * or does not exist. The failed item tells which: see {@link isClosed}.
+ * or does not exist. The failed item tells which: there is none without the part.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
-  const { projectCreatedAt } = counter;
-  // A comparison with a missing attribute is false.
-  const hasRoom = cap === null ? 'attribute_exists(used)' : 'used <= :room';
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :taken',
-    ConditionExpression:
-      projectCreatedAt === undefined ? hasRoom : `${hasRoom} AND createdAt = :createdAt`,
+    // A comparison with a missing attribute is false.
+    ConditionExpression: cap === null ? 'attribute_exists(used)' : 'used <= :room',
     ExpressionAttributeValues: {
       ':taken': units,
       ':room': cap === null ? undefined : shareOf(cap, part) - units,
-      ':createdAt': projectCreatedAt,
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
@@ -144,27 +149,13 @@ export function giveBackUnits(counter: Counter, part: number, units: number) {
   };
 }
 
-/**
- * The check of a transaction that a project exists, in one part of its subscriber counter.
- * @param createdAt tells the project from another one of the same id.
- */
-export function partExists(counter: Counter, part: number, createdAt: string) {
-  return {
-    ...keyOf(counter, part),
-    // A closed part keeps `createdAt`.
-    ConditionExpression: 'attribute_exists(used) AND createdAt = :createdAt',
-    ExpressionAttributeValues: { ':createdAt': createdAt },
-  };
+/** The check of a transaction that a project exists, in one part of its subscriber counter. */
+export function partExists(counter: Counter, part: number) {
+  return { ...keyOf(counter, part), ConditionExpression: 'attribute_exists(used)' };
 }
 
-function keyOf({ table, projectId, name }: Counter, part: number) {
-  return { TableName: table, Key: { projectId, period: partPeriods(name)[part]! } };
-}
-
-/** Whether a counter has no parts, or they were closed. @param item the part that refused a unit. */
-export function isClosed({ projectCreatedAt }: Counter, item: StoredItem | undefined): boolean {
-  if (item?.used === undefined) return true;
-  return projectCreatedAt !== undefined && item.createdAt?.S !== projectCreatedAt;
+function keyOf({ table, project, name }: Counter, part: number) {
+  return { TableName: table, Key: { projectRef: project, period: partPeriods(name)[part]! } };
 }
 
 /**

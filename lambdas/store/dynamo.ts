@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ServiceError } from '../../contract/errors.ts';
 import { RecentConnections } from './recent-connections.ts';
 
@@ -78,14 +79,12 @@ export async function sendRepeatedly<Input extends object, Output>(
   for (let conflicts = 0; ; conflicts += 1) {
     try {
       return await send(sent);
-    } catch (error) {
+    } catch (caught) {
+      const error = withPlainItems(caught);
       if (conflicts < conflictDelaysMs.length && isConflict(error)) {
         await sleep(random() * conflictDelaysMs[conflicts]!);
       } else if (isTransient(error)) {
-        throw new ServiceError('unavailable', 'The database is busy; try again in a second.', {
-          retryAfterSeconds: 1,
-          cause: error,
-        });
+        throw unavailable(error);
       } else {
         throw error;
       }
@@ -93,12 +92,19 @@ export async function sendRepeatedly<Input extends object, Output>(
   }
 }
 
+/** The database throttles, is away, or the caller's time has run out. */
+export function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('unavailable', 'The database is busy; try again in a second.', {
+    retryAfterSeconds: 1,
+    cause,
+  });
+}
+
 /** Upper bounds of the random waits: 4 s in total at most, half of that on average. */
 const conflictDelaysMs = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
 
 /** Cancellation reasons that are not failed conditions. */
 const transientReasons = new Set([
-  'None',
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
@@ -127,27 +133,51 @@ export function cancellationReasons(error: unknown): readonly CancellationReason
 
 interface CancellationReason {
   readonly Code?: string;
-  /** The existing item, if the write asked for it. The SDK does not convert its attributes. */
+  /** The existing item, if the write asked for it. */
   readonly Item?: StoredItem | undefined;
 }
 
-/** An item with typed attributes, such as `{ S: 'text' }`. */
-export type StoredItem = Readonly<Record<string, { readonly S?: string } | undefined>>;
+/** An item that made a condition fail. */
+export type StoredItem = Readonly<Record<string, unknown>>;
 
 export function conditionFailed(reason: CancellationReason | undefined): boolean {
   return reason?.Code === 'ConditionalCheckFailed';
 }
 
+/** The error of a single write whose condition failed, with the existing item if the write asked for it. */
+interface ConditionFailure extends Error {
+  readonly Item?: StoredItem | undefined;
+}
+
 /** Whether the condition of a single write failed. */
-export function isConditionFailure(error: unknown): boolean {
+export function isConditionFailure(error: unknown): error is ConditionFailure {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';
+}
+
+/** The document client converts the items of responses, but not those of errors. */
+function withPlainItems(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { Item, CancellationReasons } = error as Error & Partial<Record<string, unknown>>;
+  if (Item !== undefined) Object.assign(error, { Item: plain(Item) });
+  if (Array.isArray(CancellationReasons)) {
+    const reasons = CancellationReasons.map(({ Item, ...reason }) => ({
+      ...reason,
+      ...(Item !== undefined && { Item: plain(Item) }),
+    }));
+    Object.assign(error, { CancellationReasons: reasons });
+  }
+  return error;
+}
+
+function plain(item: unknown): StoredItem {
+  return unmarshall(item as Parameters<typeof unmarshall>[0]);
 }
 
 function isConflict(error: unknown): boolean {
   // The SDK does not retry conflicts, neither of transactions nor of single writes.
   if (error instanceof Error && error.name === 'TransactionConflictException') return true;
-  const reasons = cancellationReasons(error);
-  return reasons.length > 0 && reasons.every(({ Code }) => transientReasons.has(Code ?? 'None'));
+  // The conditions of the other writes are judged when nothing conflicts any more.
+  return cancellationReasons(error).some(({ Code }) => transientReasons.has(Code ?? 'None'));
 }
 
 function isTransient(error: unknown): boolean {

@@ -1,5 +1,6 @@
+import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
-import type { Plan, UserIdMode } from '../../contract/project.ts';
+import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**
@@ -9,6 +10,7 @@ import type { NotificationContent } from '../../contract/schemas/notification.ts
 /** Projects, keyed by `projectId`. */
 export interface ProjectItem {
   readonly projectId: string;
+  readonly ref: ProjectRef;
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly secretKeyHash: string;
@@ -33,6 +35,13 @@ export interface ProjectItem {
   readonly createdAt: string;
 }
 
+/** In Projects, in place of a project that is being removed. No project with its id can be created. */
+export interface RemovedProjectItem {
+  readonly projectId: string;
+  readonly ref: ProjectRef;
+  readonly removed: true;
+}
+
 /** VapidKeys, keyed by `projectId`: a separate table, so that only two functions can read it. */
 export interface VapidKeyItem {
   readonly projectId: string;
@@ -47,7 +56,7 @@ export interface VapidKeyItem {
  * and nothing to decode before each push.
  */
 export interface SubscriptionItem {
-  /** `projectId#part`: a project's subscriptions lie in several partitions. */
+  /** `ref#part`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
   /** SHA-256 of the endpoint: short enough for a key, and evenly distributed. */
   readonly endpointHash: Uint8Array;
@@ -55,7 +64,7 @@ export interface SubscriptionItem {
   readonly path: string;
   readonly p256dh: Uint8Array;
   readonly auth: Uint8Array;
-  /** `projectId#userId`, if the subscription has a user id. */
+  /** `ref#userId`, if the subscription has a user id. */
   readonly projectUser?: string;
   /** What the visitor has chosen to receive; absent instead of empty. */
   readonly channels?: readonly string[] | undefined;
@@ -71,26 +80,15 @@ export interface SubscriptionItem {
 export const byUserIndex = 'byUser';
 
 /**
- * Usage, keyed by `projectId` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
+ * Usage, keyed by `projectRef` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
  * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.
- * The latter are created with the project. Nothing is counted in a part without the attribute `used`, so
+ * The latter are created and deleted with the project. Nothing is counted in a part that does not exist, so
  * that a deleted project gets no subscription and sends no notification.
  */
 export interface UsageItem {
-  readonly projectId: string;
+  readonly projectRef: ProjectRef;
   readonly period: string;
   readonly used: number;
-  /** That of the project. */
-  readonly createdAt: string;
-}
-
-/** A part of the subscriber counter while its project is being removed: the last items to be deleted. */
-export interface ClosedCounterItem {
-  readonly projectId: string;
-  readonly period: string;
-  readonly createdAt: string;
-  /** Tells this removal from that of another project of the same id. */
-  readonly removal: string;
 }
 
 /** A notification's audience, and how it is divided. */
@@ -99,19 +97,18 @@ export interface Division {
   readonly users?: number | undefined;
   /** Subscribers that the project had, unless it was sent to user ids. */
   readonly subscribers?: number | undefined;
-  /** Conditions on its subscriptions, as sent. */
-  readonly channels?: readonly string[] | undefined;
-  readonly seenWithinDays?: number | undefined;
-  /** Functions that it was divided among, and tallies that each of them has. */
-  readonly shares: number;
-  readonly talliesPerShare: number;
+  /** On its subscriptions, as sent. */
+  readonly conditions: Conditions;
+  /** Functions that it was divided among, and event counters that each of them has. */
+  readonly slices: number;
+  readonly countersPerSlice: number;
   /** Whether the caller got 202. */
   readonly respondedAsync: boolean;
 }
 
-/** Notifications, keyed by `projectId` and `notificationId`; TTL on `expiresAt`. Never updated. */
+/** Notifications, keyed by `projectRef` and `notificationId`; TTL on `expiresAt`. Never updated. */
 export interface NotificationItem extends Division {
-  readonly projectId: string;
+  readonly projectRef: ProjectRef;
   /** UUID of version 7: a project's notifications are in the order of their time. */
   readonly notificationId: string;
   readonly content: StoredContent;
@@ -127,22 +124,25 @@ export interface StoredContent extends Omit<NotificationContent, 'data'> {
 
 /** In Notifications, under the key of a notification whose send was cancelled. */
 export interface CancelledItem {
-  readonly projectId: string;
+  readonly projectRef: ProjectRef;
   readonly notificationId: string;
   readonly cancelled: true;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
-/**
- * Also in Notifications, under {@link idempotencyId}: the request that used an `Idempotency-Key`.
- */
+/** Also in Notifications, under {@link idempotencyId}: the requests that used an `Idempotency-Key`. */
 export interface IdempotencyItem {
-  readonly projectId: string;
+  readonly projectRef: ProjectRef;
   readonly notificationId: string;
   readonly requestHash: string;
-  /** The id of the request's notification. */
+  /** The id of the notification that they are for. */
   readonly sendId: string;
+  /** The request that has begun it or continues it, and since when: epoch ms. Only this one may cancel it. */
+  readonly ownedBy: string;
+  readonly ownedAt: number;
+  /** Whether functions have all of its slices: it needs no further request. */
+  readonly handedOver?: true;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
@@ -152,24 +152,19 @@ export function idempotencyId(keyHash: string): string {
   return `key#${keyHash}`;
 }
 
-/**
- * Tallies, keyed by `tally` (`notificationId#n`); TTL on `expiresAt`. A share's progress and counts are
- * in its first tally; the events of its recipients are spread over all of its tallies.
- */
-export interface TallyItem {
-  readonly tally: string;
-  /** Absent if the share was cancelled: its events are unknown. */
-  readonly projectId?: string;
-  /** The invocation that delivers the share, and until when (epoch ms) nobody else may take it over. */
-  readonly claimedBy?: string;
-  readonly claimedUntil?: number;
-  /** Number of the last write by that invocation. */
-  readonly step?: number;
+/** Deliveries, keyed by `id` ({@link sliceId}); TTL on `expiresAt`: who delivers a slice, how far it is, and its counts. */
+export interface SliceItem {
+  readonly id: string;
+  /** The invocation that holds the lease, and until when (epoch ms) nobody else may take it over. */
+  readonly leasedBy?: string;
+  readonly leasedUntil?: number;
+  /** Number of its last write. */
+  readonly leaseWrite?: number;
   /** Where the next chunk starts. */
   readonly position?: number;
   /** Recipients before that position whose outcomes are not in the counts yet. */
   readonly pending?: number;
-  /** Whether that is the end of the share. */
+  /** Whether that is the end of the slice. */
   readonly isRead?: boolean | undefined;
   readonly attempted?: number;
   readonly delivered?: number;
@@ -177,34 +172,35 @@ export interface TallyItem {
   readonly failed?: number;
   readonly failures?: Failures;
   readonly unreached?: number;
-  /** One bit for each user id of the share: whether a push to it was delivered. Absent in a broadcast. */
+  /** One bit for each user id of the slice: whether a push to it was delivered. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;
-  /**
-   * Whether the share has ended, and if so, whether it read its recipients to the end. All shares of a
-   * cancelled send are `cancelled`.
-   */
-  readonly ended?: 'complete' | 'incomplete' | 'cancelled' | undefined;
-  /** Epoch ms at which the notification was stopped, unless the share had ended. No chunk is claimed later. */
+  /** Whether it has ended: nobody works on it any more. */
+  readonly ended?: SliceEnd | undefined;
+  /** Epoch ms at which the notification was stopped, unless the slice had ended. No chunk is claimed later. */
   readonly stoppedAt?: number;
-  /** Events counted. */
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/** `delivered`: as far as its time and its notification allowed. `cancelled`: its send was undone. */
+export type SliceEnd = 'delivered' | 'cancelled';
+
+/** Also in Deliveries, keyed by {@link eventCounterId}: events of a part of a notification's recipients. */
+export interface EventCounterItem {
+  readonly id: string;
+  readonly projectRef: ProjectRef;
   readonly shown?: number;
   readonly clicked?: number;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
-/** The numbers of all tallies of a notification. */
-export function tallyNumbers({ shares, talliesPerShare }: Division): readonly number[] {
-  return Array.from({ length: shares * talliesPerShare }, (_, number) => number);
+export function sliceId(notificationId: string, slice: number): string {
+  return `${notificationId}/${slice}`;
 }
 
-/** The first tally of each share: these have a notification's counts. */
-export function firstTallies({ shares, talliesPerShare }: Division): readonly number[] {
-  return Array.from({ length: shares }, (_, share) => share * talliesPerShare);
-}
-
-export function tallyKey(notificationId: string, tally: number): string {
-  return `${notificationId}#${tally}`;
+export function eventCounterId(notificationId: string, counter: number): string {
+  return `${notificationId}#${counter}`;
 }
 
 /** RateLimits, keyed by `bucket` (`project#route#address#minute`); TTL on `expiresAt`. */

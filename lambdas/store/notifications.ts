@@ -1,8 +1,19 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { limits } from '../../contract/limits.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import type { CancelledItem, Division, NotificationItem } from './items.ts';
-import { notificationExists } from './send-writes.ts';
+import type { Division, NotificationItem } from './items.ts';
 import { fromStoredContent } from './stored-content.ts';
+
+/** Conditions that an item is a notification, or may become one: one that was cancelled has no content. */
+export const isSent = 'attribute_exists(content)';
+export const notSent = 'attribute_not_exists(content)';
+
+/** Epoch seconds at which a notification and the items of its delivery are deleted. */
+export function expiryOf(sentAt: Date): number {
+  const daySeconds = 24 * 60 * 60;
+  return Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * daySeconds;
+}
 
 /** A notification as it was sent. */
 export interface StoredNotification {
@@ -14,7 +25,7 @@ export interface StoredNotification {
 
 export interface NotificationStore {
   find(
-    projectId: string,
+    project: ProjectRef,
     notificationId: string,
     signal?: AbortSignal,
   ): Promise<StoredNotification | undefined>;
@@ -25,7 +36,7 @@ export interface NotificationStore {
    * @param from the id of the first one, or of any later position in their order.
    */
   newest(
-    projectId: string,
+    project: ProjectRef,
     limit: number,
     from?: string,
     signal?: AbortSignal,
@@ -40,28 +51,29 @@ export function notificationStore(
   table: string,
 ): NotificationStore {
   return {
-    async find(projectId, notificationId, abortSignal) {
+    async find(project, notificationId, abortSignal) {
       const { Item } = await dynamo.send(
         new GetCommand({
           TableName: table,
-          Key: { projectId, notificationId },
+          Key: { projectRef: project, notificationId },
           ConsistentRead: true,
         }),
         { abortSignal },
       );
-      if (Item === undefined || 'cancelled' in (Item as CancelledItem)) return undefined;
-      return fromItem(Item as NotificationItem);
+      return Item === undefined || 'cancelled' in Item
+        ? undefined
+        : fromItem(Item as NotificationItem);
     },
 
-    async newest(projectId, limit, from = maxUuid, abortSignal) {
+    async newest(project, limit, from = maxUuid, abortSignal) {
       const items: NotificationItem[] = [];
       const pages = paginateQuery(
         { client: dynamo },
         {
           TableName: table,
-          KeyConditionExpression: 'projectId = :projectId AND notificationId <= :from',
-          FilterExpression: notificationExists,
-          ExpressionAttributeValues: { ':projectId': projectId, ':from': from },
+          KeyConditionExpression: 'projectRef = :project AND notificationId <= :from',
+          FilterExpression: isSent,
+          ExpressionAttributeValues: { ':project': project, ':from': from },
           ScanIndexForward: false,
           ConsistentRead: true,
           Limit: limit,
@@ -79,15 +91,11 @@ export function notificationStore(
 }
 
 function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem) {
-  const { users, subscribers, channels, seenWithinDays } = item;
-  const { shares, talliesPerShare, respondedAsync } = item;
+  const { users, subscribers, conditions, slices, countersPerSlice, respondedAsync } = item;
   return {
     id: notificationId,
     content: fromStoredContent(content),
-    division: {
-      ...{ users, subscribers, channels, seenWithinDays },
-      ...{ shares, talliesPerShare, respondedAsync },
-    },
+    division: { users, subscribers, conditions, slices, countersPerSlice, respondedAsync },
     sentAt: new Date(sentAt),
   };
 }

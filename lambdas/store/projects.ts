@@ -5,7 +5,7 @@ import type {
   Project,
   SigningProject,
 } from '../../contract/project.ts';
-import type { ProjectItem, VapidKeyItem } from './items.ts';
+import type { ProjectItem, RemovedProjectItem, VapidKeyItem } from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
@@ -43,7 +43,8 @@ export function describedProjectStore(
   return remembering(clock, async (projectId, signal) => {
     const item = await readProject(dynamo, table, projectId, signal);
     if (item === undefined) return undefined;
-    return { ...fromItem(item), name: item.name };
+    const { name, createdAt } = item;
+    return { ...fromItem(item), name, createdAt };
   });
 }
 
@@ -77,7 +78,12 @@ async function readProject(
     new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
     { abortSignal },
   );
-  return Item as ProjectItem | undefined;
+  return existing(Item as ProjectItem | RemovedProjectItem | undefined);
+}
+
+/** @returns undefined for a project that is being removed. */
+function existing(item: ProjectItem | RemovedProjectItem | undefined): ProjectItem | undefined {
+  return item === undefined || 'removed' in item ? undefined : item;
 }
 
 /** Finds a project with its VAPID key pairs. The private keys are stored in a separate table. */
@@ -97,7 +103,8 @@ export function signingProjectStore(
       }),
       { abortSignal },
     );
-    const [project, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
+    const [item, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
+    const project = existing(item);
     if (project === undefined) return undefined;
     const found = fromItem(project);
     const { current, previous } = found.vapid;
@@ -176,7 +183,7 @@ function fromItem(item: ProjectItem): Project {
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
-    createdAt: item.createdAt,
+    ref: item.ref,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     plan: item.plan,

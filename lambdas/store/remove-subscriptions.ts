@@ -3,6 +3,7 @@ import {
   TransactWriteCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
 import { giveBackUnits, subscriberCounter } from './counters.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import { partOf, type SubscriptionTables, subscriptionKey } from './subscription-keys.ts';
@@ -16,7 +17,7 @@ export async function removeSubscriptions(
   dynamo: DynamoDBDocumentClient,
   tables: SubscriptionTables,
   condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
-  projectId: string,
+  project: ProjectRef,
   endpointHashes: readonly Uint8Array[],
   abortSignal: AbortSignal | undefined,
 ): Promise<number> {
@@ -24,11 +25,11 @@ export async function removeSubscriptions(
   const deletions = endpointHashes.map((hash) => ({
     Delete: {
       TableName: tables.subscriptions,
-      Key: subscriptionKey(projectId, hash),
+      Key: subscriptionKey(project, hash),
       ...condition,
     },
   }));
-  const TransactItems = [...deletions, ...decrements(tables, projectId, endpointHashes)];
+  const TransactItems = [...deletions, ...decrements(tables, project, endpointHashes)];
   try {
     await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
     return endpointHashes.length;
@@ -38,17 +39,17 @@ export async function removeSubscriptions(
     // Without the attribute the project is being deleted with its subscriptions.
     if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
     const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-    return removeSubscriptions(dynamo, tables, condition, projectId, remaining, abortSignal);
+    return removeSubscriptions(dynamo, tables, condition, project, remaining, abortSignal);
   }
 }
 
 /** The part that a subscription was counted in may have been another one: only the sum matters. */
 function decrements(
   { usage }: SubscriptionTables,
-  projectId: string,
+  project: ProjectRef,
   endpointHashes: readonly Uint8Array[],
 ) {
-  const counter = subscriberCounter(usage, projectId);
+  const counter = subscriberCounter(usage, project);
   const removed = new Map<number, number>();
   for (const hash of endpointHashes) {
     const part = partOf(hash);

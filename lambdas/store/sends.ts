@@ -2,96 +2,118 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   TransactWriteCommand,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { isClosed, notificationPart, type TakenUnits, takeUnit } from './counters.ts';
-import { cancellationReasons, conditionFailed } from './dynamo.ts';
-import type { CancelledItem, IdempotencyItem } from './items.ts';
-import { notificationStore, type StoredNotification } from './notifications.ts';
+import { limits } from '../../contract/limits.ts';
+import type { ProjectRef } from '../../contract/project.ts';
+import { attributeChanges } from './attribute-changes.ts';
 import {
-  claimedTallies,
-  closeShares,
-  idempotencyItemKey,
-  monthOf,
-  type NewNotification,
-  newIdempotencyItem,
-  newMonth,
-  notificationExists,
-  notificationMissing,
-  projectExists,
-  putNotification,
-  returnUnit,
-  type SendTables,
-} from './send-writes.ts';
+  giveBackUnits,
+  monthCounter,
+  newParts,
+  notificationPart,
+  partExists,
+  subscriberCounter,
+  type TakenUnits,
+  takeUnit,
+} from './counters.ts';
+import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import {
+  type CancelledItem,
+  type EventCounterItem,
+  type IdempotencyItem,
+  idempotencyId,
+  type NotificationItem,
+  type SliceEnd,
+  type SliceItem,
+  sliceId,
+} from './items.ts';
+import { cancelCondition } from './lease.ts';
+import { expiryOf, isSent, notSent, type StoredNotification } from './notifications.ts';
+import { toStoredContent } from './stored-content.ts';
 
-export interface SendStore {
-  /**
-   * Takes one unit of the current UTC month and stores the notification: both or neither, and
-   * neither if the project has just been deleted or the request repeats another.
-   * @param cap most notifications of the project in a month; null for no limit.
-   */
-  begin(
-    notification: NewNotification,
-    cap: number | null,
-    signal?: AbortSignal,
-  ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'>;
-
-  /**
-   * Undoes {@link begin} for a send that ended before any push was attempted, also if the outcome of
-   * begin is unknown because the database did not respond. Afterwards it has not happened, and cannot
-   * happen later. Does nothing the second time, for a project that was deleted meanwhile, or if another
-   * invocation has claimed a share and may have pushed.
-   * @param by the invocation whose claim does not count.
-   * @returns whether the notification was stopped meanwhile: then it is kept.
-   */
-  cancel(
-    notification: NewNotification,
-    by: string,
-    signal?: AbortSignal,
-  ): Promise<'stopped' | undefined>;
-
-  /** Finds the request that used an `Idempotency-Key`. */
-  earlier(
-    projectId: string,
-    keyHash: string,
-    signal?: AbortSignal,
-  ): Promise<EarlierSend | undefined>;
+/** A notification as it is about to be sent. */
+export interface NewNotification extends StoredNotification {
+  readonly project: ProjectRef;
+  readonly keyed?: KeyedRequest | undefined;
 }
 
-export interface EarlierSend {
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  /** SHA-256 of the key, hex. */
+  readonly keyHash: string;
+  /** Tells requests apart that are not repetitions of each other. */
   readonly requestHash: string;
-  readonly notification: StoredNotification;
 }
 
-export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): SendStore {
-  const notifications = notificationStore(dynamo, tables.notifications);
+/** The items of the slice that the request delivers itself, with its lease. */
+export interface FirstSlice {
+  readonly slice: SliceItem;
+  readonly counters: readonly EventCounterItem[];
+}
 
+/** An earlier request with the same `Idempotency-Key`. */
+export type EarlierRequest = Pick<
+  IdempotencyItem,
+  'requestHash' | 'sendId' | 'ownedBy' | 'ownedAt' | 'handedOver'
+>;
+
+interface SendTables {
+  readonly notifications: string;
+  readonly deliveries: string;
+  readonly usage: string;
+}
+
+export type SendStore = ReturnType<typeof sendStore>;
+
+/** Longer than the 10 minutes for which DynamoDB remembers a transaction's token: seconds. */
+const cancelledForSeconds = 60 * 60;
+
+/** Begins and cancels sends. */
+export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   return {
-    async begin(notification, cap, abortSignal) {
-      const counter = monthOf(tables, notification);
+    /**
+     * Takes one unit of the current UTC month and stores the notification: both or neither, and neither if the
+     * project has just been deleted or the request repeats another.
+     * @param by the request, which owns the send.
+     * @param cap most notifications of the project in a month; null for no limit.
+     */
+    async begin(
+      notification: NewNotification,
+      by: string,
+      first: FirstSlice | undefined,
+      cap: number | null,
+      abortSignal?: AbortSignal,
+    ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'> {
+      const counter = monthOf(notification);
+      const items = first === undefined ? [] : [first.slice, ...first.counters];
       const attempt = async (take: TakenUnits) => {
         try {
-          // The SDK retries a transaction under the same token: a send whose response was lost is
-          // counted once.
+          // Repeated under one token: a send whose response was lost is counted once.
           await dynamo.send(
             new TransactWriteCommand({
               TransactItems: [
                 { Update: take },
-                { Put: putNotification(tables, notification) },
-                ...(notification.idempotency
-                  ? [{ Put: newIdempotencyItem(tables, notification, notification.idempotency) }]
-                  : []),
-                ...claimedTallies(tables, notification).map((Update) => ({ Update })),
+                { Put: putNotification(notification) },
+                ...putKey(notification, by),
+                ...items.map(({ id, ...attributes }) => ({
+                  Update: {
+                    TableName: tables.deliveries,
+                    Key: { id },
+                    ...attributeChanges(attributes),
+                  },
+                })),
               ],
             }),
             { abortSignal },
           );
           return 'begun';
         } catch (error) {
-          const [unit, record, repetition] = cancellationReasons(error);
+          const [unit, record, ...others] = cancellationReasons(error);
           // An earlier attempt of this call has arrived late.
           if (conditionFailed(record) && record?.Item?.content !== undefined) return 'begun';
-          if (conditionFailed(unit) && isClosed(counter, unit?.Item)) return 'project_gone';
-          if (conditionFailed(repetition)) return 'repeated';
+          if (conditionFailed(unit) && unit?.Item === undefined) return 'no_month';
+          if (others.some(conditionFailed)) return 'repeated';
           if (conditionFailed(unit)) return 'part_full';
           throw error;
         }
@@ -99,41 +121,99 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       const part = notificationPart(notification.id);
       const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
       const outcome = await begin();
-      if (outcome !== 'project_gone') return outcome;
-      // Or this is the first send of the month.
-      return (await createMonth(notification, abortSignal)) ? begin() : outcome;
+      if (outcome !== 'no_month') return outcome;
+      if (!(await createMonth(notification, abortSignal))) return 'project_gone';
+      const second = await begin();
+      return second === 'no_month' ? 'project_gone' : second;
     },
 
-    async cancel(notification, by, signal) {
+    /**
+     * Undoes {@link begin} for a send that ended before any push was attempted, also if the outcome of begin is
+     * unknown because the database did not respond. Afterwards it has not happened, and cannot happen later.
+     * Does nothing the second time, and for a project that was deleted meanwhile.
+     * @param by the request that owns the send.
+     * @returns `stopped`: the notification was stopped meanwhile. `taken`: another invocation has it, and may have
+     *   pushed. In both cases it is kept.
+     */
+    async cancel(
+      notification: NewNotification,
+      by: string,
+      signal?: AbortSignal,
+    ): Promise<'cancelled' | 'stopped' | 'taken'> {
       for (;;) {
         const outcome = await undo(notification, by, signal);
-        if (outcome === 'stopped') return outcome;
-        if (outcome === 'undone' || (await preventBegin(notification, signal))) return undefined;
+        if (outcome !== 'missing') return outcome;
+        if (await preventBegin(notification, signal)) return 'cancelled';
       }
     },
 
-    async earlier(projectId, keyHash, abortSignal) {
+    /** Finds the earlier request with an `Idempotency-Key`. */
+    async earlier(
+      project: ProjectRef,
+      keyHash: string,
+      now: Date,
+      abortSignal?: AbortSignal,
+    ): Promise<EarlierRequest | undefined> {
       const { Item } = await dynamo.send(
         new GetCommand({
           TableName: tables.notifications,
-          Key: idempotencyItemKey(projectId, keyHash),
+          Key: keyOf(project, keyHash),
           ConsistentRead: true,
         }),
         { abortSignal },
       );
-      if (Item === undefined) return undefined;
-      const { requestHash, sendId } = Item as IdempotencyItem;
-      const notification = await notifications.find(projectId, sendId, abortSignal);
-      return notification && { requestHash, notification };
+      const item = Item as IdempotencyItem | undefined;
+      // TTL deletes late.
+      return item !== undefined && item.expiresAt * 1000 > now.getTime() ? item : undefined;
+    },
+
+    /**
+     * Makes a repeated request the owner of a send whose owner is over. From then on no other one cancels it.
+     * @returns false if another repetition was faster, or the send needs no owner any more.
+     */
+    continueSend(
+      project: ProjectRef,
+      keyHash: string,
+      { ownedBy: previous }: EarlierRequest,
+      by: string,
+      now: Date,
+      signal?: AbortSignal,
+    ): Promise<boolean> {
+      const change = { ownedBy: by, ownedAt: now.getTime() };
+      return changeKey(project, keyHash, previous, change, signal);
+    },
+
+    /** Stores that functions have all slices of a send. Then its owner does not cancel it any more. */
+    async handedOver(
+      project: ProjectRef,
+      keyHash: string,
+      by: string,
+      signal?: AbortSignal,
+    ): Promise<void> {
+      await changeKey(project, keyHash, by, { handedOver: true }, signal);
     },
   };
+
+  function monthOf({ project, sentAt }: NewNotification) {
+    return monthCounter(tables.usage, project, sentAt);
+  }
 
   /** @returns whether the counter of the month exists now. It does not without the project. */
   async function createMonth(
     notification: NewNotification,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const TransactItems = newMonth(tables, notification);
+    const TransactItems = [
+      { ConditionCheck: projectExists(notification) },
+      ...newParts(monthOf(notification)).map(({ used, ...Key }) => ({
+        Update: {
+          TableName: tables.usage,
+          Key,
+          ConditionExpression: 'attribute_not_exists(period)',
+          ...attributeChanges({ used }),
+        },
+      })),
+    ];
     try {
       await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
       return true;
@@ -145,37 +225,80 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     }
   }
 
-  /** `undone`: or this may not be done any more. */
+  function projectExists({ project, id }: NewNotification) {
+    return partExists(subscriberCounter(tables.usage, project), notificationPart(id));
+  }
+
+  function putNotification({ project, id, content, division, sentAt }: NewNotification) {
+    const Item: NotificationItem = {
+      projectRef: project,
+      notificationId: id,
+      content: toStoredContent(content),
+      ...division,
+      sentAt: sentAt.toISOString(),
+      expiresAt: expiryOf(sentAt),
+    };
+    return {
+      TableName: tables.notifications,
+      Item,
+      ConditionExpression: 'attribute_not_exists(notificationId)',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
+  }
+
+  function putKey({ project, keyed, id, sentAt }: NewNotification, by: string) {
+    if (keyed === undefined) return [];
+    const now = Math.floor(sentAt.getTime() / 1000);
+    const Item: IdempotencyItem = {
+      ...keyOf(project, keyed.keyHash),
+      requestHash: keyed.requestHash,
+      sendId: id,
+      ownedBy: by,
+      ownedAt: sentAt.getTime(),
+      expiresAt: now + limits.idempotencyHours * 60 * 60,
+    };
+    const Put = {
+      TableName: tables.notifications,
+      Item,
+      // TTL deletes late: compare the time.
+      ConditionExpression: 'attribute_not_exists(notificationId) OR expiresAt <= :now',
+      ExpressionAttributeValues: { ':now': now },
+    };
+    return [{ Put }];
+  }
+
   async function undo(
     notification: NewNotification,
     by: string,
     abortSignal: AbortSignal | undefined,
-  ): Promise<'undone' | 'missing' | 'stopped'> {
-    const { projectId, idempotency } = notification;
-    const TableName = tables.notifications;
-    const Item = cancelledItem(notification);
+  ): Promise<'cancelled' | 'missing' | 'stopped' | 'taken'> {
+    const { project, keyed, id, division, sentAt } = notification;
+    const unit = giveBackUnits(monthOf(notification), notificationPart(id), 1);
+    const close = Array.from({ length: division.slices }, (_, slice) => ({
+      Update: closeSlice(sliceId(id, slice), by, sentAt),
+    }));
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
             // In its place, so that another attempt to begin, which arrives later, fails.
-            { Put: { TableName, Item, ConditionExpression: notificationExists } },
-            { Update: returnUnit(tables, notification) },
-            ...(idempotency
-              ? [{ Delete: { TableName, Key: idempotencyItemKey(projectId, idempotency.keyHash) } }]
-              : []),
-            ...closeShares(tables, notification, by).map((Update) => ({ Update })),
+            { Put: putCancelled(notification, isSent) },
+            // Not necessarily to the part that counts it: only the sum matters.
+            { Update: unit },
+            ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
+            ...close,
           ],
         }),
         { abortSignal },
       );
-      return 'undone';
+      return 'cancelled';
     } catch (error) {
-      const [record, ...others] = cancellationReasons(error);
+      const [record, month, ...others] = cancellationReasons(error);
       if (conditionFailed(record)) return 'missing';
+      // The project is being removed.
+      if (conditionFailed(month)) return 'cancelled';
       if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
-      // Another invocation has claimed a share, or the project is being removed.
-      if (others.some(conditionFailed)) return 'undone';
+      if (others.some(conditionFailed)) return 'taken';
       throw error;
     }
   }
@@ -188,19 +311,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
     notification: NewNotification,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { Item: _, ...put } = putNotification(tables, notification);
-    const Item = cancelledItem(notification);
+    const TransactItems = [
+      { ConditionCheck: projectExists(notification) },
+      { Put: putCancelled(notification, notSent) },
+    ];
     try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { ConditionCheck: projectExists(tables, notification) },
-            // Once more has no effect.
-            { Put: { ...put, Item, ConditionExpression: notificationMissing } },
-          ],
-        }),
-        { abortSignal },
-      );
+      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
       return true;
     } catch (error) {
       const [project, put] = cancellationReasons(error);
@@ -209,10 +325,77 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables): S
       throw error;
     }
   }
+
+  function putCancelled({ project, id, sentAt }: NewNotification, ConditionExpression: string) {
+    const expiresAt = Math.floor(sentAt.getTime() / 1000) + cancelledForSeconds;
+    const Item: CancelledItem = {
+      ...{ projectRef: project, notificationId: id },
+      ...{ cancelled: true, expiresAt },
+    };
+    return { TableName: tables.notifications, Item, ConditionExpression };
+  }
+
+  /** Nobody can deliver the slice later. Fails if somebody has, or if it was stopped: its owner was told so. */
+  function closeSlice(id: string, by: string, sentAt: Date) {
+    return {
+      TableName: tables.deliveries,
+      Key: { id },
+      UpdateExpression: 'SET leasedBy = :by, ended = :ended, expiresAt = :expiresAt',
+      ConditionExpression: cancelCondition,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+      ExpressionAttributeValues: {
+        ':by': by,
+        ':ended': 'cancelled' satisfies SliceEnd,
+        ':expiresAt': expiryOf(sentAt),
+        ':zero': 0,
+      },
+    };
+  }
+
+  function deleteKey(project: ProjectRef, keyHash: string, by: string) {
+    return {
+      TableName: tables.notifications,
+      Key: keyOf(project, keyHash),
+      ...isOwnedBy(by),
+    };
+  }
+
+  /** @returns whether the send was still the owner's. */
+  async function changeKey(
+    project: ProjectRef,
+    keyHash: string,
+    owner: string,
+    change: Partial<IdempotencyItem>,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { ConditionExpression } = isOwnedBy(owner);
+    try {
+      await dynamo.send(
+        new UpdateCommand({
+          TableName: tables.notifications,
+          Key: keyOf(project, keyHash),
+          ConditionExpression,
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ...attributeChanges(change, { conditionValues: { owner } }),
+        }),
+        { abortSignal },
+      );
+      return true;
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      // The SDK has repeated a write whose response was lost.
+      return change.ownedBy !== undefined && error.Item?.ownedBy === change.ownedBy;
+    }
+  }
 }
 
-function cancelledItem({ projectId, id, sentAt }: NewNotification): CancelledItem {
-  // Longer than the 10 minutes for which DynamoDB remembers a transaction's token.
-  const expiresAt = Math.floor(sentAt.getTime() / 1000) + 60 * 60;
-  return { projectId, notificationId: id, cancelled: true, expiresAt };
+function keyOf(projectRef: ProjectRef, keyHash: string) {
+  return { projectRef, notificationId: idempotencyId(keyHash) };
+}
+
+function isOwnedBy(owner: string) {
+  return {
+    ConditionExpression: 'ownedBy = :owner AND attribute_not_exists(handedOver)',
+    ExpressionAttributeValues: { ':owner': owner },
+  };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ProjectRef } from '../../contract/project.ts';
 
 export interface SubscriptionTables {
   readonly subscriptions: string;
@@ -11,7 +12,7 @@ export interface SubscriptionTables {
  */
 export const partCount = 8;
 
-/** Every first part of a position: the first 32 bits of an endpoint hash. */
+/** A position in a project's subscriptions is the first 32 bits of an endpoint hash. */
 export const positionCount = 2 ** 32;
 const positionsPerPart = positionCount / partCount;
 
@@ -25,17 +26,17 @@ export function partOf(endpointHash: Uint8Array): number {
   return Math.floor((endpointHash[0]! * partCount) / 256);
 }
 
-export function subscriptionKey(projectId: string, endpointHash: Uint8Array) {
-  return { projectPart: projectPart(projectId, partOf(endpointHash)), endpointHash };
+export function subscriptionKey(project: ProjectRef, endpointHash: Uint8Array) {
+  return { projectPart: projectPart(project, partOf(endpointHash)), endpointHash };
 }
 
-export function projectPart(projectId: string, part: number): string {
-  return `${projectId}#${part}`;
+export function projectPart(project: ProjectRef, part: number): string {
+  return `${project}#${part}`;
 }
 
-/** Unambiguous: a project id has no `#`. */
-export function projectUser(projectId: string, userId: string): string {
-  return `${projectId}#${userId}`;
+/** Unambiguous: a project's reference has no `#`. */
+export function projectUser(project: ProjectRef, userId: string): string {
+  return `${project}#${userId}`;
 }
 
 /**
@@ -64,6 +65,11 @@ export function hashRanges(
     ranges.push({ part, first: prefix(first, 0), last: prefix(last, 0xff) });
   }
   return ranges;
+}
+
+/** The position of an endpoint hash: its first 32 bits. */
+export function positionOf(hash: Uint8Array): number {
+  return Buffer.from(hash.buffer, hash.byteOffset, 4).readUInt32BE();
 }
 
 /** A hash of 32 bytes that starts with the position. */

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import { attributeChanges } from './attribute-changes.ts';
-import { isClosed, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
+import { subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import { removeSubscriptions } from './remove-subscriptions.ts';
@@ -37,14 +39,14 @@ export interface SubscriptionStore {
    * @param cap most subscribers of the project; null for no limit.
    */
   save(
-    projectId: string,
+    project: ProjectRef,
     subscription: SavedSubscription,
     cap: number | null,
     signal?: AbortSignal,
   ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
 
   /** Deletes a subscription and its count, if it exists. @param href the endpoint. */
-  remove(projectId: string, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
+  remove(project: ProjectRef, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
 
   /**
    * Deletes up to `shareSizes.removalBatch` subscriptions and their counts in one transaction. Missing
@@ -52,22 +54,30 @@ export interface SubscriptionStore {
    * @returns how many existed.
    */
   removeBatch(
-    projectId: string,
+    project: ProjectRef,
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
   ): Promise<number>;
 
   /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
   removeOfUser(
-    projectId: string,
+    project: ProjectRef,
     userId: string,
+    endpointHashes: readonly Uint8Array[],
+    signal?: AbortSignal,
+  ): Promise<number>;
+
+  /** The same for subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
+  removeOfEarlierPairs(
+    project: ProjectRef,
+    currentPair: number,
     endpointHashes: readonly Uint8Array[],
     signal?: AbortSignal,
   ): Promise<number>;
 
   /** Stores which pair a subscription was made with, if it still exists. */
   correctPair(
-    projectId: string,
+    project: ProjectRef,
     endpointHash: Uint8Array,
     vapidPairNumber: number,
     signal?: AbortSignal,
@@ -84,49 +94,61 @@ export function subscriptionStore(
   clock: () => Date,
 ): SubscriptionStore {
   const store: SubscriptionStore = {
-    async save(projectId, subscription, cap, signal) {
+    async save(project, subscription, cap, signal) {
       const hash = endpointHash(subscription.endpoint.href);
       for (;;) {
-        if (await update(projectId, hash, subscription, signal)) return 'updated';
-        const outcome = await create(projectId, hash, subscription, cap, signal);
+        if (await update(project, hash, subscription, signal)) return 'updated';
+        const outcome = await create(project, hash, subscription, cap, signal);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
     },
 
-    async remove(projectId, href, signal) {
-      const removed = await store.removeBatch(projectId, [endpointHash(href)], signal);
+    async remove(project, href, signal) {
+      const removed = await store.removeBatch(project, [endpointHash(href)], signal);
       return removed === 1 ? 'removed' : 'absent';
     },
 
-    removeBatch(projectId, endpointHashes, signal) {
+    removeBatch(project, endpointHashes, signal) {
       return removeSubscriptions(
         dynamo,
         tables,
         { ConditionExpression: exists },
-        projectId,
+        project,
         endpointHashes,
         signal,
       );
     },
 
-    removeOfUser(projectId, userId, endpointHashes, signal) {
+    removeOfUser(project, userId, endpointHashes, signal) {
       const condition = {
         ConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
       };
-      return removeSubscriptions(dynamo, tables, condition, projectId, endpointHashes, signal);
+      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
     },
 
-    async correctPair(projectId, hash, number, abortSignal) {
+    removeOfEarlierPairs(project, currentPair, endpointHashes, signal) {
+      const condition = {
+        ConditionExpression: `${exists} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
+        ExpressionAttributeValues: { ':current': currentPair },
+      };
+      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+    },
+
+    async correctPair(project, hash, number, abortSignal) {
       const changed = { vapidPairNumber: storedPairNumber(number) };
-      await change(projectId, hash, changed, abortSignal);
+      await change(project, hash, changed, exists, abortSignal);
     },
   };
   return store;
 
-  function update(
-    projectId: string,
+  /**
+   * A write that arrives late, after that of a newer request, changes nothing: its `updatedAt` is older.
+   * @returns whether the subscription exists.
+   */
+  async function update(
+    project: ProjectRef,
     hash: Uint8Array,
     { endpoint: { origin, path }, keys, userId, channels, vapidPairNumber }: SavedSubscription,
     signal: AbortSignal | undefined,
@@ -135,43 +157,59 @@ export function subscriptionStore(
       origin,
       path,
       ...keys,
-      updatedAt: clock().getTime(),
-      projectUser: userId === undefined ? undefined : projectUser(projectId, userId),
+      projectUser: userId === undefined ? undefined : projectUser(project, userId),
       channels: storedChannels(channels),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    return change(projectId, hash, attributes, signal);
+    for (let updatedAt = clock().getTime(); ; ) {
+      const refusal = await change(
+        project,
+        hash,
+        { ...attributes, updatedAt },
+        'updatedAt < :updatedAt',
+        signal,
+      );
+      if (refusal === undefined) return true;
+      const { stored } = refusal;
+      if (stored === undefined) return false;
+      // The response to an earlier attempt was lost.
+      if (hasAttributes(stored, attributes)) return true;
+      // Two requests in one millisecond, or a function whose clock was ahead.
+      updatedAt = stored.updatedAt + 1;
+    }
   }
 
   /**
    * Sets attributes of a subscription, and removes undefined ones.
-   * @returns whether it exists.
+   * @returns undefined, or the subscription that does not meet the condition, if it exists.
    */
   async function change(
-    projectId: string,
+    project: ProjectRef,
     hash: Uint8Array,
     attributes: Partial<SubscriptionItem>,
+    condition: string,
     abortSignal?: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<{ readonly stored: SubscriptionItem | undefined } | undefined> {
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.subscriptions,
-          Key: subscriptionKey(projectId, hash),
-          ConditionExpression: exists,
+          Key: subscriptionKey(project, hash),
+          ConditionExpression: condition,
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...attributeChanges(attributes),
         }),
         { abortSignal },
       );
-      return true;
+      return undefined;
     } catch (error) {
-      if (isConditionFailure(error)) return false;
-      throw error;
+      if (!isConditionFailure(error)) throw error;
+      return { stored: error.Item as SubscriptionItem | undefined };
     }
   }
 
   async function create(
-    projectId: string,
+    project: ProjectRef,
     hash: Uint8Array,
     {
       endpoint: { origin, path },
@@ -186,11 +224,11 @@ export function subscriptionStore(
   ) {
     const now = clock().getTime();
     const item: SubscriptionItem = {
-      ...subscriptionKey(projectId, hash),
+      ...subscriptionKey(project, hash),
       origin,
       path,
       ...keys,
-      ...(userId === undefined ? {} : { projectUser: projectUser(projectId, userId) }),
+      ...(userId === undefined ? {} : { projectUser: projectUser(project, userId) }),
       channels: storedChannels(channels),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
       createdAt: now,
@@ -201,7 +239,7 @@ export function subscriptionStore(
       Item: item,
       ConditionExpression: 'attribute_not_exists(endpointHash)',
     };
-    const counter = subscriberCounter(tables.usage, projectId);
+    const counter = subscriberCounter(tables.usage, project);
     const attempt = async (take: TakenUnits) => {
       try {
         const TransactItems = [{ Put }, { Update: take }];
@@ -210,11 +248,20 @@ export function subscriptionStore(
       } catch (error) {
         const [put, count] = cancellationReasons(error);
         if (conditionFailed(put)) return 'exists';
-        if (conditionFailed(count))
-          return isClosed(counter, count?.Item) ? 'project_gone' : 'part_full';
+        if (conditionFailed(count)) return count?.Item === undefined ? 'project_gone' : 'part_full';
         throw error;
       }
     };
     return takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
   }
+}
+
+function hasAttributes(stored: SubscriptionItem, attributes: Partial<SubscriptionItem>): boolean {
+  const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
+  return names.every((name) => {
+    const [one, other] = [stored[name], attributes[name]];
+    return one instanceof Uint8Array && other instanceof Uint8Array
+      ? Buffer.from(one).equals(other)
+      : isDeepStrictEqual(one, other);
+  });
 }

@@ -1,11 +1,35 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { partPeriods, readParts, subscriberCounter, sumOf } from './counters.ts';
+import type { ProjectRef } from '../../contract/project.ts';
+import { type Parts, partPeriods, subscriberCounter, sumOf } from './counters.ts';
 import type { UsageItem } from './items.ts';
 
-/** Reads how many subscribers a project has. */
-export function subscriberCount(dynamo: DynamoDBDocumentClient, table: string) {
-  return async (projectId: string, abortSignal?: AbortSignal): Promise<number> =>
-    sumOf(await readParts(dynamo, subscriberCounter(table, projectId), abortSignal));
+/** A project's counters, part by part: its subscribers, and its notifications in a UTC month. */
+export interface UsedParts {
+  readonly subscribers: Parts;
+  readonly sends: Parts;
+}
+
+/** Reads both with one call: the periods of months come before the periods of subscribers. */
+export function usedParts(dynamo: DynamoDBDocumentClient, table: string) {
+  return async (
+    project: ProjectRef,
+    month: string,
+    abortSignal?: AbortSignal,
+  ): Promise<UsedParts> => {
+    const { Items = [] } = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'projectRef = :project AND period >= :month',
+        ExpressionAttributeValues: { ':project': project, ':month': month },
+        ConsistentRead: true,
+      }),
+      { abortSignal },
+    );
+    const used = new Map((Items as Partial<UsageItem>[]).map((item) => [item.period, item.used]));
+    const partsOf = (name: string) => partPeriods(name).map((period) => used.get(period));
+    const { name: subscribers } = subscriberCounter(table, project);
+    return { subscribers: partsOf(subscribers), sends: partsOf(month) };
+  };
 }
 
 /** A project's usage: its subscribers, and its notifications in a UTC month. */
@@ -16,28 +40,14 @@ export interface ProjectUsage {
   readonly sends: number;
 }
 
-/** Reads both with one call: the periods of months come before the periods of subscribers. */
 export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
+  const read = usedParts(dynamo, table);
   return async (
-    projectId: string,
+    project: ProjectRef,
     month: string,
     abortSignal?: AbortSignal,
   ): Promise<ProjectUsage> => {
-    const { Items = [] } = await dynamo.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'projectId = :projectId AND period >= :month',
-        ExpressionAttributeValues: { ':projectId': projectId, ':month': month },
-        ConsistentRead: true,
-      }),
-      { abortSignal },
-    );
-    const items = Items as Partial<UsageItem>[];
-    const countOf = (name: string) => {
-      const periods = partPeriods(name);
-      return sumOf(items.map(({ period, used }) => (periods.includes(period!) ? used : 0)));
-    };
-    const { name: subscribers } = subscriberCounter(table, projectId);
-    return { subscribers: countOf(subscribers), month, sends: countOf(month) };
+    const { subscribers, sends } = await read(project, month, abortSignal);
+    return { subscribers: sumOf(subscribers), month, sends: sumOf(sends) };
   };
 }

@@ -3,7 +3,8 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import type { ProjectRef } from '../../contract/project.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import { projectUser } from './subscription-keys.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
@@ -13,10 +14,10 @@ import type { SubscriptionStore } from './subscriptions.ts';
  * made, removed or given to another user within the last second may be missing, or be read as before.
  */
 export interface UserSubscriptions {
-  count(projectId: string, userId: string, signal?: AbortSignal): Promise<number>;
+  count(project: ProjectRef, userId: string, signal?: AbortSignal): Promise<number>;
 
   /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
-  endpointHashes(projectId: string, userId: string, signal?: AbortSignal): Promise<HashPages>;
+  endpointHashes(project: ProjectRef, userId: string, signal?: AbortSignal): Promise<HashPages>;
 }
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
@@ -26,15 +27,15 @@ export function userSubscriptions(
   table: string,
 ): UserSubscriptions {
   return {
-    async count(projectId, userId, signal) {
+    async count(project, userId, signal) {
       let total = 0;
-      const counting = pages(projectId, userId, { Select: 'COUNT' }, signal);
+      const counting = pages(project, userId, { Select: 'COUNT' }, signal);
       for await (const { Count = 0 } of counting) total += Count;
       return total;
     },
 
-    async endpointHashes(projectId, userId, signal) {
-      const reading = pages(projectId, userId, { ProjectionExpression: 'endpointHash' }, signal);
+    async endpointHashes(project, userId, signal) {
+      const reading = pages(project, userId, { ProjectionExpression: 'endpointHash' }, signal);
       const first = await reading.next();
       return (async function* () {
         for (let page = first; !page.done; page = await reading.next()) {
@@ -46,7 +47,7 @@ export function userSubscriptions(
   };
 
   function pages(
-    projectId: string,
+    project: ProjectRef,
     userId: string,
     wanted: Pick<QueryCommandInput, 'Select' | 'ProjectionExpression'>,
     abortSignal: AbortSignal | undefined,
@@ -57,7 +58,7 @@ export function userSubscriptions(
         TableName: table,
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(projectId, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
         ...wanted,
       },
       { abortSignal },
@@ -72,16 +73,16 @@ export function userSubscriptions(
  */
 export async function removeFound(
   removals: Pick<SubscriptionStore, 'removeOfUser'>,
-  projectId: string,
+  project: ProjectRef,
   userId: string,
   found: HashPages,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;
   for await (const hashes of found) {
-    for (let start = 0; start < hashes.length; start += shareSizes.removalBatch) {
-      const batch = hashes.slice(start, start + shareSizes.removalBatch);
-      removed += await removals.removeOfUser(projectId, userId, batch, signal);
+    for (let start = 0; start < hashes.length; start += sliceSizes.removalBatch) {
+      const batch = hashes.slice(start, start + sliceSizes.removalBatch);
+      removed += await removals.removeOfUser(project, userId, batch, signal);
     }
   }
   return removed;

@@ -1,25 +1,25 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import type { TallyStore } from '../store/tallies.ts';
+import type { EventCounterStore } from '../store/event-counters.ts';
 
 /**
  * Counts an event of one of the project's notifications.
  * @param notificationId undefined if the path has no valid one.
- * @param tally undefined if the query has an invalid one.
+ * @param counter number of the event counter; undefined if the query has an invalid one.
  */
 export async function track(
-  tallies: Pick<TallyStore, 'count'>,
-  { projectId }: Project,
+  counters: Pick<EventCounterStore, 'count'>,
+  { ref }: Pick<Project, 'ref'>,
   notificationId: string | undefined,
-  tally: number | undefined,
+  counter: number | undefined,
   type: EventType,
   signal?: AbortSignal,
 ): Promise<void> {
   const isCounted =
     notificationId !== undefined &&
-    tally !== undefined &&
-    (await tallies.count(projectId, notificationId, tally, type, signal));
+    counter !== undefined &&
+    (await counters.count(ref, notificationId, counter, type, signal));
   if (isCounted) return;
   throw new ServiceError(
     'notification_not_found',

@@ -24,6 +24,6 @@ export const handler = browserChain({
 }).handler(async (event) => {
   const { endpoint } = query(event, unsubscribeSchema);
   // Idempotent: an unknown endpoint also returns 200.
-  await subscriptions.remove(event.project.projectId, endpoint.href, event.signal);
+  await subscriptions.remove(event.project.ref, endpoint.href, event.signal);
   return respond(200, { ok: true });
 });

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { shareTimeline } from '../../contract/timeline.ts';
+import { sliceTimeline } from '../../contract/timeline.ts';
 
 /**
  * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
@@ -37,7 +37,7 @@ export const twoOfThree = { bad: 2, of: 3 } as const;
  */
 export const anyDuringDeliver = {
   bad: 1,
-  of: shareTimeline.timeoutMs / period.toMilliseconds() + 2,
+  of: sliceTimeline.timeoutMs / period.toMilliseconds() + 2,
 } as const;
 
 /** From this share of its limit, a duration or a number counts as near it. */

@@ -8,13 +8,13 @@ export interface AlarmedTables {
   readonly subscriptions: ServiceTable;
   readonly usage: ServiceTable;
   readonly notifications: ServiceTable;
-  readonly tallies: ServiceTable;
+  readonly deliveries: ServiceTable;
   readonly rateLimits: ServiceTable;
 }
 
 /** Alarms on the database. Its clients repeat such calls; what still fails is a 5xx response. */
 export function databaseAlarms(tables: AlarmedTables): AlarmDefinitions {
-  const { projects, subscriptions, usage, notifications, tallies, rateLimits } = tables;
+  const { projects, subscriptions, usage, notifications, deliveries, rateLimits } = tables;
   return {
     DatabaseThrottles: {
       severity: 'warning',
@@ -23,12 +23,12 @@ export function databaseAlarms(tables: AlarmedTables): AlarmDefinitions {
         projects.readThrottles(),
         subscriptions.readThrottles(),
         subscriptions.readThrottles(byUserIndex),
-        tallies.readThrottles(),
+        deliveries.readThrottles(),
         subscriptions.writeThrottles(),
         subscriptions.writeThrottles(byUserIndex),
         usage.writeThrottles(),
         notifications.writeThrottles(),
-        tallies.writeThrottles(),
+        deliveries.writeThrottles(),
         rateLimits.writeThrottles(),
       ]),
       threshold: 10,

@@ -6,7 +6,7 @@ export class NotificationsTable extends ServiceTable {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
-      partitionKey: 'projectId',
+      partitionKey: 'projectRef',
       sortKey: text('notificationId'),
       variable: 'NOTIFICATIONS_TABLE',
       expires: true,
@@ -14,9 +14,14 @@ export class NotificationsTable extends ServiceTable {
     });
   }
 
-  /** Allows storing a notification, cancelling it, and finding the notification of a repeated request. */
+  /** Allows storing a notification, cancelling it, and finding and continuing that of a repeated request. */
   grantRecord(fn: ServiceFunction): void {
-    this.allow(fn, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem']);
+    this.allow(fn, [
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:UpdateItem',
+      'dynamodb:DeleteItem',
+    ]);
   }
 
   /** Allows reading the notifications of a project, one after the other. */

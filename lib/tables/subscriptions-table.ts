@@ -55,9 +55,10 @@ export class SubscriptionsTable extends ServiceTable {
     this.allow(fn, ['dynamodb:UpdateItem']);
   }
 
-  /** Allows reading all subscriptions of a project, or of some user ids. */
+  /** Allows reading all subscriptions of a project, or of some user ids, and whose one of them is. */
   grantAudience(fn: ServiceFunction): void {
     const { tableArn } = this.table;
     this.allow(fn, ['dynamodb:Query'], [tableArn, `${tableArn}/index/${byUserIndex}`]);
+    this.allow(fn, ['dynamodb:GetItem']);
   }
 }

@@ -6,7 +6,7 @@ export class UsageTable extends ServiceTable {
   constructor(scope: Construct, id: string, props: TableProps) {
     super(scope, id, {
       ...props,
-      partitionKey: 'projectId',
+      partitionKey: 'projectRef',
       sortKey: text('period'),
       variable: 'USAGE_TABLE',
       pointInTimeRecovery: true,

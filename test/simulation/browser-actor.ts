@@ -14,6 +14,8 @@ const timeoutMs = 10_000;
 /** A request to subscribe. */
 export interface Subscribed extends Choice {
   readonly path: string;
+  /** Epoch ms. */
+  readonly at: number;
   /** Whether its response said that it succeeded; otherwise nobody knows. */
   readonly isAcknowledged: boolean;
 }
@@ -45,12 +47,16 @@ export async function browserActor(
   }
   if (unsubscribesAt === undefined) return;
   await passed(Math.max(0, unsubscribesAt - sinceStart()));
-  await environments.run('unsubscribe', path, timeoutMs, (run, { dynamo }) =>
-    subscriptionStore(dynamo, tables, run.clock).remove(
-      projectId,
-      href,
-      run.abortAfter(timeoutMs - 1000),
-    ),
+  await environments.run(
+    'unsubscribe',
+    path,
+    timeoutMs,
+    async (run, { dynamo, identityProjects }) => {
+      const signal = run.abortAfter(timeoutMs - 1000);
+      const project = await identityProjects.find(projectId, signal);
+      if (project === undefined) return;
+      await subscriptionStore(dynamo, tables, run.clock).remove(project.ref, href, signal);
+    },
   );
 
   function passed(ms: number): Promise<void> {
@@ -62,6 +68,7 @@ export async function browserActor(
   }
 
   async function subscribes({ userId, channels }: Choice): Promise<void> {
+    const at = scheduler.now;
     const outcome = await environments.run(
       'subscribe',
       path,
@@ -87,6 +94,6 @@ export async function browserActor(
       (run) => run.note(() => `${path} is ${userId}, ${channels}`),
     );
     world.note(path, () => `subscribe: ${described(outcome)}`);
-    onSubscribed({ path, userId, channels, isAcknowledged: outcome.kind === 'returned' });
+    onSubscribed({ path, at, userId, channels, isAcknowledged: outcome.kind === 'returned' });
   }
 }

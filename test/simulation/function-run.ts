@@ -1,4 +1,6 @@
 import {
+  BatchWriteCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   type TransactWriteCommandInput,
@@ -155,7 +157,7 @@ export class FunctionRun implements Timers {
         const there = faults.occurs('slow call') ? random.latency(50, 1500) : random.latency(1, 30);
         const back = random.between(1, 5);
         if (
-          this.#world.isInOutage(tablesOf(command), !isWrite(command)) ||
+          this.#world.isInOutage(tablesOf(command), isRead(command)) ||
           faults.occurs('throttled')
         ) {
           this.note(() => `throttled: ${what()}`);
@@ -222,8 +224,16 @@ function tablesOf({ input }: DatabaseCommand): readonly string[] {
   ];
 }
 
+function isRead(command: DatabaseCommand): boolean {
+  return !isWrite(command) && !(command instanceof BatchWriteCommand);
+}
+
 function isWrite(command: DatabaseCommand): boolean {
-  return command instanceof TransactWriteCommand || command instanceof UpdateCommand;
+  return (
+    command instanceof TransactWriteCommand ||
+    command instanceof UpdateCommand ||
+    command instanceof DeleteCommand
+  );
 }
 
 /** What the SDK throws for a write of an item that another transaction is writing. */

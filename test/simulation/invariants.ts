@@ -1,6 +1,6 @@
 import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
-import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { usersOf } from '../../lambdas/send/users-of.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
@@ -87,7 +87,12 @@ function asyncReachesEveryone(report: Report): string | undefined {
     if (notification.status === 'stopped') continue;
     if (notification.status !== 'sent') return `${outcome.id} is ${notification.status}`;
     const { unreached, id } = notification;
-    if (unreached !== undefined) return `${id} has not reached ${unreached}`;
+    // Of users, those whose browsers pass to others meanwhile.
+    const isUsers = usersOf(callOf(report, id).request) !== undefined;
+    const changed = scenario.browsers.filter(({ path }) => !isUnchanged(report, path)).length;
+    if (unreached !== undefined && !(isUsers && unreached <= changed)) {
+      return `${id} has not reached ${unreached}`;
+    }
   }
   return undefined;
 }
@@ -166,6 +171,8 @@ function talliesAddUpToResponse(report: Report): string | undefined {
     const isBetterKnown =
       stored.attempted === returned.attempted && stored.failed < returned.failed;
     if (isBetterKnown) continue;
+    // A repeated request has continued what the first one has left.
+    if (returned.unreached !== undefined && stored.attempted >= returned.attempted) continue;
     return `${stored.id}: stored ${countsText(stored)}, returned ${countsText(returned)}`;
   }
   return undefined;
@@ -245,23 +252,31 @@ function acceptedIsStored({ responses, notifications, scenario }: Report): strin
 
 /** An error means that the request pushed nothing, and took no unit. */
 function errorMeansNothingWasSent(report: Report): string | undefined {
-  for (const { call, outcome } of report.responses) {
+  for (const { call, outcome, startedAfterMs } of report.responses) {
     if (outcome.kind !== 'error') continue;
+    // Too late to undo what the database has done without a response.
+    const isTooLate = startedAfterMs > sendTimeline.pushEndMs - 10_000;
+    const hasNoTime = isTooLate || isOutAtTheEnd(report, call);
+    if (hasNoTime && isNotCancelled(report, call)) continue;
     if (outcome.code === 'internal_error') return `${call.requestId}: internal error`;
     const pushed = report.world.attempts.filter(({ requestId }) => requestId === call.requestId);
     // Its functions may deliver shares of the first request, whose response has their counts.
     if (outcome.code === 'request_in_progress') continue;
-    if (pushed.length > 0) {
+    if (pushed.length > 0 && report.scenario.projectDeletedAt === undefined) {
       return `${call.requestId}: ${outcome.code}, and it made ${pushed.length} pushes`;
     }
     for (const { id } of report.notifications) {
       const isOwn = report.requestOf.get(id) === call.requestId;
-      if (!isOwn || isOutAtTheEnd(report, call)) continue;
+      if (!isOwn) continue;
       if (attemptsOf(report, id).length > 0 || isAnsweredByAnother(report, id, call)) continue;
       return `${call.requestId}: ${outcome.code}, and its unit is not returned`;
     }
   }
   return undefined;
+}
+
+function isNotCancelled({ notCancelled, requestOf }: Report, { requestId }: Call): boolean {
+  return [...notCancelled].some((id) => requestOf.get(id) === requestId);
 }
 
 /** Whether DynamoDB refused calls from the middle of a request until its last moment. */
@@ -277,8 +292,9 @@ function countsAreTrue(report: Report): string | undefined {
     const pushed = new Set(attempts.map(({ path }) => path)).size;
     const accepted = attempts.filter(({ isAccepted }) => isAccepted);
     // A browser that passes from one user to another is a recipient for each of them.
-    const acceptedOnes = accepted.map(({ path, run, pusher }) => `${path} ${run} ${pusher}`);
-    const acceptedPaths = new Set(acceptedOnes).size;
+    const isPassed = ({ path }: PushAttempt) => !isUnchanged(report, path);
+    const ofOneUser = accepted.filter((attempt) => !isPassed(attempt)).map(({ path }) => path);
+    const acceptedPaths = new Set(ofOneUser).size + accepted.filter(isPassed).length;
     const heard = accepted.filter(({ isTransient }) => !isTransient).length;
     const { id, attempted, delivered, failed } = result;
     // What another function did could not be read.
@@ -373,7 +389,9 @@ function repeatedIsSentOnce(report: Report): string | undefined {
       results.map((result) => `${result.id} ${countsText(result)} ${result.usersNotReached}`),
     );
     const isLost = calls.some(({ requestId }) => report.world.notInvoked.has(requestId));
-    const isRecorded = !isLost && results.every(({ id }) => !report.notRecorded.has(id));
+    const isRecorded =
+      !isLost &&
+      results.every(({ id }) => !report.notRecorded.has(id) && !report.notCancelled.has(id));
     if (texts.size > 1 && isRecorded) return `${key}: responses ${[...texts].join(' and ')}`;
   }
   return undefined;
@@ -395,15 +413,18 @@ function everyNotificationEnds({ notifications }: Report): string | undefined {
   return open && `${open.id} is ${open.status} for ever`;
 }
 
-/** What a notification has become it stays. Only while functions work on it may its status change. */
-function statusIsFinal({ history, notifications }: Report): string | undefined {
+/** What a notification has become it stays, unless a repeated request continues one that was interrupted. */
+function statusIsFinal(report: Report): string | undefined {
+  const { history, notifications, notRecorded, scenario } = report;
   for (const { id, status } of notifications) {
     const earlier = history.get(id)?.find((then) => !isInProgress(then.status));
-    // A repeated request may deliver what the first one has not begun to.
-    const isBegun = earlier !== undefined && earlier.attempted > 0;
-    if (isBegun && earlier.status !== status) {
-      return `${id} was ${earlier.status}, and is ${status} now`;
-    }
+    if (earlier === undefined || earlier.status === status || notRecorded.has(id)) continue;
+    const { idempotencyKey } = callOf(report, id);
+    const isRepeated =
+      idempotencyKey !== undefined &&
+      scenario.calls.filter((call) => call.idempotencyKey === idempotencyKey).length > 1;
+    if (earlier.status === 'interrupted' && isRepeated) continue;
+    return `${id} was ${earlier.status}, and is ${status} now`;
   }
   return undefined;
 }
@@ -414,7 +435,7 @@ function noPushAfterStop({ stops, world }: Report): string | undefined {
     for (const { notificationId, path, startedAt } of world.attempts) {
       if (notificationId !== notification.id) continue;
       const afterMs = startedAt - at;
-      if (afterMs > shareTimeline.lastPushAfterStopMs) {
+      if (afterMs > sliceTimeline.lastPushAfterStopMs) {
         return `push ${path} starts ${afterMs} ms after the stop of ${notificationId}`;
       }
     }
@@ -483,20 +504,22 @@ function newestRegistrationIsStored({ world, subscribed, deletedAt }: Report): s
     if (stored === undefined) continue;
     const last = requests.findLastIndex(({ isAcknowledged }) => isAcknowledged);
     if (last === -1) continue;
-    const possible = requests.slice(last).map(({ userId, channels }) => `${userId} ${channels}`);
+    // Of two within the difference of the clocks, nobody knows which is the newer one.
+    const newest = requests.filter(({ at }) => at > requests[last]!.at - clockDifferenceMs);
+    const possible = newest.map(({ userId, channels }) => `${userId} ${channels}`);
     const found = `${stored.user} ${stored.channels}`;
     if (!possible.includes(found)) return `${path} is ${found}, and not one of ${possible}`;
   }
   return undefined;
 }
 
-/** Whoever has subscribed with a key pair that the project has is pushed to with it. */
-function keyPairIsFound({ notifications, scenario, world }: Report): string | undefined {
+/** Of the two key pairs of a project, the wrong one is tried once at most. */
+function keyPairIsFound({ world, scenario }: Report): string | undefined {
   if (scenario.commands.some(({ kind }) => kind !== 'limits')) return undefined;
-  if (world.faults.counts.has('pair unknown to the function')) return undefined;
-  for (const { id, failures = {} } of notifications) {
-    const { key_mismatch = 0 } = failures;
-    if (key_mismatch > 0) return `${id}: ${key_mismatch} pushes with a wrong key pair`;
+  const refused = world.attempts.filter(({ isMismatch }) => isMismatch);
+  const byPush = grouped(refused, (at) => `${at.path} of ${at.notificationId} by ${at.run}`);
+  for (const [push, attempts] of byPush) {
+    if (attempts.length > 1) return `${push} tries a wrong key pair ${attempts.length} times`;
   }
   return undefined;
 }
@@ -657,7 +680,7 @@ function isInAudience(
 }
 
 /** Most by which the clocks of two functions differ. */
-const { clockDifferenceMs } = shareTimeline;
+const { clockDifferenceMs } = sliceTimeline;
 
 /** An index, and reads of large audiences, may be a second behind. */
 const behindMs = 1000 + clockDifferenceMs;

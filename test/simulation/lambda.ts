@@ -1,8 +1,6 @@
-import type { Share, ShareResult } from '../../contract/share.ts';
-import { deliverResponseSchema, shareSchema } from '../../contract/share.ts';
-import { shareTimeline } from '../../contract/timeline.ts';
-import { outcomeOfRepetition } from '../../lambdas/send/invoker.ts';
-import type { InvocationOutcome, ShareInvoker } from '../../lambdas/send/run-shares.ts';
+import { type Slice, sliceSchema } from '../../contract/slice.ts';
+import { sliceTimeline } from '../../contract/timeline.ts';
+import type { SliceStarter } from '../../lambdas/send/sending.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';
 import type { World } from './world.ts';
@@ -11,8 +9,8 @@ import type { World } from './world.ts';
 export type DeliverBody = (
   run: FunctionRun,
   environment: Environment,
-  share: Share,
-) => Promise<{ result?: ShareResult }>;
+  slice: Slice,
+) => Promise<void>;
 
 /** Lambda repeats an asynchronous invocation whose function failed twice, after these ms. */
 const retriesMs = [60_000, 120_000];
@@ -42,41 +40,39 @@ export class SimulatedLambda {
     this.#deliver = deliver;
   }
 
-  /** The invoker of a function. */
-  invoker(run: FunctionRun): ShareInvoker {
+  /** Starts slices for a function. */
+  starter(run: FunctionRun): SliceStarter {
     const { faults, random, scheduler } = this.#world;
     return {
-      invoke: (share, type, signal) =>
-        new Promise<InvocationOutcome>((resolve) => {
-          const what = () => `invoke share ${share.firstTally}, ${type}`;
-          const settle = (outcome: InvocationOutcome) => {
+      start: (slice, signal) =>
+        new Promise<boolean>((resolve) => {
+          const what = () => `start slice ${slice.slice}`;
+          const settle = (isTaken: boolean) => {
             if (!run.isAlive) return;
-            run.note(() => `${what()}: ${outcome.kind}`);
-            resolve(outcome);
+            run.note(() => `${what()}: ${isTaken ? 'taken' : 'not taken'}`);
+            resolve(isTaken);
           };
-          if (signal.aborted) return settle({ kind: 'unknown' });
-          signal.addEventListener('abort', () => settle({ kind: 'unknown' }), { once: true });
-          const payload = JSON.stringify(shareSchema.parse(share));
+          const abort = () => {
+            this.#world.notInvoked.add(run.requestId);
+            settle(false);
+          };
+          if (signal.aborted) return abort();
+          signal.addEventListener('abort', abort, { once: true });
+          const payload = JSON.stringify(sliceSchema.parse(slice));
           const back = () => random.latency(2, 500);
-          const loseResponse = () => this.#world.notInvoked.add(run.requestId);
-          /** As the functions' own invoker: a connection that breaks is replaced once. */
+          const notInvoked = (ms: number) => {
+            this.#world.notInvoked.add(run.requestId);
+            run.after(ms, () => settle(false));
+          };
+          /** As the functions' own starter: a connection that breaks is replaced once. */
           const post = (isRepetition: boolean): void => {
             if (signal.aborted || run.crashes('crash before a call', what)) return;
-            if (faults.occurs('throttled invocation')) {
-              loseResponse();
-              const kind = isRepetition ? 'unknown' : 'throttled';
-              run.after(back(), () => settle({ kind }));
-              return;
-            }
-            if (faults.occurs('lost invocation')) {
-              loseResponse();
-              run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
-              return;
-            }
+            if (faults.occurs('throttled invocation')) return notInvoked(back());
+            if (faults.occurs('lost invocation')) return notInvoked(random.between(100, 5000));
             const breakConnection = (ms: number) => {
               run.note(() => `connection broken: ${what()}`);
-              if (isRepetition) loseResponse();
-              run.after(ms, () => (isRepetition ? settle({ kind: 'unknown' }) : post(true)));
+              if (isRepetition) notInvoked(ms);
+              else run.after(ms, () => post(true));
             };
             if (faults.occurs('connection broken before the invocation')) {
               breakConnection(random.latency(1, 500));
@@ -84,21 +80,11 @@ export class SimulatedLambda {
             }
             const isBroken = faults.occurs('connection broken after the invocation');
             const isLost = isBroken || faults.occurs('lost invocation response');
-            if (isLost) loseResponse();
             if (isBroken) breakConnection(random.between(10, 5000));
-            else if (isLost)
-              run.after(random.between(100, 5000), () => settle({ kind: 'unknown' }));
+            else if (isLost) notInvoked(random.between(100, 5000));
             scheduler.after(random.latency(5, 500), () => {
-              if (type === 'async') {
-                this.#enqueue(payload, run.requestId);
-                if (!isLost) scheduler.after(back(), () => settle({ kind: 'accepted' }));
-              } else {
-                void this.#invoke(payload, run.requestId).then((outcome) => {
-                  const received = responseOf(outcome);
-                  const response = isRepetition ? outcomeOfRepetition(received) : received;
-                  if (!isLost) scheduler.after(back(), () => settle(response));
-                });
-              }
+              this.#enqueue(payload, run.requestId);
+              if (!isLost) scheduler.after(back(), () => settle(true));
               if (run.isAlive) run.crashes('crash after a call', what);
             });
           };
@@ -110,9 +96,9 @@ export class SimulatedLambda {
   /** Lambda delivers an asynchronous invocation at least once. */
   #enqueue(payload: string, requestId: string): void {
     const { faults, random, scheduler } = this.#world;
-    const event = { payload, requestId, expiresAt: scheduler.now + shareTimeline.startWithinMs };
+    const event = { payload, requestId, expiresAt: scheduler.now + sliceTimeline.startWithinMs };
     const wait = faults.occurs('late invocation')
-      ? random.latency(60_000, shareTimeline.startWithinMs)
+      ? random.latency(60_000, sliceTimeline.startWithinMs)
       : random.latency(10, 10_000);
     scheduler.after(wait, () => void this.#runAsync(event, 0));
     if (faults.occurs('duplicated invocation')) {
@@ -149,33 +135,27 @@ export class SimulatedLambda {
     payload: string,
     requestId: string,
     hostDiesAfterMs?: number,
-  ): Promise<RunOutcome<{ result?: ShareResult | undefined }>> {
+  ): Promise<RunOutcome<void>> {
     const { faults, random, scheduler } = this.#world;
     if (faults.occurs('cold start')) {
       await new Promise<void>((resolve) => scheduler.after(random.latency(300, 10_000), resolve));
     }
-    const share = shareSchema.parse(JSON.parse(payload));
+    const slice = sliceSchema.parse(JSON.parse(payload));
     const outcome = await this.#environments.run(
       'deliver',
       requestId,
-      shareTimeline.timeoutMs,
-      (run, environment) => this.#deliver(run, environment, share),
+      sliceTimeline.timeoutMs,
+      (run, environment) => this.#deliver(run, environment, slice),
       (run) => {
-        run.note(() => `started: share ${share.firstTally} of ${share.notificationId}`);
+        run.note(() => `started: slice ${slice.slice} of ${slice.notificationId}`);
         if (hostDiesAfterMs !== undefined) {
           run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
         }
       },
     );
-    this.#world.note('Lambda', () => `share ${share.firstTally} ended: ${described(outcome)}`);
+    this.#world.note('Lambda', () => `slice ${slice.slice} ended: ${described(outcome)}`);
     return outcome;
   }
-}
-
-function responseOf(outcome: RunOutcome<{ result?: ShareResult | undefined }>): InvocationOutcome {
-  if (outcome.kind !== 'returned') return { kind: 'died' };
-  const { result } = deliverResponseSchema.parse(JSON.parse(JSON.stringify(outcome.value)));
-  return result === undefined ? { kind: 'unknown' } : { kind: 'result', result };
 }
 
 export function described(outcome: RunOutcome<unknown>): string {

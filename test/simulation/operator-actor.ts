@@ -55,12 +55,10 @@ export function changeProject(
 
 /** Deletes the project. The operator repeats the command until it succeeds. @returns whether it did. */
 export async function deleteProject(world: World, projectId: string): Promise<boolean> {
-  const { random, scheduler } = world;
-  const randomBytes = (length: number) =>
-    Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
+  const { scheduler } = world;
   for (let attempt = 1; attempt <= 20; attempt += 1) {
     const isDeleted = await runCommand(world, 'delete', (run, dynamo) =>
-      removeProject(dynamo, tables, projectId, run.clock(), randomBytes),
+      removeProject(dynamo, tables, projectId, run.clock()),
     );
     if (isDeleted) return true;
     await new Promise<void>((resolve) => scheduler.after(10_000, resolve));

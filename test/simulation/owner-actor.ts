@@ -4,9 +4,10 @@ import type { NotificationResult } from '../../contract/schemas/notification.ts'
 import { findNotification } from '../../lambdas/results/find-notification.ts';
 import { notificationResult } from '../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
+import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
+import { sliceStore } from '../../lambdas/store/slices.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/user-subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import type { Environment, Environments } from './environments.ts';
@@ -35,33 +36,34 @@ export class Owner {
     return this.#request('stop', async (run, { dynamo }, project, signal) => {
       const deps = {
         notifications: notificationStore(dynamo, tables.notifications),
-        tallies: tallyStore(dynamo, tables.tallies),
+        deliveries: deliveriesOf(dynamo, tables.deliveries, run.sleep),
+        slices: sliceStore(dynamo, tables.deliveries, run.sleep),
         clock: run.clock,
       };
       const found = await findNotification(deps, project, id, signal);
-      const { notification, tallies } = await stopNotification(deps, project, found, signal);
-      return notificationResult(notification, tallies, run.clock());
+      const { notification, delivery } = await stopNotification(deps, project, found, signal);
+      return notificationResult(notification, delivery, run.clock());
     });
   }
 
   /** @returns how many subscriptions were removed; undefined without a response. */
   removeUser(userId: string): Promise<number | undefined> {
-    return this.#request('removeUser', async (run, { dynamo }, { projectId }, signal) => {
+    return this.#request('removeUser', async (run, { dynamo }, { ref }, signal) => {
       const found = await userSubscriptions(dynamo, tables.subscriptions).endpointHashes(
-        projectId,
+        ref,
         userId,
         signal,
       );
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      return removeFound(subscriptions, projectId, userId, found, signal);
+      return removeFound(subscriptions, ref, userId, found, signal);
     });
   }
 
   /** @returns the ids of the newest notifications; undefined without a response. */
   list(): Promise<readonly string[] | undefined> {
-    return this.#request('list', async (_, { dynamo }, { projectId }, signal) => {
+    return this.#request('list', async (_, { dynamo }, { ref }, signal) => {
       const notifications = notificationStore(dynamo, tables.notifications);
-      const newest = await notifications.newest(projectId, 100, undefined, signal);
+      const newest = await notifications.newest(ref, 100, undefined, signal);
       return newest.map(({ id }) => id);
     });
   }

@@ -54,15 +54,15 @@ export function simulatedTransport(
         const attempt: PushAttempt = {
           ...{ notificationId: data.id, title, path },
           ...{ run: run.name, pusher, requestId: run.requestId },
-          ...{ startedAt, isAccepted: false, isTransient: false },
+          ...{ startedAt, isAccepted: false, isMismatch: false, isTransient: false },
         };
         world.attempts.push(attempt);
         const isLost = faults.occurs('push without response') || took > timeoutMs;
         const response = respond(subscriptions.get(path)!, headers.Authorization!);
         attempt.isAccepted = response.status === 201;
-        const isMismatch = response.status === 401;
+        attempt.isMismatch = response.status === 401 && !isLost;
         attempt.isTransient =
-          isLost || isMismatch || response.status === 429 || response.status >= 500;
+          isLost || response.status === 401 || response.status === 429 || response.status >= 500;
         run.note(() => `push ${path}: ${response.status}${isLost ? ', response lost' : ''}`);
         if (isLost || (run.isAlive && run.crashes('crash after a call', () => `push ${path}`)))
           return;

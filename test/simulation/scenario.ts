@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
@@ -93,7 +93,7 @@ export function randomScenario(world: World): Scenario {
     const userId = random.pick(users);
     const number = (browsersOf.get(userId) ?? 0) + 1;
     browsersOf.set(userId, number);
-    return number > shareSizes.recipients ? undefined : userId;
+    return number > sliceSizes.recipients ? undefined : userId;
   };
   const someChoice = (): Choice => ({
     userId: random.chance(0.5) ? someUser() : undefined,

@@ -2,27 +2,34 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../contract/audience.ts';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import type { PushMessage } from '../../contract/message.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import type { Share } from '../../contract/share.ts';
-import { sendTimeline, shareTimeline } from '../../contract/timeline.ts';
-import { deliver } from '../../lambdas/deliver/deliver.ts';
-import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
+import type { Slice } from '../../contract/slice.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { type DeliverDependencies, deliver } from '../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
-import { inFlight } from '../../lambdas/push/pushing/limiter.ts';
-import type { Message } from '../../lambdas/push/pushing/pusher.ts';
-import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
+import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
+import { type Message, startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
+import { keyHashOf } from '../../lambdas/send/new-sending.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
 import { usersOf } from '../../lambdas/send/users-of.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
-import { newSubscriberParts } from '../../lambdas/store/counters.ts';
+import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { newSubscriberParts, sumOf } from '../../lambdas/store/counters.ts';
+import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
+import { eventCounterStore } from '../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
-import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import { sliceStore } from '../../lambdas/store/slices.ts';
+import {
+  endpointHash,
+  projectUser,
+  subscriptionKey,
+} from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { tallyStore } from '../../lambdas/store/tallies.ts';
-import { subscriberCount } from '../../lambdas/store/usage.ts';
+import { usedParts } from '../../lambdas/store/usage.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';
 import { tables } from './database/memory-database.ts';
@@ -36,6 +43,9 @@ import { type Browser, browserKeys, type Call, randomScenario, type Scenario } f
 import { World } from './world.ts';
 
 export const projectId = 'shop';
+/** Of the project, and of a later one of the same id. */
+const firstRef = 'first' as ProjectRef;
+const nextRef = 'next' as ProjectRef;
 
 /** How a request to send ended, as its caller sees it. */
 export type CallOutcome =
@@ -90,7 +100,7 @@ export interface Report {
 
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
-  readonly deps?: <Dependencies extends ShareDependencies & Partial<SendDependencies>>(
+  readonly deps?: <Dependencies extends DeliverDependencies & Partial<SendDependencies>>(
     deps: Dependencies,
   ) => Dependencies;
   readonly world?: (world: World) => void;
@@ -113,8 +123,9 @@ const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
 /** A notification of a later project of the same id. */
 const successorsNotification = '019c0000-0000-7000-8000-000000000000';
 
-/** Neither a cancelled one nor an item of an idempotency key. */
-const isNotification = ({ content }: Record<string, unknown>) => content !== undefined;
+/** Neither a cancelled one, nor an item of an idempotency key, nor the successor's. */
+const isNotification = ({ content, notificationId }: Record<string, unknown>) =>
+  content !== undefined && notificationId !== successorsNotification;
 
 /** One run: a pure function of its seed. */
 export async function simulate(
@@ -130,10 +141,9 @@ export async function simulate(
   );
   const environments = new Environments(world);
   const owner = new Owner(world, environments, projectId, 'hash of the owner');
-  const createdAt = new Date(world.startsAt).toISOString();
   createProject(
     scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
-    createdAt,
+    firstRef,
     'hash of the owner',
   );
   const responses: Response[] = [];
@@ -152,9 +162,9 @@ export async function simulate(
   const lambda = new SimulatedLambda(
     world,
     environments,
-    async (run, environment, share: Share) => {
-      const endsAt = run.clock().getTime() + shareTimeline.timeoutMs - shareTimeline.lastWritesMs;
-      return deliver(shareDependencies(run, environment), share, { id: run.name, endsAt });
+    async (run, environment, slice: Slice) => {
+      const endsAt = run.clock().getTime() + sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs;
+      return deliver(sliceDependencies(run, environment), slice, run.name, endsAt);
     },
   );
 
@@ -198,11 +208,11 @@ export async function simulate(
   /** The items as the operator's command creates them, and those of its first subscribers. */
   function createProject(
     browsers: readonly Browser[],
-    createdAt: string,
+    ref: ProjectRef,
     secretKeyHash: string,
   ): void {
     database.put(tables.projects, {
-      ...{ projectId, name: 'Shop', secretKeyHash, createdAt, userIds: 'open', identityKey: '' },
+      ...{ projectId, ref, name: 'Shop', secretKeyHash, userIds: 'open', identityKey: '' },
       ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
     });
@@ -212,7 +222,7 @@ export async function simulate(
       const hash = endpointHash(origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
-        ...subscriptionKey(projectId, hash),
+        ...subscriptionKey(ref, hash),
         ...{
           origin,
           path,
@@ -222,10 +232,10 @@ export async function simulate(
           updatedAt: world.startsAt - seenAgoMs,
           vapidPairNumber: storedPairNumber,
         },
-        ...(userId === undefined ? {} : { projectUser: `${projectId}#${userId}` }),
+        ...(userId === undefined ? {} : { projectUser: projectUser(ref, userId) }),
       });
     }
-    const parts = newSubscriberParts({ projectId, createdAt }, subscribers);
+    const parts = newSubscriberParts(ref, subscribers);
     for (const part of parts) database.put(tables.usage, { ...part });
   }
 
@@ -234,10 +244,14 @@ export async function simulate(
     world.note('operator', () => 'creates a project of the same id');
     const subscribers = successors.slice(0, scenario.subscriberCap ?? successors.length);
     for (const browser of subscribers) known.set(browser.path, browser);
-    createProject(subscribers, scheduler.clock().toISOString(), 'hash of the next owner');
+    createProject(subscribers, nextRef, 'hash of the next owner');
     database.put(tables.notifications, {
-      ...{ projectId, notificationId: successorsNotification, content: { title: 'Hello' } },
-      ...{ subscribers: 4, shares: 1, talliesPerShare: 1, respondedAsync: false },
+      ...{
+        projectRef: nextRef,
+        notificationId: successorsNotification,
+        content: { title: 'Hello' },
+      },
+      ...{ subscribers: 4, conditions: {}, slices: 1, countersPerSlice: 1, respondedAsync: false },
       ...{ sentAt: scheduler.clock().toISOString(), expiresAt: Number.MAX_SAFE_INTEGER },
     });
     for (let count = 0; count < 3; count += 1) {
@@ -295,11 +309,18 @@ export async function simulate(
           ? { ...found, vapid: { current: found.vapid.previous ?? found.vapid.current } }
           : found;
         const { request, idempotencyKey, respondAsync, requestId } = call;
-        const count = subscriberCount(environment.dynamo, tables.usage);
-        const audience = usersOf(request) ?? { subscribers: await count(projectId, signal) };
-        return send(sendDependencies(run, environment), project, {
+        const read = usedParts(environment.dynamo, tables.usage);
+        const deps = sendDependencies(run, environment);
+        // As the handler does.
+        const [used, earlier] = await Promise.all([
+          read(project.ref, utcMonth(run.clock()), signal),
+          idempotencyKey &&
+            deps.sends.earlier(project.ref, keyHashOf(idempotencyKey), run.clock(), signal),
+        ]);
+        const audience = usersOf(request) ?? { subscribers: sumOf(used.subscribers) };
+        return send(deps, project, {
           ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
-          baseUrl: 'https://api.example',
+          ...{ sent: used.sends, earlier: earlier || undefined, baseUrl: 'https://api.example' },
         });
       },
       (run) => run.note(() => `started: ${call.requestId}`),
@@ -325,21 +346,22 @@ export async function simulate(
   function notificationDependencies(dynamo: DynamoDBDocumentClient) {
     return {
       notifications: notificationStore(dynamo, tables.notifications),
-      tallies: tallyStore(dynamo, tables.tallies),
+      deliveries: deliveriesOf(dynamo, tables.deliveries),
       clock: scheduler.clock,
     };
   }
 
-  function shareDependencies(
+  function sliceDependencies(
     run: FunctionRun,
     { dynamo, signingProjects: projects }: Environment,
-  ): ShareDependencies {
+  ): DeliverDependencies {
     let pushers = 0;
-    const deps: ShareDependencies = {
+    const deps: DeliverDependencies = {
       audiences: audienceStore(dynamo, tables.subscriptions),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
       projects,
-      tallies: tallyStore(dynamo, tables.tallies),
+      slices: sliceStore(dynamo, tables.deliveries, run.sleep),
+      eventCounters: eventCounterStore(dynamo, tables.deliveries),
       startPushing: (options) => {
         pushers += 1;
         const number = pushers;
@@ -368,9 +390,9 @@ export async function simulate(
       abortAfter: run.abortAfter,
       observe: {
         ...silentObserver,
-        recordFailed(share, error) {
-          run.note(() => `not recorded: share ${share.firstTally}: ${error}`);
-          notRecorded.add(share.notificationId);
+        recordFailed({ notificationId }, error) {
+          run.note(() => `not recorded: ${notificationId}: ${error}`);
+          notRecorded.add(notificationId);
         },
         cancelFailed({ notificationId }, error) {
           run.note(() => `not cancelled: ${notificationId}: ${error}`);
@@ -384,9 +406,10 @@ export async function simulate(
   function sendDependencies(run: FunctionRun, environment: Environment): SendDependencies {
     const { dynamo } = environment;
     const deps: SendDependencies = {
-      ...shareDependencies(run, environment),
+      ...sliceDependencies(run, environment),
       sends: sendStore(dynamo, tables),
-      invoker: lambda.invoker(run),
+      notifications: notificationStore(dynamo, tables.notifications),
+      starter: lambda.starter(run),
       random: () => random.next(),
       newId: (time) => {
         const id = uuidV7(time, (length) =>
@@ -428,7 +451,7 @@ export async function simulate(
     const deps = notificationDependencies(database.client());
     for (const item of database.items(tables.notifications).filter(isNotification)) {
       const id = item.notificationId;
-      void getNotification(deps, { projectId }, id as string).then((result) => {
+      void getNotification(deps, { ref: firstRef }, id as string).then((result) => {
         history.set(result.id, [...(history.get(result.id) ?? []), result]);
       });
     }
@@ -437,14 +460,15 @@ export async function simulate(
   async function readNotifications(): Promise<NotificationResult[]> {
     const found: NotificationResult[] = [];
     for (const item of database.items(tables.notifications).filter(isNotification)) {
-      if (item.notificationId === successorsNotification) continue;
       scheduler.after(2 * 60 * 60 * 1000, () => {
         const run = new FunctionRun(world, 'getNotification', 'get');
         const deps = notificationDependencies(run.dynamo());
-        void getNotification(deps, { projectId }, item.notificationId as string).then((result) => {
-          run.note(() => JSON.stringify(result));
-          found.push(breakage.notification?.(result) ?? result);
-        });
+        void getNotification(deps, { ref: firstRef }, item.notificationId as string).then(
+          (result) => {
+            run.note(() => JSON.stringify(result));
+            found.push(breakage.notification?.(result) ?? result);
+          },
+        );
       });
     }
     await scheduler.run();

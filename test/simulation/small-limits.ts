@@ -1,16 +1,16 @@
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 
 /**
  * Scales the sizes, not the times, so that a dozen subscribers are as many as 30,000: they
  * are divided into shares, chunks, tallies and removals as a large audience is.
  */
 export function useSmallLimits(): void {
-  Object.assign(shareSizes, {
+  Object.assign(sliceSizes, {
     removalBatch: 3,
     recipients: 12,
     expectedRecipients: 8,
     users: 2,
-    recipientsPerTally: 5,
+    recipientsPerCounter: 5,
     shownPerSecond: 5,
   });
 }

@@ -23,6 +23,8 @@ export interface PushAttempt {
   /** Epoch ms at which the function started it. */
   readonly startedAt: number;
   isAccepted: boolean;
+  /** Whether the key pair was not that of the subscription. */
+  isMismatch: boolean;
   /** Whether a retry is allowed after this attempt. */
   isTransient: boolean;
 }

@@ -1,4 +1,4 @@
-import { shareTimeline } from '../../timeline.ts';
+import { sliceTimeline } from '../../timeline.ts';
 import type { Operation } from '../operation.ts';
 import { getNotification, notification } from './get-notification.ts';
 
@@ -6,7 +6,7 @@ export const stopNotification: Operation = {
   summary: 'Stop a notification',
   description:
     'Ends the delivery of a notification: no push, retries included, starts later than ' +
-    `${shareTimeline.lastPushAfterStopMs / 1000} s after the response. Who was not attempted is counted in ` +
+    `${sliceTimeline.lastPushAfterStopMs / 1000} s after the response. Who was not attempted is counted in ` +
     '`unreached`. What was delivered stays delivered, and the notification still counts in its month. ' +
     'Idempotent: one whose delivery has ended is returned as it is.',
   caller: 'your server',

@@ -68,3 +68,46 @@ function transient(reason: FailureReason, after: string | undefined, now: Date):
   if (Number.isNaN(waitMs)) return { kind: 'transient', reason };
   return { kind: 'transient', reason, retryAfterMs: Math.max(0, waitMs) };
 }
+
+/** How a push ends. `unreached`: it was not attempted. */
+export type Settled = FinalOutcome | { readonly kind: 'unreached' };
+
+/** What a push does after an attempt. */
+export type Step =
+  | { readonly kind: 'settle'; readonly as: Settled }
+  | { readonly kind: 'retry'; readonly afterMs: number }
+  | { readonly kind: 'use_other_pair' };
+
+/** What decides about the next attempt of a push. */
+export interface AttemptedPush {
+  /** Attempts so far. */
+  readonly attempts: number;
+  /** Whether the project has a key pair that the push has not tried. */
+  readonly hasOtherPair: boolean;
+  /** Whether a caller waits for the counts. */
+  readonly isAwaited: boolean;
+  /** Until the last push. */
+  readonly msLeft: number;
+  /** From 0 to below 1; spreads retries. */
+  readonly random: number;
+}
+
+const maxAttempts = 3;
+/** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
+const backoffMs = 500;
+
+export function stepAfter(outcome: Outcome, push: AttemptedPush): Step {
+  const { attempts, hasOtherPair, isAwaited, msLeft, random } = push;
+  if (outcome.kind === 'failed' && outcome.reason === 'key_mismatch' && hasOtherPair) {
+    return { kind: 'use_other_pair' };
+  }
+  if (outcome.kind !== 'transient') return { kind: 'settle', as: outcome };
+  const { reason, retryAfterMs = 0, isTimeout = false } = outcome;
+  const jitteredMs = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
+  const afterMs = Math.max(retryAfterMs, jitteredMs);
+  // A caller does not wait for another time-out. The push may have been accepted.
+  const isGivenUp = attempts >= maxAttempts || (isTimeout && isAwaited) || afterMs >= msLeft;
+  return isGivenUp
+    ? { kind: 'settle', as: { kind: 'failed', reason } }
+    : { kind: 'retry', afterMs };
+}

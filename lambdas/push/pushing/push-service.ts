@@ -1,11 +1,31 @@
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
-import { pushServiceOf } from '../../../contract/push-services.ts';
-import { encryption } from '../crypto/encryption.ts';
-import { type InFlightLimits, Limiter, promptMs } from './limiter.ts';
 import type { Outcome } from './outcome.ts';
-import { type EncryptFor, type OriginPushes, type Push, preparer } from './push.ts';
-import type { Message, PusherOptions, PusherSettings } from './pusher.ts';
+import type { Push } from './push.ts';
 import { Queue } from './queue.ts';
+
+/** Most pushes in flight, over all push services and to one of them. */
+export interface InFlightLimits {
+  readonly overall: number;
+  readonly perPushService: number;
+  /** The limit that a push service begins with, and the lowest one for a slow push service. */
+  readonly initial: number;
+  /** The lowest limit for a push service whose pushes fail. */
+  readonly minimum: number;
+}
+
+/**
+ * Each push in flight has a connection, and a function should have at most 512. With pushes that take
+ * 60 to 90 ms, 360 keep one processor busy.
+ */
+export const inFlight: InFlightLimits = {
+  overall: 480,
+  perPushService: 360,
+  initial: 32,
+  minimum: 4,
+};
+
+/** Milliseconds within which a healthy push service responds. */
+export const promptMs = 1000;
 
 /**
  * Responses in a row that suspend a push service, all throttled until after the last retry. It is as
@@ -14,31 +34,30 @@ import { Queue } from './queue.ts';
  */
 const suspendAfter = 32;
 
-/** How much the latest response counts in the share of prompt ones. */
-const latestWeight = 0.1;
-
-/** One push service of a pusher. */
+/**
+ * One push service of a pusher: its queue, and how many pushes to it may be in flight. That limit adapts to its
+ * responses: one more after each prompt one, one less after each slow or failed push. Pushes in flight cannot be
+ * recalled; so a slow push service never holds the connections that the others could use, and a failing one does
+ * not take the processor from them. While half of all connections are free, it may have more as well.
+ */
 export class PushService {
   readonly name: string;
   readonly queue = new Queue<Push>();
   /** Encrypts a push and sets its headers, unless that has been done. */
   readonly prepare: (push: Push) => void;
-  readonly #limiter: Limiter;
+  inFlight = 0;
+  readonly #limits: InFlightLimits;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
+  #limit: number;
   #throttledInARow = 0;
-  /** Share of its responses that were prompt: an average in which the latest ones count most. */
-  #promptShare = 1;
-  /** Epoch ms of its last start or end of a push. */
-  #lastEventAt = 0;
+  /** Epoch ms of its last prompt response, or of the first push. */
+  #promptAt: number | undefined;
 
   constructor(name: string, limits: InFlightLimits, prepare: (push: Push) => void) {
     this.name = name;
     this.prepare = prepare;
-    this.#limiter = new Limiter(limits);
-  }
-
-  get inFlight(): number {
-    return this.#limiter.inFlight;
+    this.#limits = limits;
+    this.#limit = limits.initial;
   }
 
   get failures(): Failures {
@@ -55,104 +74,56 @@ export class PushService {
   }
 
   canStart(): boolean {
-    return this.queue.length > 0 && this.#limiter.hasRoom();
+    return this.queue.length > 0 && this.inFlight < this.#limit;
   }
 
-  /**
-   * Whether its queue becomes shorter as fast as is to be expected. If not, the pushes to other push
-   * services need not wait for it.
-   */
+  /** Whether its queue becomes shorter as is to be expected. If not, further recipients do not wait for it. */
   isProgressing(now: number): boolean {
-    if (this.queue.length === 0) return false;
-    return this.#promptShare > 0.5 && now - this.#lastEventAt < promptMs;
+    return this.queue.length > 0 && now - (this.#promptAt ?? now) < promptMs;
   }
 
   start(now: number): Push {
-    this.#lastEventAt = now;
-    this.#limiter.started();
+    this.#promptAt ??= now;
+    this.inFlight += 1;
     return this.queue.take();
   }
 
   /**
-   * @param startedAt epoch ms, as `now`.
+   * @param tookMs undefined if nothing was sent.
    * @param inFlightOverall pushes still in flight to all push services.
-   * @param msLeft until the last retry.
+   * @param msLeft until the last push.
    */
   ended(
     outcome: Outcome,
     now: number,
-    startedAt: number,
+    tookMs: number,
     inFlightOverall: number,
     msLeft: number,
   ): void {
-    const tookMs = now - startedAt;
-    const isWell = outcome.kind !== 'transient';
-    this.#limiter.ended(isWell, tookMs, inFlightOverall);
-    this.#lastEventAt = now;
-    const isPrompt = isWell && tookMs < promptMs ? 1 : 0;
-    this.#promptShare += latestWeight * (isPrompt - this.#promptShare);
+    this.inFlight -= 1;
+    const { overall, perPushService, initial, minimum } = this.#limits;
+    const hasFailed = outcome.kind === 'transient';
+    const isPrompt = !hasFailed && tookMs < promptMs;
+    if (isPrompt) this.#promptAt = now;
+    if (isPrompt || inFlightOverall < overall / 2) {
+      this.#limit = Math.min(perPushService, this.#limit + 1);
+    } else {
+      this.#limit = Math.max(hasFailed ? minimum : initial, this.#limit - 1);
+    }
     if (this.isSuspended) return;
     const isThrottledToTheEnd =
-      outcome.kind === 'transient' &&
-      outcome.reason === 'throttled' &&
-      (outcome.retryAfterMs ?? 0) >= msLeft;
+      hasFailed && outcome.reason === 'throttled' && (outcome.retryAfterMs ?? 0) >= msLeft;
     this.#throttledInARow = isThrottledToTheEnd ? this.#throttledInARow + 1 : 0;
   }
-}
 
-function encryptionFor(message: Message): EncryptFor {
-  if (typeof message !== 'function') return encryption(message);
-  return (recipient) => encryption(message(recipient))(recipient);
-}
-
-/** The push services of a pusher. */
-export class PushServices {
-  readonly all: PushService[] = [];
-  readonly #byName = new Map<string, PushService>();
-  /** One for each message. */
-  readonly encrypts: readonly EncryptFor[];
-  readonly #options: PusherOptions;
-  readonly #settings: PusherSettings;
-
-  constructor(options: PusherOptions, settings: PusherSettings) {
-    this.encrypts = options.messages.map(encryptionFor);
-    this.#options = options;
-    this.#settings = settings;
-  }
-
-  /**
-   * Queues each push at its push service. The accepted origins may have changed since a subscription was
-   * stored.
-   * @returns the number of pushes whose origin is no longer accepted.
-   */
-  queue(byOrigin: readonly OriginPushes[]): number {
-    let notAccepted = 0;
-    for (const [origin, pushes] of byOrigin) {
-      const name = pushServiceOf(origin.name, this.#settings.extraOrigins);
-      if (name === undefined) {
-        notAccepted += pushes.length;
-        continue;
-      }
-      const { queue } = this.#named(name);
-      for (const push of pushes) queue.add(push);
-    }
-    return notAccepted;
-  }
-
-  #named(name: string): PushService {
-    let pushService = this.#byName.get(name);
-    if (pushService === undefined) {
-      const prepare = preparer(this.#options, name, this.#settings);
-      pushService = new PushService(name, this.#settings.inFlight, prepare);
-      this.#byName.set(name, pushService);
-      this.all.push(pushService);
-    }
-    return pushService;
+  /** A push that was started is not sent. */
+  notSent(): void {
+    this.inFlight -= 1;
   }
 }
 
 /** Of the push services that can start a push, the one with the fewest in flight. */
-export function nextToStart(pushServices: readonly PushService[]): PushService | undefined {
+export function nextToStart(pushServices: Iterable<PushService>): PushService | undefined {
   let next: PushService | undefined;
   for (const pushService of pushServices) {
     if (!pushService.canStart()) continue;

@@ -2,9 +2,10 @@ import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import { encryption } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
 import type { PushRequest } from '../transport/transport.ts';
-import type { PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
+import type { Message, PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
 
 /** @throws {Error} if the recipient's keys are invalid. */
 export type EncryptFor = (recipient: Recipient) => Buffer;
@@ -25,6 +26,8 @@ export interface Push {
   headers?: PushRequest['headers'] | undefined;
   /** Undefined until the push is prepared; it stays so if the keys are invalid. */
   body?: Buffer;
+  /** Epoch ms at which its recipient was read last. */
+  wantedAt: number;
   /** Attempts so far. */
   attempts: number;
   /** Why the last attempt failed. */
@@ -37,9 +40,11 @@ export interface Push {
  * The pushes to some recipients by origin and key pair: a token is then signed once for them, and kept
  * no longer than the pushes that need it, however many host names someone has subscribed with.
  * @param encrypts of the messages; recipients take turns.
+ * @param wantedAt see {@link Push}.
  */
 export function pushesByOrigin(
   recipients: readonly Recipient[],
+  wantedAt: number,
   encrypts: readonly EncryptFor[],
   { current, previous }: VapidPairs<VapidPair>,
 ): readonly OriginPushes[] {
@@ -56,7 +61,7 @@ export function pushesByOrigin(
     }
     const [origin, pushes] = group;
     const encrypt = encrypts[index % encrypts.length]!;
-    pushes.push({ recipient, origin, encrypt, attempts: 0 });
+    pushes.push({ recipient, origin, encrypt, wantedAt, attempts: 0 });
   }
   return [...withCurrent.values(), ...withPrevious.values()];
 }
@@ -104,4 +109,27 @@ function optionHeaders({ ttl = limits.messageTtl, urgency = 'normal' }: PushOpti
     // Without it, WNS responds with 400 to a TTL of 0.
     ...(ttl === 0 && to === 'wns' && { 'X-WNS-Cache-Policy': 'no-cache' }),
   };
+}
+
+/** The project's other pair, unless the push has tried both. */
+export function otherPairOf(
+  { origin, isOtherPair }: Push,
+  { current, previous }: VapidPairs<VapidPair>,
+): VapidPair | undefined {
+  if (isOtherPair) return undefined;
+  // By number: the pairs may have been read again.
+  return [current, previous].find((pair) => pair && pair.number !== origin.vapid.number);
+}
+
+/** Has a push signed with another key pair. The signer remembers tokens: it signs once per origin and pair. */
+export function useOtherPair(push: Push, vapid: VapidPair): void {
+  push.origin = { name: push.origin.name, vapid };
+  push.headers = undefined;
+  push.isOtherPair = true;
+  push.lastFailure = 'key_mismatch';
+}
+
+export function encryptionFor(message: Message): EncryptFor {
+  if (typeof message !== 'function') return encryption(message);
+  return (recipient) => encryption(message(recipient))(recipient);
 }

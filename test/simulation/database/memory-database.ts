@@ -1,5 +1,7 @@
 import {
   BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
@@ -7,6 +9,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { byUserIndex } from '../../../lambdas/store/items.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Item, matches, type Names, update } from './expressions.ts';
@@ -18,16 +21,16 @@ export const tables = {
   subscriptions: 'Subscriptions',
   usage: 'Usage',
   notifications: 'Notifications',
-  tallies: 'Tallies',
+  deliveries: 'Deliveries',
 } as const;
 
 const keyAttributes: Readonly<Record<string, readonly string[]>> = {
   Projects: ['projectId'],
   VapidKeys: ['projectId'],
   Subscriptions: ['projectPart', 'endpointHash'],
-  Usage: ['projectId', 'period'],
-  Notifications: ['projectId', 'notificationId'],
-  Tallies: ['tally'],
+  Usage: ['projectRef', 'period'],
+  Notifications: ['projectRef', 'notificationId'],
+  Deliveries: ['id'],
 };
 
 const indexAttributes: Readonly<Record<string, string>> = { [byUserIndex]: 'projectUser' };
@@ -101,6 +104,8 @@ export class MemoryDatabase {
     if (command instanceof QueryCommand) return this.#query(input as Query);
     if (command instanceof BatchGetCommand) return this.#batchGet(input as BatchGet);
     if (command instanceof UpdateCommand) return this.#update(input as Write);
+    if (command instanceof DeleteCommand) return this.#delete(input as Write);
+    if (command instanceof BatchWriteCommand) return this.#batchWrite(input as BatchWrite);
     if (command instanceof TransactWriteCommand) return this.#transactWrite(input as Transaction);
     if (command instanceof TransactGetCommand) {
       const { TransactItems } = input as { TransactItems: { Get: Get }[] };
@@ -195,13 +200,35 @@ export class MemoryDatabase {
   }
 
   #update(write: Write): object {
-    this.#used(write.TableName, write.Key!, { writeUnits: 1 });
-    if (!this.#holds(write)) {
-      const error = failure('ConditionalCheckFailedException', 'The conditional request failed');
-      throw Object.assign(error, { Item: this.#asked(write) });
-    }
+    this.#check(write);
     this.#apply(write);
     return { Attributes: this.#read(write.TableName, write.Key!) };
+  }
+
+  #delete(write: Write): object {
+    this.#check(write);
+    this.#store(write.TableName, write.Key!, undefined);
+    return {};
+  }
+
+  /** The condition of a single write. */
+  #check(write: Write): void {
+    this.#used(write.TableName, write.Key!, { writeUnits: 1 });
+    if (this.#holds(write)) return;
+    const error = failure('ConditionalCheckFailedException', 'The conditional request failed');
+    throw Object.assign(error, { Item: this.#asked(write) });
+  }
+
+  #batchWrite({ RequestItems }: BatchWrite): object {
+    const UnprocessedItems: BatchWrite['RequestItems'] = {};
+    for (const [table, requests] of Object.entries(RequestItems)) {
+      const left = requests.filter(() => this.#settings.isUnprocessed?.());
+      for (const request of requests) {
+        if (!left.includes(request)) this.#store(table, request.DeleteRequest.Key, undefined);
+      }
+      if (left.length > 0) UnprocessedItems[table] = left;
+    }
+    return { UnprocessedItems };
   }
 
   #transactWrite({ TransactItems, ClientRequestToken: token }: Transaction): object {
@@ -298,6 +325,10 @@ interface BatchGet {
   readonly RequestItems: Record<string, { readonly Keys: Item[] }>;
 }
 
+interface BatchWrite {
+  readonly RequestItems: Record<string, { readonly DeleteRequest: { readonly Key: Item } }[]>;
+}
+
 interface Query extends Omit<Write, 'Key' | 'Item'> {
   readonly IndexName?: string;
   readonly KeyConditionExpression: string;
@@ -352,9 +383,5 @@ function entry<Value>(map: Map<string, Value>, key: string, create: () => Value)
 
 /** The SDK does not convert the items in errors: their attributes keep their types. */
 function typed(item: Item): Item {
-  const attributes = Object.entries(item).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? { N: String(value) } : { S: value },
-  ]);
-  return Object.fromEntries(attributes);
+  return marshall(item, { removeUndefinedValues: true });
 }

@@ -2,45 +2,47 @@ import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
-import { inFlight } from '../push/pushing/limiter.ts';
-import { startPushingWith } from '../push/pushing/running-pusher.ts';
+import { inFlight } from '../push/pushing/push-service.ts';
+import { startPushingWith } from '../push/pushing/pusher.ts';
 import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
 import type { documentClient } from '../store/dynamo.ts';
+import { eventCounterStore } from '../store/event-counters.ts';
 import type { ProjectStore } from '../store/projects.ts';
+import { sliceStore } from '../store/slices.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
-import { tallyStore } from '../store/tallies.ts';
-import type { ShareDependencies } from './deliver-share.ts';
+import type { DeliverDependencies } from './deliver.ts';
 import type { Observer } from './observer.ts';
 
-/** Environment variables of a function that delivers shares. */
-export const shareVariables = [
+/** Environment variables of a function that delivers slices. */
+export const sliceVariables = [
   'PROJECTS_TABLE',
   'VAPID_KEYS_TABLE',
   'SUBSCRIPTIONS_TABLE',
   'USAGE_TABLE',
-  'TALLIES_TABLE',
+  'DELIVERIES_TABLE',
   'VAPID_SUBJECT',
   'EXTRA_PUSH_ORIGINS',
   'PREFER_IPV6',
 ] as const;
 
-/** What both functions that deliver shares are made of. */
-export function shareDependencies(
-  environment: Pick<Environment, (typeof shareVariables)[number]>,
+/** What both functions that deliver slices are made of. */
+export function sliceDependencies(
+  environment: Pick<Environment, (typeof sliceVariables)[number]>,
   dynamo: ReturnType<typeof documentClient>,
   projects: ProjectStore<SigningProject>,
   clock: () => Date,
   observe: Observer,
-): ShareDependencies {
+): DeliverDependencies {
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
   const sleep = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal });
   return {
     audiences: audienceStore(dynamo, subscriptions),
     subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock),
     projects,
-    tallies: tallyStore(dynamo, environment.TALLIES_TABLE),
+    slices: sliceStore(dynamo, environment.DELIVERIES_TABLE),
+    eventCounters: eventCounterStore(dynamo, environment.DELIVERIES_TABLE),
     startPushing: startPushingWith({
       transport: pushTransport({
         limit: inFlight.overall,

@@ -1,5 +1,5 @@
 /** How a notification's audience is divided among functions. */
-export const shareSizes = {
+export const sliceSizes = {
   /** Recipients that a function has in memory at once: about 600 bytes each. */
   recipients: 30_000,
   /**
@@ -7,10 +7,10 @@ export const shareSizes = {
    * from this by a few hundred.
    */
   expectedRecipients: 28_000,
-  /** User ids of a share that is delivered asynchronously. */
+  /** User ids of a slice that is delivered asynchronously. */
   users: 250,
   /**
-   * Bytes of these and their values as JSON. The rest of a share has less than 20,000, so that an
+   * Bytes of these and their values as JSON. The rest of a slice has less than 20,000, so that an
    * invocation has at most 200,000: Lambda takes 256 KiB.
    */
   userBytes: 180_000,
@@ -20,15 +20,15 @@ export const shareSizes = {
   chunkSeconds: 20,
   /**
    * Seconds of pushing after which an asynchronous delivery ends. Three attempts of a function have 36
-   * minutes: 15 each, less `shareTimeline.lastChunkBeforeEndMs`.
+   * minutes: 15 each, less `sliceTimeline.lastChunkBeforeEndMs`.
    */
   longestSeconds: 30 * 60,
-  /** Recipients whose events one tally counts: an item takes 1,000 writes per second. */
-  recipientsPerTally: 10_000,
-  /** Tallies of a share. */
-  tallies: 8,
-  /** Shares of a notification: one transaction, of 100 items at most, cancels all of them. */
-  shares: 96,
+  /** Recipients whose events one event counter counts: an item takes 1,000 writes per second. */
+  recipientsPerCounter: 10_000,
+  /** Event counters of a slice. */
+  counters: 8,
+  /** Slices of a notification: one transaction, of 100 items at most, cancels all of them. */
+  slices: 96,
   /**
    * Subscribers whose `shown` events are spread over one second, so that a new account, which runs 10
    * functions at once, counts them: 9 beside send, each cold for 350 ms, take 9 / 0.35 = 25 events per second.

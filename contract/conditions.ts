@@ -1,0 +1,26 @@
+import * as z from 'zod/mini';
+import { limits } from './limits.ts';
+import { channels, wholeNumber } from './schemas/fields.ts';
+
+/**
+ * Conditions on the subscriptions of an audience: those that a request gives all hold. They travel as one value,
+ * from the request to the filter of the database. Code that does not know one of them refuses to deliver.
+ */
+export const conditionsSchema = z.strictObject({
+  /** The subscription has any of these channels. */
+  channels: z.optional(channels(1)),
+  /** Its last subscribe request is at most this many days ago, and one more. */
+  seenWithinDays: z.optional(wholeNumber(1, limits.seenWithinDays, ' of days')),
+});
+export type Conditions = z.infer<typeof conditionsSchema>;
+
+/** The conditions among the fields of a request. */
+export function conditionsOf(request: Conditions): Conditions {
+  const names = Object.keys(conditionsSchema.shape) as (keyof Conditions)[];
+  const given = names.filter((name) => request[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, request[name]]));
+}
+
+export function hasConditions(conditions: Conditions): boolean {
+  return Object.keys(conditions).length > 0;
+}
