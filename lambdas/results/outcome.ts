@@ -59,7 +59,7 @@ export function interruptedCounts({ counts, pending }: StoredSlice): Counts {
 
 /** Whether all recipients of a slice were read. */
 function isComplete(slice: StoredSlice | undefined): boolean {
-  return slice !== undefined && slice.isRead && slice.ended !== 'cancelled';
+  return slice?.isRead === true && slice.ended !== 'cancelled';
 }
 
 /**

@@ -117,7 +117,7 @@ export async function awaitSlices(
 
 /** Has all slices delivered by functions. What Lambda does not take is delivered here, as far as time allows. */
 export async function handOver(deps: SendDependencies, sending: Sending): Promise<SendOutcome> {
-  const { call, notification, project, deadlines, slices } = sending;
+  const { call, notification, project, slices } = sending;
   const notTaken = await startAll(deps, sending, slices);
   let hasBegun = notTaken.size < slices.length;
   let isHandedOver = true;

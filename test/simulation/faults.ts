@@ -68,6 +68,8 @@ const highestRates = {
   'limits changed': 0.5,
   /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
   'key pair dropped': 0.3,
+  /** A function uses the dropped pair for longer than the operator's command waits. */
+  'key pair remembered': 0.5,
   'key pair rotated': 0.5,
   /** The owner stops a notification. */
   'notification stopped': 0,

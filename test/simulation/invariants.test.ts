@@ -1,10 +1,11 @@
-import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
+import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Counts, noCounts } from '../../contract/counts.ts';
-import type { ShareDependencies } from '../../lambdas/deliver/deliver-share.ts';
+import type { DeliverDependencies } from '../../lambdas/deliver/deliver.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../lambdas/push/pushing/pusher.ts';
-import type { TallyStore } from '../../lambdas/store/tallies.ts';
+import type { SliceStore } from '../../lambdas/store/slices.ts';
+import { tables } from './database/memory-database.ts';
 import { type InvariantName, violations } from './invariants.ts';
-import { type Breakage, simulate } from './simulation.ts';
+import { type Breakage, firstRef, simulate } from './simulation.ts';
 import { useSmallLimits } from './small-limits.ts';
 import type { World } from './world.ts';
 
@@ -16,10 +17,10 @@ beforeAll(useSmallLimits);
 /** For each invariant, code that breaks it. */
 const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]>> = {
   pushedOnce: [
-    'every invocation gets the share',
-    tallies(({ save }) => ({
-      save: async (...call) => {
-        await save(...call);
+    'every invocation gets the slice',
+    slices(({ write }) => ({
+      write: async (...call) => {
+        await write(...call);
         return undefined;
       },
     })),
@@ -32,8 +33,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         const everyone: typeof audiences.everyone = (projectId, range, options) =>
           audiences.everyone(projectId, range, {
             ...options,
-            channels: undefined,
-            seenSince: undefined,
+            conditions: {},
           });
         return { ...deps, audiences: { ...audiences, everyone } };
       },
@@ -47,10 +47,9 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
     },
   ],
   asyncReachesEveryone: [
-    'the end of a share is not stored',
-    tallies(({ save }) => ({
-      save: (key, writer, progress, signal) =>
-        save(key, writer, { ...progress, ended: undefined }, signal),
+    'the end of a slice is not stored',
+    slices(({ write }) => ({
+      write: (key, lease, signal) => write(key, { ...lease, ended: undefined }, signal),
     })),
   ],
   everyoneIsCounted: ['one recipient of a chunk is not read', { deps: withoutOneRecipient }],
@@ -63,11 +62,10 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         attempted: report.attempted + left,
         delivered: report.delivered + left,
       }));
-      const add: typeof pusher.add = (recipients, vapid) => {
+      return adding(pusher, (recipients, ...rest) => {
         left += Math.min(1, recipients.length);
-        pusher.add(recipients.slice(1), vapid);
-      };
-      return Object.assign(Object.create(pusher), { add });
+        pusher.add(recipients.slice(1), ...rest);
+      });
     }),
   ],
   countsAddUp: [
@@ -76,9 +74,8 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   talliesAddUpToResponse: [
     'counts are not stored',
-    tallies(({ save }) => ({
-      save: (key, writer, progress, signal) =>
-        save(key, writer, { ...progress, counts: noCounts }, signal),
+    slices(({ write }) => ({
+      write: (key, lease, signal) => write(key, { ...lease, counts: noCounts }, signal),
     })),
   ],
   textsAreTheirOwn: [
@@ -95,9 +92,8 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   reachedIsTrue: [
     'it is not stored who was reached',
-    tallies(({ save }) => ({
-      save: (key, writer, progress, signal) =>
-        save(key, writer, { ...progress, reached: undefined }, signal),
+    slices(({ write }) => ({
+      write: (key, lease, signal) => write(key, { ...lease, reached: undefined }, signal),
     })),
   ],
   monthCounterIsExact: [
@@ -114,7 +110,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
       deps: (deps) =>
         deps.sends === undefined
           ? deps
-          : { ...deps, sends: { ...deps.sends, begin: async () => 'begun' } },
+          : { ...deps, sends: { ...deps.sends, begin: async () => 'begun' as const } },
     },
   ],
   errorMeansNothingWasSent: [
@@ -140,7 +136,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
         const { sends } = deps;
         if (sends === undefined) return deps;
         const begin: typeof sends.begin = (notification, ...rest) =>
-          sends.begin({ ...notification, idempotency: undefined }, ...rest);
+          sends.begin({ ...notification, keyed: undefined }, ...rest);
         return { ...deps, sends: { ...sends, begin } };
       },
     },
@@ -153,31 +149,29 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
     },
   ],
   everyNotificationEnds: [
-    'a claim lasts for days',
-    tallies(({ save }) => ({
-      save: (key, writer, progress, signal) =>
-        save(key, writer, { ...progress, until: progress.until + 1e9 }, signal),
+    'a lease lasts for days',
+    slices(({ write }) => ({
+      write: (key, lease, signal) => write(key, { ...lease, until: lease.until + 1e9 }, signal),
     })),
   ],
   statusIsFinal: [
-    'a claim is stored as shorter than it is',
-    tallies(({ save }) => ({
-      save: (key, writer, progress, signal) =>
-        save(key, writer, { ...progress, until: progress.until - 30_000 }, signal),
+    'a lease is stored as shorter than it is',
+    slices(({ write }) => ({
+      write: (key, lease, signal) => write(key, { ...lease, until: lease.until - 30_000 }, signal),
     })),
   ],
   noPushAfterStop: [
     'functions never notice a stop',
     {
-      ...tallies(({ save }) => ({
-        save: (key, writer, progress, signal) =>
-          save(key, { ...writer, knowsStop: true }, progress, signal),
+      ...slices(({ write }) => ({
+        write: (key, lease, signal) =>
+          write(key, { ...lease, event: { ...lease.event, knowsStop: true } }, signal),
       })),
       world: ({ faults }) => faults.favour('slow push'),
     },
   ],
   stoppedIsFinal: [
-    'a stop is not seen in the result of a share',
+    'a stop is not seen in the result of a slice',
     {
       notification: (found) => (found.status === 'stopped' ? { ...found, status: 'sent' } : found),
     },
@@ -189,6 +183,51 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
       world: (world) => {
         world.faults.favour('project deleted');
         dropWrites(world, ({ ConditionCheck }) => ConditionCheck !== undefined);
+      },
+    },
+  ],
+  newestRegistrationIsStored: [
+    'an older registration replaces a newer one',
+    {
+      world: (world) => {
+        world.faults.favour('registration changed', 'late write');
+        withCondition(world, 'updatedAt < :updatedAt', 'attribute_exists(endpointHash)');
+      },
+    },
+  ],
+  keyPairIsFound: [
+    'a push is always signed with the current key pair',
+    {
+      ...pushing((original) => (options) => {
+        const pusher = original(options);
+        return adding(pusher, (recipients, { current, previous }, readAt) => {
+          const same = previous && { ...previous, publicKey: current.publicKey };
+          pusher.add(recipients, { current, previous: same }, readAt);
+        });
+      }),
+      world: ({ faults }) => faults.favour('wrong key pair'),
+    },
+  ],
+  dropRemovesOnlyItsPair: [
+    'a subscription is removed that was corrected meanwhile',
+    {
+      world: (world) => {
+        world.faults.favour('key pair dropped');
+        correctWhatIsRead(world);
+        withCondition(
+          world,
+          'attribute_exists(endpointHash) AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)',
+          'attribute_exists(endpointHash)',
+        );
+      },
+    },
+  ],
+  successorIsUntouched: [
+    'a later project owns what the earlier one with its id owned',
+    {
+      world: (world) => {
+        world.faults.favour('project deleted', 'project created again');
+        world.successorRef = firstRef;
       },
     },
   ],
@@ -206,12 +245,11 @@ test.each(Object.entries(breakages).map(([name, [how, breakage]]) => ({ name, ho
   120_000,
 );
 
-function tallies(change: (store: TallyStore) => Partial<TallyStore>): Breakage {
+function slices(
+  change: (store: Pick<SliceStore, 'write'>) => Partial<Pick<SliceStore, 'write'>>,
+): Breakage {
   return {
-    deps: (deps) => ({
-      ...deps,
-      tallies: { ...deps.tallies, ...change(deps.tallies) },
-    }),
+    deps: (deps) => ({ ...deps, slices: { ...deps.slices, ...change(deps.slices) } }),
   };
 }
 
@@ -226,6 +264,11 @@ function pushing(change: (original: StartPushing) => StartPushing): Breakage {
 
 function reports(change: (report: Counts) => Counts): Breakage {
   return pushing((original) => (options) => reporting(original(options), change));
+}
+
+/** A pusher to which recipients are added in another way. */
+function adding(pusher: Pusher, add: Pusher['add']): Pusher {
+  return { ...reporting(pusher, (report) => report), add };
 }
 
 /** A pusher with other counts. */
@@ -250,9 +293,6 @@ function longer(options: PusherOptions, lastPushMs: number, endMs: number): Push
       get pausesAt() {
         return times.pausesAt;
       },
-      get lastRetryAt() {
-        return times.lastRetryAt + lastPushMs;
-      },
       get endAt() {
         return times.endAt + endMs;
       },
@@ -260,7 +300,7 @@ function longer(options: PusherOptions, lastPushMs: number, endMs: number): Push
   };
 }
 
-function withoutOneRecipient<Dependencies extends ShareDependencies>(
+function withoutOneRecipient<Dependencies extends DeliverDependencies>(
   deps: Dependencies,
 ): Dependencies {
   const { audiences } = deps;
@@ -273,7 +313,7 @@ function withoutOneRecipient<Dependencies extends ShareDependencies>(
 
 /** Returns the project as it was read first. */
 function rememberProject({ database, faults }: World): void {
-  faults.favour('project deleted', 'project created again', 'host died', 'late repetition');
+  faults.favour('project deleted', 'slow push', 'push throttled with Retry-After');
   const execute = database.execute.bind(database);
   let first: object | undefined;
   database.execute = (command) => {
@@ -290,6 +330,56 @@ interface TransactionWrite {
 
 function isReturnOfUnit({ Update }: TransactionWrite): boolean {
   return Update?.UpdateExpression === 'ADD used :givenBack';
+}
+
+/** Stores the current key pair of each subscription that the operator's command has just read. */
+function correctWhatIsRead({ database }: World): void {
+  const execute = database.execute.bind(database);
+  database.execute = (command) => {
+    const result = execute(command) as { Items?: { endpointHash: Uint8Array }[] };
+    const { FilterExpression, ExpressionAttributeValues: values } = command.input as {
+      FilterExpression?: string;
+      ExpressionAttributeValues?: Record<string, unknown>;
+    };
+    if (!FilterExpression?.includes('vapidPairNumber')) return result;
+    for (const { endpointHash } of result.Items ?? []) {
+      const input = {
+        TableName: tables.subscriptions,
+        Key: { projectPart: values![':part'], endpointHash },
+        UpdateExpression: 'SET vapidPairNumber = :one',
+        ExpressionAttributeValues: { ':one': 1 },
+      };
+      execute(new UpdateCommand(input));
+    }
+    return result;
+  };
+}
+
+/** Replaces a condition of a write. */
+function withCondition({ database }: World, condition: string, replaced: string): void {
+  const execute = database.execute.bind(database);
+  database.execute = (command) => {
+    const change = (write: object): object =>
+      Object.fromEntries(
+        Object.entries(write).map(([name, value]) => [
+          name,
+          name === 'ConditionExpression' && value === condition ? replaced : value,
+        ]),
+      );
+    const { TransactItems } = command.input as { TransactItems?: Record<string, object>[] };
+    const input =
+      TransactItems === undefined
+        ? change(command.input)
+        : {
+            ...command.input,
+            TransactItems: TransactItems.map((item) =>
+              Object.fromEntries(
+                Object.entries(item).map(([kind, write]) => [kind, change(write)]),
+              ),
+            ),
+          };
+    return execute(Object.assign(Object.create(command), { input }));
+  };
 }
 
 /** Leaves out writes of transactions. */

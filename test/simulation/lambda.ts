@@ -67,8 +67,11 @@ export class SimulatedLambda {
           /** As the functions' own starter: a connection that breaks is replaced once. */
           const post = (isRepetition: boolean): void => {
             if (signal.aborted || run.crashes('crash before a call', what)) return;
-            if (faults.occurs('throttled invocation')) return notInvoked(back());
-            if (faults.occurs('lost invocation')) return notInvoked(random.between(100, 5000));
+            const isThrottled = faults.occurs('throttled invocation');
+            if (isThrottled || faults.occurs('lost invocation')) {
+              notInvoked(isThrottled ? back() : random.between(100, 5000));
+              return;
+            }
             const breakConnection = (ms: number) => {
               run.note(() => `connection broken: ${what()}`);
               if (isRepetition) notInvoked(ms);

@@ -47,7 +47,10 @@ export function changeProject(
       case 'drop previous pair':
         return rotation.dropPreviousVapid(projectId, {
           isForced: true,
-          waiting: { sleep: run.sleep, onWait: () => {} },
+          waiting: {
+            sleep: (ms) => run.sleep(command.isRemembered ? 100 : ms),
+            onWait: () => {},
+          },
         });
     }
   });

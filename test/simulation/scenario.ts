@@ -64,7 +64,8 @@ export type OperatorCommand = { readonly at: number } & (
       readonly subscriberCap: number | null;
       readonly monthlySendCap: number | null;
     }
-  | { readonly kind: 'drop previous pair' | 'rotate pair' }
+  | { readonly kind: 'drop previous pair'; readonly isRemembered: boolean }
+  | { readonly kind: 'rotate pair' }
 );
 
 /** One key pair serves all browsers: nothing in a simulation depends on it. */
@@ -146,8 +147,9 @@ export function randomScenario(world: World): Scenario {
     const unnoticed = { from, to: from + 60_000, table: tables.vapidKeys, isOfReads: true };
     world.outages = [...world.outages, unnoticed];
   }
+  const commands = randomCommands(world, subscribers, someTime);
   const userRemoval = () => ({ at: someTime(), userId: random.pick(users) });
-  const calls = randomCalls(world, someTime);
+  const calls = randomCalls(world, someTime, commands);
   return {
     browsers,
     calls,
@@ -155,7 +157,7 @@ export function randomScenario(world: World): Scenario {
     userRemovals: faults.occurs('user removed') ? [userRemoval()] : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
-    commands: randomCommands(world, subscribers, someTime),
+    commands,
     pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
     fewConnections: random.chance(0.3),
     projectDeletedAt,
@@ -184,7 +186,13 @@ function randomCommands(
   const commands: OperatorCommand[] = [
     ...(faults.occurs('limits changed') ? [limits(), limits()] : []),
     ...(faults.occurs('key pair dropped')
-      ? [{ at: someTime(), kind: 'drop previous pair' as const }]
+      ? [
+          {
+            at: someTime(),
+            kind: 'drop previous pair' as const,
+            isRemembered: faults.occurs('key pair remembered'),
+          },
+        ]
       : []),
     ...(faults.occurs('key pair rotated')
       ? [{ at: someTime(), kind: 'rotate pair' as const }]
@@ -193,7 +201,11 @@ function randomCommands(
   return commands.sort((one, other) => one.at - other.at);
 }
 
-function randomCalls({ random, faults }: World, someTime: () => number): Call[] {
+function randomCalls(
+  { random, faults }: World,
+  someTime: () => number,
+  commands: readonly OperatorCommand[],
+): Call[] {
   const calls: Call[] = [];
   const add = (call: Omit<Call, 'requestId'>) => {
     calls.push({ ...call, requestId: `request-${calls.length + 1}` });
@@ -238,6 +250,17 @@ function randomCalls({ random, faults }: World, someTime: () => number): Call[] 
         add({ ...again, at: again.at + random.between(0, 200) });
       }
     }
+  }
+  for (const { at, kind } of commands) {
+    // Pushes correct subscriptions while the command removes them.
+    if (kind !== 'drop previous pair') continue;
+    const afterMs = random.between(-100, 300);
+    add({
+      at: Math.max(0, at + afterMs),
+      request: { title: 'Meanwhile' },
+      idempotencyKey: undefined,
+      respondAsync: false,
+    });
   }
   return calls;
 }

@@ -43,9 +43,7 @@ import { type Browser, browserKeys, type Call, randomScenario, type Scenario } f
 import { World } from './world.ts';
 
 export const projectId = 'shop';
-/** Of the project, and of a later one of the same id. */
-const firstRef = 'first' as ProjectRef;
-const nextRef = 'next' as ProjectRef;
+export const firstRef = 'first' as ProjectRef;
 
 /** How a request to send ended, as its caller sees it. */
 export type CallOutcome =
@@ -180,6 +178,8 @@ export async function simulate(
   }
   void operator();
   if (scenario.projectDeletedAt !== undefined) {
+    // Functions know the project when it is deleted.
+    scheduler.after(Math.max(0, scenario.projectDeletedAt - 5000), () => void trespass());
     scheduler.after(scenario.projectDeletedAt, () => void remove());
   }
   for (const seconds of [5, 10, 20, 30, 60, 120, 300, 900, 1800, 3600, 5400, 7200]) {
@@ -244,10 +244,10 @@ export async function simulate(
     world.note('operator', () => 'creates a project of the same id');
     const subscribers = successors.slice(0, scenario.subscriberCap ?? successors.length);
     for (const browser of subscribers) known.set(browser.path, browser);
-    createProject(subscribers, nextRef, 'hash of the next owner');
+    createProject(subscribers, world.successorRef, 'hash of the next owner');
     database.put(tables.notifications, {
       ...{
-        projectRef: nextRef,
+        projectRef: world.successorRef,
         notificationId: successorsNotification,
         content: { title: 'Hello' },
       },
@@ -261,7 +261,8 @@ export async function simulate(
 
   /** Functions may still remember the deleted project, and take its key. */
   async function trespass(): Promise<void> {
-    const removed = await owner.removeUser('ann');
+    const isOwn = deletedAt === undefined;
+    const removed = await owner.removeUser(isOwn ? 'nobody' : 'ann');
     if (removed) trespasses.push(`removed ${removed} subscriptions of a user`);
     const ids = await owner.list();
     if (ids?.includes(successorsNotification)) trespasses.push('listed a notification');

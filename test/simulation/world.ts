@@ -1,3 +1,4 @@
+import type { ProjectRef } from '../../contract/project.ts';
 import { MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
@@ -67,6 +68,8 @@ export class World {
   readonly notInvoked = new Set<string>();
   readonly trace: TraceLine[] = [];
   readonly startsAt: number;
+  /** Of a later project with the same id. */
+  successorRef = 'next' as ProjectRef;
   outages: readonly Outage[] = [];
   /** The invocation whose call the database executes. */
   caller: string | undefined;

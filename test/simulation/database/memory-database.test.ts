@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { removeProject } from '../../../admin/project-removal.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
+import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
+import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
-import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
-import { sendStore } from '../../../lambdas/store/sends.ts';
+import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
+import { leasedItem, sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { tallyStore } from '../../../lambdas/store/tallies.ts';
-import { subscriberCount } from '../../../lambdas/store/usage.ts';
-import { type Database, projectCreatedAt, startDatabase } from '../../fixtures/database.ts';
+import { usedParts } from '../../../lambdas/store/usage.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { Random } from '../time/random.ts';
 import { MemoryDatabase, tables } from './memory-database.ts';
 
@@ -42,14 +44,14 @@ test('the stores do the same on the database in memory and on the real engine', 
     const projectId = await real.createProject();
     const database = new MemoryDatabase({ now: () => 0, pageSizeItems: 3 });
     const memory = database.client();
-    await copyProject(projectId, database, realNames);
+    const ref = await copyProject(projectId, database, realNames);
     const both: readonly Stores[] = [
       { dynamo: real.dynamo, names: realNames },
       { dynamo: memory, names: tables },
     ];
     const done: string[] = [];
     for (let number = 0; number < operationsPerSequence; number += 1) {
-      const [name, operation] = randomOperation(random, projectId);
+      const [name, operation] = randomOperation(random, projectId, ref);
       done.push(name);
       const results = [];
       for (const stores of both) results.push(await resultOf(() => operation(stores)));
@@ -64,36 +66,49 @@ test('the stores do the same on the database in memory and on the real engine', 
 
 type Operation = readonly [name: string, (stores: Stores) => Promise<unknown>];
 
-function randomOperation(random: Random, projectId: string): Operation {
+function randomOperation(random: Random, projectId: string, ref: ProjectRef): Operation {
   const href = () => `https://push.example/${random.integer(1, 12)}`;
   const hrefs = [...new Set([href(), href(), href()])];
   const [first] = hrefs as [string];
   const userId = random.pick([undefined, 'ann', 'bob']);
   const channels = random.pick([undefined, ['news'], ['news', 'sales']]);
-  const seenAt = random.pick([0, 1000]);
+  const dayMs = 24 * 60 * 60 * 1000;
+  const seenAt = random.pick([0, 100 * dayMs]);
+  const chosen = random.pick([undefined, ['news'], ['sales', 'other']]);
   const conditions = {
-    channels: random.pick([undefined, ['news'], ['sales', 'other']]),
-    seenSince: random.pick([undefined, 1000]),
+    ...(chosen && { channels: chosen }),
+    ...random.pick([{}, { seenWithinDays: 7 }]),
   };
-  const cap = random.pick([null, 3, 6]);
-  const send = newNotification(random, projectId);
+  const read = { limit: 100, conditions, sentAt: 101 * dayMs };
+  const send = newNotification(random, ref);
   const by = random.pick(['a', 'b']);
-  const key = {
-    ...{ projectId, notificationId: send.id },
-    firstTally: random.integer(0, 1),
-    expiresAt: 5_000_000_000,
+  const slice = random.integer(0, 1);
+  const key = { notificationId: send.id, slice, expiresAt: 5_000_000_000 };
+  const knownBy = random.pick([undefined, 'a', 'b']);
+  const event = {
+    kind: 'write' as const,
+    id: { by, n: random.integer(1, 4) },
+    known: knownBy === undefined ? undefined : { by: knownBy, n: random.integer(1, 4) },
+    knowsStop: random.chance(0.3),
   };
-  const previousBy = random.pick([undefined, 'a', 'b']);
-  const previous =
-    previousBy === undefined ? undefined : { by: previousBy, step: random.integer(1, 4) };
-  const writer = { by, previous, step: random.integer(1, 4) };
-  const progress = {
-    until: 5,
+  const write = {
+    ...{ event, until: 5, isRead: random.chance(0.5) },
     position: random.integer(0, 3),
     pending: random.integer(0, 3),
     counts: { ...noCounts, attempted: 2, failed: 2, failures: { throttled: 2 } },
-    ended: random.pick([undefined, undefined, 'complete'] as const),
+    ended: random.pick([undefined, undefined, 'delivered'] as const),
   };
+  const firstSlice = random.pick([
+    undefined,
+    {
+      slice: leasedItem({ ...key, slice: 0 }, write),
+      counters: [eventCounter(ref, send.id, 0, key.expiresAt)],
+    },
+  ]);
+  const cap = random.pick([null, 3]);
+  const subscriberCap = random.pick([null, 3, 6]);
+  const now = new Date('2099-11-20T13:00:00Z');
+  const earlier = { requestHash: 'hash', sendId: send.id, ownedBy: by, ownedAt: 0 };
   const range = random.pick([
     { from: 0, to: positionCount },
     { from: 0, to: positionCount / 3 },
@@ -106,89 +121,103 @@ function randomOperation(random: Random, projectId: string): Operation {
         const endpoint = { href: first, origin: 'https://push.example', path: first.slice(20) };
         const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
         const saved = { endpoint, keys, userId, channels };
-        return subscriptions(stores, seenAt).save(projectId, saved, cap);
+        return subscriptions(stores, seenAt).save(ref, saved, subscriberCap);
       },
     ],
-    [`remove ${first}`, (stores) => subscriptions(stores).remove(projectId, first)],
+    [`remove ${first}`, (stores) => subscriptions(stores).remove(ref, first)],
     [
       `removeBatch ${hrefs}`,
-      (stores) => subscriptions(stores).removeBatch(projectId, hrefs.map(endpointHash)),
+      (stores) => subscriptions(stores).removeBatch(ref, hrefs.map(endpointHash)),
     ],
-    ['count', ({ dynamo, names }) => subscriberCount(dynamo, names.usage)(projectId)],
+    [
+      `removeOfEarlierPairs ${hrefs}`,
+      (stores) => subscriptions(stores).removeOfEarlierPairs(ref, 1, hrefs.map(endpointHash)),
+    ],
+    [
+      `correctPair ${first}`,
+      (stores) => subscriptions(stores).correctPair(ref, endpointHash(first), 1),
+    ],
+    ['count', ({ dynamo, names }) => usedParts(dynamo, names.usage)(ref, '2099-11')],
     [
       `everyone ${range.from}`,
       async ({ dynamo, names }) => {
-        const options = { limit: 100, consistent: true, ...conditions };
         const store = audienceStore(dynamo, names.subscriptions);
-        return sorted((await store.everyone(projectId, range, options)).recipients);
+        const found = await store.everyone(ref, range, { ...read, consistent: true });
+        return sorted(found.recipients);
       },
     ],
     [
       `users ${userId}`,
       async ({ dynamo, names }) => {
-        const options = { limit: 100, consistent: false, ...conditions };
         const store = audienceStore(dynamo, names.subscriptions);
         const range = { from: 0, to: 1 };
-        return sorted((await store.users(projectId, [userId ?? 'ann'], range, options)).recipients);
+        const options = { ...read, consistent: false };
+        return sorted((await store.users(ref, [userId ?? 'ann'], range, options)).recipients);
       },
     ],
     [
-      `begin ${send.id}`,
-      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, random.pick([null, 3])),
+      `isOf ${first}`,
+      ({ dynamo, names }) =>
+        audienceStore(dynamo, names.subscriptions).isOf(ref, 'ann', endpointHash(first)),
+    ],
+    [
+      `begin ${send.id} by ${by}`,
+      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, by, firstSlice, cap),
     ],
     [
       `cancel ${send.id} by ${by}`,
       ({ dynamo, names }) => sendStore(dynamo, names).cancel(send, by),
     ],
+    ['earlier', ({ dynamo, names }) => sendStore(dynamo, names).earlier(ref, 'key', now)],
     [
-      `earlier ${send.idempotency?.keyHash}`,
-      ({ dynamo, names }) => sendStore(dynamo, names).earlier(projectId, 'key'),
+      `continue by ${by}`,
+      ({ dynamo, names }) => sendStore(dynamo, names).continueSend(ref, 'key', earlier, 'c', now),
+    ],
+    [
+      `handed over by ${by}`,
+      ({ dynamo, names }) => sendStore(dynamo, names).handedOver(ref, 'key', by),
     ],
     [
       `find ${send.id}`,
+      ({ dynamo, names }) => notificationStore(dynamo, names.notifications).find(ref, send.id),
+    ],
+    [
+      `write ${JSON.stringify([key, write])}`,
+      ({ dynamo, names }) => sliceStore(dynamo, names.deliveries).write(key, write),
+    ],
+    [`stop ${send.id}`, ({ dynamo, names }) => sliceStore(dynamo, names.deliveries).stop(key, 7)],
+    ['deliveries', ({ dynamo, names }) => deliveriesOf(dynamo, names.deliveries)([send])],
+    [
+      'open',
       ({ dynamo, names }) =>
-        notificationStore(dynamo, names.notifications).find(projectId, send.id),
-    ],
-    [
-      `save ${JSON.stringify([key, writer])}`,
-      ({ dynamo, names }) => tallyStore(dynamo, names.tallies).save(key, writer, progress),
-    ],
-    ['open', ({ dynamo, names }) => tallyStore(dynamo, names.tallies).open(key, 2)],
-    [
-      'find tallies',
-      ({ dynamo, names }) => tallyStore(dynamo, names.tallies).find(key.notificationId, [0, 1, 2]),
+        eventCounterStore(dynamo, names.deliveries).open(eventCounter(ref, send.id, 1, 5)),
     ],
     [
       'count an event',
       ({ dynamo, names }) =>
-        tallyStore(dynamo, names.tallies).count(projectId, key.notificationId, 2, 'shown'),
+        eventCounterStore(dynamo, names.deliveries).count(ref, send.id, 1, 'shown'),
     ],
   ];
   if (random.chance(0.01)) {
-    const bytes = (length: number) => Buffer.alloc(length);
     return [
       'remove the project',
-      ({ dynamo, names }) => removeProject(dynamo, names, projectId, new Date('2099-11-20'), bytes),
+      ({ dynamo, names }) => removeProject(dynamo, names, projectId, new Date('2099-11-20')),
     ];
   }
-  const operation = random.pick(operations);
-  // Each store must draw the same cap.
-  const isCapped = random.chance(0.5);
-  if (!operation[0].startsWith('begin')) return operation;
-  return [
-    operation[0],
-    ({ dynamo, names }) => sendStore(dynamo, names).begin(send, isCapped ? 3 : null),
-  ];
+  return random.pick(operations);
 }
 
-function newNotification(random: Random, projectId: string): NewNotification {
-  const id = `notification-${random.integer(1, 4)}-of-${projectId}`;
+function newNotification(random: Random, project: ProjectRef): NewNotification {
+  const id = `notification-${random.integer(1, 4)}-of-${project}`;
   const keyHash = random.pick(['key', 'other']);
   return {
-    ...{ projectId, projectCreatedAt, id, content: { title: 'T', body: undefined } },
-    division: { subscribers: 3, shares: 2, talliesPerShare: 1, respondedAsync: false },
+    ...{ project, id, content: { title: 'T', body: undefined } },
+    division: {
+      ...{ subscribers: 3, conditions: {}, slices: 2, countersPerSlice: 1 },
+      respondedAsync: false,
+    },
     sentAt: new Date('2099-11-20T12:00:00Z'),
-    idempotency: random.pick([undefined, { keyHash, requestHash: 'hash' }]),
+    keyed: random.pick([undefined, { keyHash, requestHash: 'hash' }]),
   };
 }
 
@@ -226,12 +255,13 @@ async function copyProject(
   projectId: string,
   database: MemoryDatabase,
   names: Stores['names'],
-): Promise<void> {
-  database.put(tables.projects, {
-    ...{ projectId, name: names.projects },
-    createdAt: projectCreatedAt,
-  });
+): Promise<ProjectRef> {
+  const { Item } = await real.dynamo.send(
+    new GetCommand({ TableName: names.projects, Key: { projectId } }),
+  );
+  const ref = Item!.ref as ProjectRef;
+  database.put(tables.projects, { projectId, ref });
   database.put(tables.vapidKeys, { projectId, privateKey: '' });
-  const parts = newSubscriberParts({ projectId, createdAt: projectCreatedAt });
-  for (const part of parts) database.put(tables.usage, { ...part });
+  for (const part of newSubscriberParts(ref)) database.put(tables.usage, { ...part });
+  return ref;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -10,6 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 import { byUserIndex } from '../../../lambdas/store/items.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Item, matches, type Names, update } from './expressions.ts';
@@ -114,9 +116,16 @@ export class MemoryDatabase {
     throw new Error(`Not simulated: ${command.constructor.name}`);
   }
 
-  /** A client whose calls are executed at once. */
+  /** A client as the functions have it, whose calls are executed at once. */
   client(): DynamoDBDocumentClient {
-    return clientWith(async (command: DatabaseCommand) => this.execute(command));
+    const parts = { sleep: async () => {}, random: () => 0, newToken: randomUUID };
+    return clientWith((command: DatabaseCommand) =>
+      sendRepeatedly(
+        { input: command.input, isTransaction: command instanceof TransactWriteCommand },
+        async (input) => this.execute(Object.assign(Object.create(command), { input })),
+        parts,
+      ),
+    );
   }
 
   /** All items of a table, in no particular order. */

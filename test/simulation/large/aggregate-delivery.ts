@@ -107,10 +107,10 @@ class AggregateDelivery implements Pusher {
 }
 
 /** By groups, as the real delivery removes them; a batch per step and group, which is more calls. */
-function batchesOf(gone: readonly Recipient[], { removalGroup }: PusherOptions): Recipient[][] {
+function batchesOf(gone: readonly Recipient[], { group: groupOf }: PusherOptions): Recipient[][] {
   const groups = new Map<number, Recipient[]>();
   for (const recipient of gone) {
-    const group = removalGroup(recipient);
+    const group = groupOf(recipient);
     groups.set(group, [...(groups.get(group) ?? []), recipient]);
   }
   return [...groups.values()];

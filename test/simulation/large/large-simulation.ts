@@ -1,26 +1,29 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { SigningProject } from '../../../contract/project.ts';
-import type { Share } from '../../../contract/share.ts';
-import { shareTimeline } from '../../../contract/timeline.ts';
-import { deliver } from '../../../lambdas/deliver/deliver.ts';
-import type { ShareDependencies } from '../../../lambdas/deliver/deliver-share.ts';
+import type { ProjectRef, SigningProject } from '../../../contract/project.ts';
+import type { Slice } from '../../../contract/slice.ts';
+import { sliceTimeline } from '../../../contract/timeline.ts';
+import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
-import type { ShareInvoker } from '../../../lambdas/send/run-shares.ts';
 import { send } from '../../../lambdas/send/send.ts';
+import type { SliceStarter } from '../../../lambdas/send/sending.ts';
 import { uuidV7 } from '../../../lambdas/send/uuid-v7.ts';
 import type { AudienceStore } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
+import { utcMonth } from '../../../lambdas/store/calendar.ts';
+import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
+import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
+import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
+import { sliceStore } from '../../../lambdas/store/slices.ts';
 import {
   hashRanges,
   partCount,
   partOf,
   positionCount,
+  positionOf,
 } from '../../../lambdas/store/subscription-keys.ts';
 import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { tallyStore } from '../../../lambdas/store/tallies.ts';
-import { subscriberCount } from '../../../lambdas/store/usage.ts';
+import { usedParts } from '../../../lambdas/store/usage.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from '../database/memory-database.ts';
@@ -37,6 +40,8 @@ export interface LargeSend {
   readonly seed: number;
   /** Functions of the account that may run at once. */
   readonly concurrency: number;
+  /** Ms for which Lambda keeps an invocation in its queue, half of them. Default: 20. */
+  readonly queueMs?: number;
 }
 
 export interface LargeReport {
@@ -53,7 +58,7 @@ export interface LargeReport {
 const projectId = 'shop';
 const project: SigningProject = {
   projectId,
-  createdAt: '2026-11-01T00:00:00.000Z',
+  ref: 'shop' as ProjectRef,
   secretKeyHash: '',
   plan: { monthlySendCap: null },
   vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
@@ -68,7 +73,7 @@ const recipients = Array.from({ length: partCount }, (_, part): Recipient => {
 
 /** Sends to a large audience: the real code of send and deliver on a model of the rest. */
 export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
-  const { subscribers, respondAsync, pushesPerSecond, seed, concurrency } = settings;
+  const { subscribers, respondAsync, pushesPerSecond, seed, concurrency, queueMs = 20 } = settings;
   const random = new Random(seed);
   const startsAt = Date.parse('2026-11-20T12:00:00Z');
   const scheduler = new Scheduler(startsAt, random);
@@ -81,8 +86,8 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       wait = Math.max(wait, load.use(key, scheduler.now, readUnits, writeUnits));
     },
   });
-  database.put(tables.projects, { projectId, createdAt: project.createdAt });
-  const parts = newSubscriberParts(project, subscribers);
+  database.put(tables.projects, { projectId, ref: project.ref });
+  const parts = newSubscriberParts(project.ref, subscribers);
   for (const part of parts) database.put(tables.usage, { ...part });
 
   let running = 1;
@@ -100,11 +105,12 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     return result;
   });
 
-  const shareDependencies = (): ShareDependencies => ({
+  const sliceDependencies = (): DeliverDependencies => ({
     audiences: largeAudience(),
     subscriptions: { removeBatch, correctPair: async () => {} },
     projects: { refresh: async () => project },
-    tallies: tallyStore(dynamo, tables.tallies),
+    slices: sliceStore(dynamo, tables.deliveries, scheduler.sleep),
+    eventCounters: eventCounterStore(dynamo, tables.deliveries),
     startPushing: aggregateDelivery(scheduler, random),
     clock: scheduler.clock,
     sleep: scheduler.sleep,
@@ -117,27 +123,22 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     },
   });
 
-  const invoker: ShareInvoker = {
-    async invoke(share, type) {
+  const starter: SliceStarter = {
+    async start(slice) {
       await passed(random.latency(model.invokeLatency.value / 1.6, 300));
-      if (type === 'sync' && running >= concurrency) return { kind: 'throttled' };
-      if (type === 'async') {
-        void runQueued(share);
-        return { kind: 'accepted' };
-      }
-      const { result } = await runDeliver(share);
-      return { kind: 'result', result: result! };
+      void runQueued(slice);
+      return true;
     },
   };
 
   const sending = run(async (_, id) => {
-    const count = subscriberCount(dynamo, tables.usage);
-    const subscribers = await count(project.projectId);
+    const used = await usedParts(dynamo, tables.usage)(project.ref, utcMonth(scheduler.clock()));
     return send(
       {
-        ...shareDependencies(),
+        ...sliceDependencies(),
         sends: sendStore(dynamo, tables),
-        invoker,
+        notifications: notificationStore(dynamo, tables.notifications),
+        starter,
         random: () => random.next(),
         newId: (time) =>
           uuidV7(time, (length) => Uint8Array.from({ length }, () => random.integer(0, 255))),
@@ -147,7 +148,8 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       project,
       {
         request: { title: 'A notification' },
-        audience: { subscribers },
+        audience: { subscribers: sumOf(used.subscribers) },
+        sent: used.sends,
         respondAsync,
         baseUrl: 'https://api.example',
         requestId: id,
@@ -161,7 +163,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
   const reading = getNotification(
     {
       notifications: notificationStore(dynamo, tables.notifications),
-      tallies: tallyStore(dynamo, tables.tallies),
+      deliveries: deliveriesOf(dynamo, tables.deliveries, scheduler.sleep),
       clock: scheduler.clock,
     },
     project,
@@ -180,15 +182,16 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       computing + load.readUnits * model.readUnit.value + load.writeUnits * model.writeUnit.value,
   };
 
-  function runDeliver(share: Share) {
-    return run((endsAt, id) => deliver(shareDependencies(), share, { id, endsAt }));
+  function runDeliver(slice: Slice) {
+    return run((endsAt, id) => deliver(sliceDependencies(), slice, id, endsAt));
   }
 
   /** All attempts that Lambda makes of an asynchronous invocation: two more after the first. */
-  async function runQueued(share: Share): Promise<void> {
+  async function runQueued(slice: Slice): Promise<void> {
+    await passed(random.latency(queueMs / 1.6, 10 * queueMs));
     for (const retryAfterMs of [60_000, 120_000, undefined]) {
       try {
-        await runDeliver(share);
+        await runDeliver(slice);
         return;
       } catch (error) {
         if (retryAfterMs === undefined) throw error;
@@ -212,7 +215,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     running += 1;
     const startedAt = scheduler.now;
     await passed(random.latency(model.coldStart.value / 1.6, 5000));
-    const { lastWritesMs, timeoutMs } = shareTimeline;
+    const { lastWritesMs, timeoutMs } = sliceTimeline;
     try {
       return await body(startedAt + timeoutMs - lastWritesMs, id);
     } finally {
@@ -249,9 +252,12 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
         );
         await passed(cpuMs);
         const all = found.flat();
-        return { recipients: all.slice(0, limit), isCut: all.length > limit };
+        return { recipients: all.slice(0, limit), to, unread: Math.max(0, all.length - limit) };
       },
       users() {
+        throw new Error('Not simulated.');
+      },
+      isOf() {
         throw new Error('Not simulated.');
       },
     };
@@ -269,8 +275,4 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
     await passed(wait + random.latency(model.callLatency.value, 200));
     return hashes.length;
   }
-}
-
-function positionOf(hash: Uint8Array): number {
-  return Buffer.from(hash).readUInt32BE();
 }
