@@ -52,6 +52,8 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
+const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber';
+
 /** Queries that run at once. */
 const concurrency = 16;
 
@@ -164,7 +166,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     return { recipients: before(from + 1).slice(0, limit), to: from + 1, unread: 1 };
   }
 
-  function pages({ user: _, from: __, to: ___, ...query }: Query, options: ReadOptions) {
+  function pages({ user, from: _, to: __, ...query }: Query, options: ReadOptions) {
     const { conditions, sentAt, signal: abortSignal } = options;
     const { ExpressionAttributeValues, ...filter } = filterOf(conditions, sentAt);
     return paginateQuery(
@@ -178,7 +180,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
         },
         TableName: table,
         ProjectionExpression:
-          'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, updatedAt',
+          user === undefined ? recipientFields : `${recipientFields}, updatedAt`,
         ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
       },
       { abortSignal },

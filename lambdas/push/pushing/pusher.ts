@@ -143,6 +143,7 @@ class RunningPusher {
   /** Pushes that wait for a retry. */
   readonly #retries = new Map<Push, PushService>();
   #isStopped = false;
+  #canCorrect = true;
   /** Whether the next push waits for the pace, or for the end of a pause. */
   #isWaiting = false;
   #allSettled = () => {};
@@ -170,10 +171,16 @@ class RunningPusher {
     });
     this.#corrections = new Batches({
       ...common,
-      // Few writes at once: they take processor time from the pushes. The next send corrects what fails.
+      // Few writes at once: they take processor time from the pushes.
       size: 1,
-      write: async (corrected, signal) => {
-        for (const one of corrected) await options.correctPair(...one, signal);
+      write: async ([corrected], signal) => {
+        if (!this.#canCorrect) return;
+        try {
+          await options.correctPair(...corrected!, signal);
+        } catch {
+          // The next send corrects what is left.
+          this.#canCorrect = false;
+        }
       },
     });
     this.#endInTime();

@@ -1,4 +1,5 @@
 import { projectTables } from '../../../admin/project-tables.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
@@ -27,23 +28,24 @@ beforeEach(() => {
 afterAll(() => database.stop());
 
 const clock = () => new Date();
+const project = 'shop' as ProjectRef;
 
 test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown>]>([
   [
     'a notification',
-    ({ notifications }) => notificationStore(database.dynamo, notifications).find('shop', 'id'),
+    ({ notifications }) => notificationStore(database.dynamo, notifications).find(project, 'id'),
   ],
   [
     'the list of notifications',
-    ({ notifications }) => notificationStore(database.dynamo, notifications).newest('shop', 1),
+    ({ notifications }) => notificationStore(database.dynamo, notifications).newest(project, 1),
   ],
   [
     'the send of an idempotency key',
-    (tables) => sendStore(database.dynamo, tables).earlier('shop', 'hash'),
+    (tables) => sendStore(database.dynamo, tables).earlier(project, 'hash', clock()),
   ],
   [
     'the parts of a counter',
-    ({ usage }) => readParts(database.dynamo, subscriberCounter(usage, 'shop')),
+    ({ usage }) => readParts(database.dynamo, subscriberCounter(usage, project)),
   ],
   ['a project', ({ projects }) => projectStore(database.dynamo, projects, clock).find('shop')],
   [
@@ -57,6 +59,7 @@ test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown
 
 test.each([true, false])('a broadcast that asks for it is read consistently: %s', async (asked) => {
   const store = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
-  await store.everyone('shop', { from: 0, to: 1 }, { limit: 1, consistent: asked });
+  const options = { limit: 1, consistent: asked, conditions: {}, sentAt: 0 };
+  await store.everyone(project, { from: 0, to: 1 }, options);
   expect(reads).toEqual([asked]);
 });

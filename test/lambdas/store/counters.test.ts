@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { balanceParts } from '../../../admin/counter-balance.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import {
   type Counter,
   giveBackUnits,
@@ -26,17 +26,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const createdAt = '2026-11-01T00:00:00.000Z';
-
 /** Creates the counter of a project that has none, in a table without the project itself. */
 async function createCounter(
-  counterOf: (table: string, projectId: string) => Counter,
-  projectId?: string,
+  counterOf: (table: string, project: ProjectRef) => Counter,
 ): Promise<Counter> {
   const { dynamo, tables } = database;
-  const id = projectId ?? (await database.createProject());
-  const counter = counterOf(tables.USAGE_TABLE, id);
-  for (const Item of newParts(counter, { projectId: id, createdAt })) {
+  const counter = counterOf(tables.USAGE_TABLE, (await database.createProject()).ref);
+  for (const Item of newParts(counter)) {
     await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE, Item }));
   }
   return counter;
@@ -44,7 +40,7 @@ async function createCounter(
 
 /** The real counter, without what it counts. */
 function counterOperations(counter: Counter) {
-  const { dynamo, tables } = database;
+  const { dynamo } = database;
   const write = (Update: TakenUnits | ReturnType<typeof giveBackUnits>) =>
     dynamo.send(new TransactWriteCommand({ TransactItems: [{ Update }] }));
   return {
@@ -59,7 +55,7 @@ function counterOperations(counter: Counter) {
         }
       }),
     giveBack: (part: number, units: number) => write(giveBackUnits(counter, part, units)),
-    balance: (cap: number | null) => balanceParts(dynamo, tables.PROJECTS_TABLE, counter, cap),
+    balance: (cap: number | null) => balanceParts(dynamo, counter, cap),
     parts: () => readParts(dynamo, counter),
   };
 }
@@ -109,8 +105,7 @@ describe.each([
   ['subscribers', subscriberCounter],
   [
     'notifications of a month',
-    (table: string, projectId: string) =>
-      monthCounter(table, { projectId, createdAt }, new Date('2026-11-20')),
+    (table: string, project: ProjectRef) => monthCounter(table, project, new Date('2026-11-20')),
   ],
 ])('the counter of %s', (_name, counterOf) => {
   test('counts as one number with one cap would, for any operations', async () => {
@@ -155,18 +150,16 @@ describe.each([
   });
 
   test('of a project that is deleted is not balanced', async () => {
-    const { dynamo, tables } = database;
-    const counter = await createCounter(counterOf, `deleted-${randomUUID()}`);
-    const { take } = counterOperations(counter);
-    for (let taken = 0; taken < 3; taken += 1) await take(null, 3);
-    await balanceParts(dynamo, tables.PROJECTS_TABLE, counter, 8);
-    expect((await readParts(dynamo, counter))[3]).toBe(3);
+    const counter = counterOf(database.tables.USAGE_TABLE, 'deleted' as ProjectRef);
+    const { balance, parts } = counterOperations(counter);
+    await balance(8);
+    expect(await parts()).toEqual(Array(8).fill(undefined));
   });
 });
 
 test('a unit that is given back while a counter is read is taken', async () => {
-  const projectId = await database.createProject();
-  const counter = subscriberCounter(database.tables.USAGE_TABLE, projectId);
+  const { ref: project } = await database.createProject();
+  const counter = subscriberCounter(database.tables.USAGE_TABLE, project);
   const outcomes = ['part_full', 'taken'] as const;
   const parts: string[] = [];
   const outcome = await takeUnit(database.dynamo, counter, 0, 3, async ({ Key }) => {
@@ -178,7 +171,7 @@ test('a unit that is given back while a counter is read is taken', async () => {
 });
 
 test('a unit of a project that is gone is not given back: its counter stays deleted', async () => {
-  const counter = subscriberCounter(database.tables.USAGE_TABLE, 'never-created');
+  const counter = subscriberCounter(database.tables.USAGE_TABLE, 'unknown' as ProjectRef);
   const { giveBack, parts } = counterOperations(counter);
   const error = await giveBack(3, 1).catch((failure: unknown) => failure);
   expect(cancellationReasons(error).some(conditionFailed)).toBe(true);

@@ -135,10 +135,11 @@ describe('a transaction that conflicts with another one', () => {
     expect(tokens()).toEqual(['own', 'own']);
   });
 
-  test('is not repeated if a condition failed', async () => {
-    responses = [cancelledTransaction(['TransactionConflict', 'ConditionalCheckFailed'])];
+  test('is repeated although a condition failed: the other conditions are judged without the conflict', async () => {
+    const judged = cancelledTransaction(['ConditionalCheckFailed', 'ConditionalCheckFailed']);
+    responses = [cancelledTransaction(['TransactionConflict', 'ConditionalCheckFailed']), judged];
     await expect(transact()).rejects.toThrow('Transaction cancelled');
-    expect(received).toHaveLength(1);
+    expect(received).toHaveLength(2);
   });
 });
 

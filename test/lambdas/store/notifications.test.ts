@@ -1,3 +1,4 @@
+import type { ProjectRef } from '../../../contract/project.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { newNotification, sendsOf } from './stored-notifications.ts';
@@ -10,15 +11,15 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 /** A project with one notification, and two later ones that were cancelled before they began. */
-async function projectWithCancelled(): Promise<string> {
-  const projectId = await database.createProject();
+async function projectWithCancelled(): Promise<ProjectRef> {
+  const { ref: project } = await database.createProject();
   const [first, ...cancelled] = ['1', '2', '3'].map((id) => ({
-    ...newNotification(projectId),
+    ...newNotification(project),
     id,
   }));
-  await sendsOf(database).begin(first!, null);
+  await sendsOf(database).begin(first!, 'r', undefined, null);
   for (const one of cancelled) await sendsOf(database).cancel(one, 'r');
-  return projectId;
+  return project;
 }
 
 const store = () => notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
@@ -37,8 +38,8 @@ test('the list includes the notification that it starts from', async () => {
 });
 
 test('a notification is found, unless it was cancelled', async () => {
-  const projectId = await projectWithCancelled();
-  expect(await store().find(projectId, '1')).toMatchObject({ id: '1', content: { title: 'T' } });
-  expect(await store().find(projectId, '2')).toBeUndefined();
-  expect(await store().find(projectId, '4')).toBeUndefined();
+  const project = await projectWithCancelled();
+  expect(await store().find(project, '1')).toMatchObject({ id: '1', content: { title: 'T' } });
+  expect(await store().find(project, '2')).toBeUndefined();
+  expect(await store().find(project, '4')).toBeUndefined();
 });

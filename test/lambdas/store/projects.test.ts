@@ -1,4 +1,5 @@
 import { type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../../contract/project.ts';
 import type { ProjectItem } from '../../../lambdas/store/items.ts';
 import {
   describedProjectStore,
@@ -25,6 +26,7 @@ const store = () => projectStore(database.dynamo, database.tables.PROJECTS_TABLE
 async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Promise<void> {
   const Item: ProjectItem = {
     projectId,
+    ref: `${projectId}-1` as ProjectRef,
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     identityKey: 'identity',
@@ -44,7 +46,7 @@ test('find returns the fields that functions need', async () => {
   });
   expect(await store().find('found')).toEqual({
     projectId: 'found',
-    createdAt: '2026-11-20T12:00:00.000Z',
+    ref: 'found-1',
     secretKeyHash: 'ab'.repeat(32),
     plan: { subscriberCap: null, monthlySendCap: 5 },
     vapid: { current: { number: 0, publicKey: 'public' } },

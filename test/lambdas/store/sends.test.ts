@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -6,16 +5,19 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { noCounts } from '../../../contract/counts.ts';
-import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
-import { openTally, tallyStore } from '../../../lambdas/store/tallies.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
+import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
+import type { NewNotification } from '../../../lambdas/store/sends.ts';
+import { leasedItem } from '../../../lambdas/store/slices.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import {
-  claimFirstShare,
+  claimSlice,
   newNotification,
   readNotificationItem,
   sendsOf,
-  talliesOf,
+  sliceKey,
+  slicesOf,
+  writeOf,
 } from './stored-notifications.ts';
 
 let database: Database;
@@ -26,6 +28,20 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 
 const sends = () => sendsOf(database);
+const begin = (
+  notification: NewNotification,
+  cap: number | null = null,
+  first?: Parameters<ReturnType<typeof sends>['begin']>[2],
+) => sends().begin(notification, 'request', first, cap);
+const cancel = (notification: NewNotification, by = 'request') => sends().cancel(notification, by);
+
+const keyed = { keyHash: 'a1', requestHash: 'b2' };
+const earlier = (project: ProjectRef, time = '2126-11-20T12:00:00Z') =>
+  sends().earlier(project, 'a1', new Date(time));
+
+const newProject = async () => (await database.createProject()).ref;
+const sentIn = (project: ProjectRef, month = '2126-11') => database.usage(project, month);
+const unknownProject = 'unknown' as ProjectRef;
 
 /** Its clock is in the month of the notifications. */
 const registryOn = (dynamo: DynamoDBDocumentClient) =>
@@ -52,29 +68,26 @@ function interruptedAfter(calls: number): DynamoDBDocumentClient {
 }
 
 test('begin takes a unit of the month and stores the notification', async () => {
-  const projectId = await database.createProject();
-  const begun = newNotification(projectId);
-  expect(await sends().begin(begun, 10)).toBe('begun');
-  expect(await database.usage(projectId, '2126-11')).toBe(1);
-  expect(await readNotificationItem(database, projectId, begun.id)).toEqual({
-    projectId,
+  const project = await newProject();
+  const begun = newNotification(project);
+  expect(await begin(begun, 10)).toBe('begun');
+  expect(await sentIn(project)).toBe(1);
+  expect(await readNotificationItem(database, project, begun.id)).toEqual({
+    projectRef: project,
     notificationId: begun.id,
     content: { title: 'T', url: 'https://example.com/' },
-    subscribers: 3,
-    shares: 1,
-    talliesPerShare: 1,
+    ...{ subscribers: 3, conditions: {}, slices: 1, countersPerSlice: 1 },
     respondedAsync: false,
     sentAt: '2126-11-20T12:00:00.000Z',
     expiresAt: Date.parse('2127-02-18T12:00:00Z') / 1000,
   });
 });
 
-test('begin stores nothing for a project that was deleted', async () => {
-  const orphan = newNotification('no-such-project');
-  expect(await sends().begin(orphan, 10)).toBe('project_gone');
-  expect(await sends().begin(orphan, null)).toBe('project_gone');
-  expect(await readNotificationItem(database, 'no-such-project', orphan.id)).toBeUndefined();
-  expect(await database.usage('no-such-project', '2126-11')).toBe(0);
+test.each([10, null])('begin stores nothing for an unknown project: cap %s', async (cap) => {
+  const orphan = newNotification(unknownProject);
+  expect(await begin(orphan, cap)).toBe('project_gone');
+  expect(await readNotificationItem(database, unknownProject, orphan.id)).toBeUndefined();
+  expect(await sentIn(unknownProject)).toBe(0);
 });
 
 test.each([
@@ -82,90 +95,67 @@ test.each([
   ['after a send', ['2126-11-20T11:00:00Z']],
   ['after a send in another month', ['2126-12-01T00:00:00Z', '2126-10-31T23:59:59Z']],
 ])('begin stores nothing for a project that is being removed, %s', async (_, times) => {
-  const projectId = await database.createProject();
-  for (const time of times) {
-    expect(await sends().begin(newNotification(projectId, time), null)).toBe('begun');
-  }
-  await expect(registryOn(interruptedAfter(1)).remove(projectId, randomBytes)).rejects.toThrow();
+  const { projectId, ref } = await database.createProject();
+  for (const time of times) expect(await begin(newNotification(ref, time))).toBe('begun');
+  await expect(registryOn(interruptedAfter(2)).remove(projectId)).rejects.toThrow();
   const orphans = ['2126-11-20T12:00:00Z', ...times].flatMap((time) =>
-    Array.from({ length: 50 }, () => newNotification(projectId, time)),
+    Array.from({ length: 50 }, () => newNotification(ref, time)),
   );
-  for (const orphan of orphans) expect(await sends().begin(orphan, null)).toBe('project_gone');
-  for (const { id } of orphans) {
-    expect(await readNotificationItem(database, projectId, id)).toBeUndefined();
+  for (const orphan of orphans) {
+    expect(await begin(orphan)).toBe('project_gone');
+    expect(await readNotificationItem(database, ref, orphan.id)).toBeUndefined();
   }
 });
 
-test.each([
-  ['before', 0],
-  ['after', 1],
-])(
-  'begin stores nothing for an earlier project of the same id, %s the first send of the later one',
-  async (_, earlierSends) => {
-    const projectId = await database.createProject();
-    for (let sent = 0; sent < earlierSends; sent += 1) {
-      expect(await sends().begin(newNotification(projectId), null)).toBe('begun');
-    }
-    const orphan = { ...newNotification(projectId), projectCreatedAt: '2026-10-01T00:00:00.000Z' };
-    expect(await sends().begin(orphan, null)).toBe('project_gone');
-    await sends().cancel(orphan, 'r');
-    expect(await readNotificationItem(database, projectId, orphan.id)).toBeUndefined();
-    expect(await database.usage(projectId, '2126-11')).toBe(earlierSends);
-  },
-);
-
 test('the first send of a month creates its counter, also if 20 arrive at the same time', async () => {
-  const projectId = await database.createProject();
-  const all = Array.from({ length: 20 }, () => newNotification(projectId));
-  const outcomes = await Promise.all(all.map((one) => sends().begin(one, 20)));
-  expect(outcomes).toEqual(Array(20).fill('begun'));
-  expect(await database.usage(projectId, '2126-11')).toBe(20);
+  const project = await newProject();
+  const all = Array.from({ length: 20 }, () => newNotification(project));
+  expect(await Promise.all(all.map((one) => begin(one, 20)))).toEqual(Array(20).fill('begun'));
+  expect(await sentIn(project)).toBe(20);
   const before = database.calls();
-  expect(await sends().begin(newNotification(projectId), null)).toBe('begun');
+  expect(await begin(newNotification(project))).toBe('begun');
   expect(database.calls() - before).toBe(1);
 });
 
 test('a first attempt that arrives after the second one began counts once', async () => {
-  const projectId = await database.createProject();
+  const project = await newProject();
   const inputs: TransactWriteCommandInput[] = [];
   const late = intercepted(async (input) => {
     inputs.push(input);
     // The first attempt was refused, since the month did not exist.
     if (inputs.length === 3) await database.dynamo.send(new TransactWriteCommand(inputs[0]!));
   });
-  const idempotency = { keyHash: 'a1', requestHash: 'b2' };
-  const notification = { ...newNotification(projectId), idempotency };
-  expect(await sendsOf({ ...database, dynamo: late }).begin(notification, 10)).toBe('begun');
+  const notification = { ...newNotification(project), keyed };
+  const onLate = sendsOf({ ...database, dynamo: late });
+  expect(await onLate.begin(notification, 'request', undefined, 10)).toBe('begun');
   expect(inputs).toHaveLength(3);
-  expect(await database.usage(projectId, '2126-11')).toBe(1);
+  expect(await sentIn(project)).toBe(1);
 });
 
-test('begin stores the tallies of the share that the request delivers, or nothing', async () => {
-  const projectId = await database.createProject();
-  const { TALLIES_TABLE } = database.tables;
+test('begin claims the slice that the request delivers, and opens its event counters, or nothing', async () => {
+  const project = await newProject();
   const beginUnder = async (cap: number) => {
-    const notification = newNotification(projectId);
-    const claimed = [openTally({ ...key, projectId, notificationId: notification.id }, 0)];
-    const outcome = await sends().begin({ ...notification, claimed }, cap);
-    const [tally] = await tallyStore(database.dynamo, TALLIES_TABLE).find(notification.id, [0]);
-    return [outcome, tally === undefined ? 'no tally' : 'tally'];
+    const notification = newNotification(project);
+    const { id } = notification;
+    const slice = leasedItem(sliceKey(notification), writeOf('request'));
+    const counters = [eventCounter(project, id, 0, 5_000_000_000)];
+    const outcome = await begin(notification, cap, { slice, counters });
+    const [stored] = await slicesOf(database).find(id, [0]);
+    const events = eventCounterStore(database.dynamo, database.tables.DELIVERIES_TABLE);
+    return [outcome, stored?.lease?.by, await events.count(project, id, 0, 'shown')];
   };
-  expect(await beginUnder(1)).toEqual(['begun', 'tally']);
-  expect(await beginUnder(1)).toEqual(['cap_reached', 'no tally']);
+  expect(await beginUnder(1)).toEqual(['begun', 'request', true]);
+  expect(await beginUnder(1)).toEqual(['cap_reached', undefined, false]);
 });
-
-const key = { firstTally: 0, expiresAt: 1_900_000_000 };
 
 test('begin touches no item that all sends of a project share', async () => {
-  const projectId = await database.createProject();
+  const project = await newProject();
   const number = 200;
   const inputs: TransactWriteCommandInput[] = [];
-  const recorded = sendsOf({
-    ...database,
-    dynamo: intercepted((input) => inputs.push(input)),
-  });
+  const recorded = sendsOf({ ...database, dynamo: intercepted((input) => inputs.push(input)) });
   for (let sent = 0; sent < number; sent += 1) {
-    expect(await recorded.begin(newNotification(projectId), null)).toBe('begun');
+    const outcome = await recorded.begin(newNotification(project), 'request', undefined, null);
+    expect(outcome).toBe('begun');
   }
   const sendsByItem = new Map<string, number>();
   const counters = new Set<string>();
@@ -183,217 +173,208 @@ test('begin touches no item that all sends of a project share', async () => {
 });
 
 test('60 concurrent sends with a cap of 20 store 20 notifications', async () => {
-  const projectId = await database.createProject();
-  const notifications = Array.from({ length: 60 }, () => newNotification(projectId));
-  const outcomes = await Promise.all(notifications.map((one) => sends().begin(one, 20)));
+  const project = await newProject();
+  const notifications = Array.from({ length: 60 }, () => newNotification(project));
+  const outcomes = await Promise.all(notifications.map((one) => begin(one, 20)));
   expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(20);
-  expect(await database.usage(projectId, '2126-11')).toBe(20);
+  expect(await sentIn(project)).toBe(20);
   const records = await Promise.all(
-    notifications.map(({ id }) => readNotificationItem(database, projectId, id)),
+    notifications.map(({ id }) => readNotificationItem(database, project, id)),
   );
   expect(records.map(Boolean)).toEqual(outcomes.map((outcome) => outcome === 'begun'));
 });
 
 test('each UTC month has its own count', async () => {
-  const projectId = await database.createProject();
-  const last = newNotification(projectId, '2126-11-30T23:59:59.999Z');
-  expect(await sends().begin(last, 1)).toBe('begun');
-  expect(await sends().begin(newNotification(projectId, '2126-11-30T23:59:59.999Z'), 1)).toBe(
-    'cap_reached',
-  );
-  expect(await sends().begin(newNotification(projectId, '2126-12-01T00:00:00Z'), 1)).toBe('begun');
-  expect(await database.usage(projectId, '2126-11')).toBe(1);
-  expect(await database.usage(projectId, '2126-12')).toBe(1);
+  const project = await newProject();
+  const [last, next] = ['2126-11-30T23:59:59.999Z', '2126-12-01T00:00:00Z'];
+  expect(await begin(newNotification(project, last), 1)).toBe('begun');
+  expect(await begin(newNotification(project, last), 1)).toBe('cap_reached');
+  expect(await begin(newNotification(project, next), 1)).toBe('begun');
+  expect([await sentIn(project), await sentIn(project, '2126-12')]).toEqual([1, 1]);
 });
 
-describe('cancel', () => {
-  const idempotency = { keyHash: 'a1', requestHash: 'b2' };
-
-  /** Whether the notification is stored, and not as cancelled. */
-  async function isBegun({ projectId, id }: NewNotification): Promise<boolean> {
-    const item = await readNotificationItem(database, projectId, id);
-    return item !== undefined && !('cancelled' in item);
-  }
-
-  test('makes another attempt to begin, which arrives later, fail', async () => {
-    const projectId = await database.createProject();
-    const begun = { ...newNotification(projectId), idempotency };
-    await sends().begin(begun, 10);
-    await sends().cancel(begun, 'r');
-    // A second call has another token, so the database does not recognise it.
-    await expect(sends().begin(begun, 10)).rejects.toThrow('ConditionalCheckFailed');
-    expect(await isBegun(begun)).toBe(false);
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
+describe('a request with an Idempotency-Key', () => {
+  test('begins once, even if 20 arrive at the same time', async () => {
+    const project = await newProject();
+    const all = Array.from({ length: 20 }, () => ({ ...newNotification(project), keyed }));
+    const outcomes = await Promise.all(all.map((one) => begin(one, 10)));
+    expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'repeated')).toHaveLength(19);
+    expect(await sentIn(project)).toBe(1);
   });
 
-  test('returns the unit, once', async () => {
-    const projectId = await database.createProject();
-    const begun = newNotification(projectId);
-    await sends().begin(begun, 1);
-    await sends().cancel(begun, 'r');
-    await sends().cancel(begun, 'r');
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
-    expect(await readNotificationItem(database, projectId, begun.id)).toMatchObject({
-      cancelled: true,
+  test('is found with its notification and the request that owns it', async () => {
+    const project = await newProject();
+    expect(await earlier(project)).toBeUndefined();
+    const begun = { ...newNotification(project), keyed };
+    await begin(begun, 10);
+    expect(await earlier(project)).toMatchObject({
+      ...{ requestHash: 'b2', sendId: begun.id },
+      ...{ ownedBy: 'request', ownedAt: begun.sentAt.getTime() },
     });
-    expect(await sends().begin(newNotification(projectId), 1)).toBe('begun');
   });
 
-  test('undoes begin', async () => {
-    const projectId = await database.createProject();
-    const begun = { ...newNotification(projectId), idempotency };
-    await sends().begin(begun, 10);
-    await sends().cancel(begun, 'r');
-    expect(await isBegun(begun)).toBe(false);
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
-    expect(await sends().begin({ ...newNotification(projectId), idempotency }, 10)).toBe('begun');
+  test('is recognised for 24 hours, at the cap too', async () => {
+    const project = await newProject();
+    const at = (time: string) => ({ ...newNotification(project, time), keyed });
+    expect(await begin(at('2126-11-20T12:00:00Z'), 1)).toBe('begun');
+    expect(await begin(at('2126-11-21T11:59:59Z'), 1)).toBe('repeated');
+    expect(await earlier(project, '2126-11-21T11:59:59Z')).toBeDefined();
+    expect(await earlier(project, '2126-11-21T12:00:00Z')).toBeUndefined();
+    expect(await begin(at('2126-11-21T12:00:00Z'), 2)).toBe('begun');
   });
 
-  test('undoes begin after the first share was claimed by the same invocation', async () => {
-    const projectId = await database.createProject();
-    const begun = newNotification(projectId);
-    await sends().begin(begun, 10);
-    await claimFirstShare(database, begun, 'r');
-    await sends().cancel(begun, 'r');
-    expect(await isBegun(begun)).toBe(false);
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
+  test('does not affect the same key in another project', async () => {
+    expect(await begin({ ...newNotification(await newProject()), keyed }, 10)).toBe('begun');
+    expect(await begin({ ...newNotification(await newProject()), keyed }, 10)).toBe('begun');
   });
 
-  test('does nothing if another invocation has claimed the first share', async () => {
-    const projectId = await database.createProject();
-    const begun = { ...newNotification(projectId), idempotency };
-    await sends().begin(begun, 10);
-    await claimFirstShare(database, begun, 'other');
-    const record = await readNotificationItem(database, projectId, begun.id);
-    await sends().cancel(begun, 'r');
-    expect(await readNotificationItem(database, projectId, begun.id)).toEqual(record);
-    expect(await database.usage(projectId, '2126-11')).toBe(1);
-    expect(await sends().earlier(projectId, 'a1')).toBeDefined();
+  test('is continued by one of many repetitions, which alone may cancel it then', async () => {
+    const project = await newProject();
+    const begun = { ...newNotification(project), keyed };
+    await begin(begun, 10);
+    const first = (await earlier(project))!;
+    const now = new Date('2126-11-20T12:01:00Z');
+    const requests = ['r1', 'r2', 'r3'];
+    const continued = await Promise.all(
+      requests.map((by) => sends().continueSend(project, 'a1', first, by, now)),
+    );
+    expect(continued.filter(Boolean)).toHaveLength(1);
+    const owner = requests[continued.indexOf(true)]!;
+    expect(await earlier(project)).toMatchObject({ ownedBy: owner, ownedAt: now.getTime() });
+    expect(await cancel(begun)).toBe('taken');
+    expect(await sentIn(project)).toBe(1);
+    expect(await cancel(begun, owner)).toBe('cancelled');
+    expect(await sentIn(project)).toBe(0);
+  });
+
+  test('is continued by a repetition whose write was repeated', async () => {
+    const project = await newProject();
+    await begin({ ...newNotification(project), keyed }, 10);
+    const first = (await earlier(project))!;
+    const now = new Date('2126-11-20T12:01:00Z');
+    expect(await sends().continueSend(project, 'a1', first, 'r1', now)).toBe(true);
+    expect(await sends().continueSend(project, 'a1', first, 'r1', now)).toBe(true);
+  });
+
+  test('is neither cancelled nor continued when functions have all of its slices', async () => {
+    const project = await newProject();
+    const begun = { ...newNotification(project), keyed };
+    await begin(begun, 10);
+    const first = (await earlier(project))!;
+    await sends().handedOver(project, 'a1', 'request');
+    expect(await earlier(project)).toMatchObject({ handedOver: true });
+    expect(await sends().continueSend(project, 'a1', first, 'r1', new Date())).toBe(false);
+    expect(await cancel(begun)).toBe('taken');
+    expect(await sentIn(project)).toBe(1);
+  });
+});
+
+// Which slices may be cancelled: `lease.test.ts`.
+describe('cancel', () => {
+  const stored = (project: ProjectRef, { id }: NewNotification) =>
+    readNotificationItem(database, project, id);
+
+  test('undoes begin, once: its unit is free, and so is its key', async () => {
+    const project = await newProject();
+    const begun = { ...newNotification(project), keyed };
+    await begin(begun, 1);
+    expect([await cancel(begun), await cancel(begun)]).toEqual(['cancelled', 'cancelled']);
+    expect(await sentIn(project)).toBe(0);
+    expect(await stored(project, begun)).toMatchObject({ cancelled: true });
+    expect(await earlier(project)).toBeUndefined();
+    expect(await begin({ ...newNotification(project), keyed }, 1)).toBe('begun');
+  });
+
+  test.each([true, false])(
+    'makes a begin fail that arrives later: begun before %s',
+    async (before) => {
+      const project = await newProject();
+      const late = { ...newNotification(project), keyed };
+      if (before) await begin(late, 10);
+      await cancel(late);
+      // A second call has another token, so the database does not recognise it.
+      await expect(begin(late, 10)).rejects.toThrow('ConditionalCheckFailed');
+      expect(await sentIn(project)).toBe(0);
+      expect(await earlier(project)).toBeUndefined();
+    },
+  );
+
+  test('undoes begin after the same request has claimed a slice, and leaves no counter of events', async () => {
+    const project = await newProject();
+    const begun = newNotification(project);
+    await begin(begun, 10);
+    await claimSlice(database, begun, 'request');
+    expect(await cancel(begun)).toBe('cancelled');
+    expect(await sentIn(project)).toBe(0);
+    const events = eventCounterStore(database.dynamo, database.tables.DELIVERIES_TABLE);
+    expect(await events.count(project, begun.id, 0, 'shown')).toBe(false);
   });
 
   test.each([
-    ['undoes begin', 'without a push', 0],
-    ['does nothing', 'after a push', 1],
-  ])('%s if another invocation has ended the first share %s', async (_does, _when, attempted) => {
-    const projectId = await database.createProject();
-    const begun = newNotification(projectId);
-    await sends().begin(begun, 10);
-    await claimFirstShare(database, begun, 'other');
-    const counts = { ...noCounts, attempted, delivered: attempted };
-    await talliesOf(database).save(
-      { projectId, notificationId: begun.id, firstTally: 0, expiresAt: 5_000_000_000 },
-      { by: 'other', step: 2, previous: { by: 'other', step: 1 } },
-      { until: 1000, position: 1, pending: 0, counts, ended: 'incomplete' },
+    ['taken', 'another invocation has claimed', claimSlice],
+    ['stopped', 'the owner has stopped', stopSlice],
+  ])('changes nothing, and returns %s, if a slice is one that %s', async (outcome, _, change) => {
+    const project = await newProject();
+    const { division, ...rest } = newNotification(project);
+    const begun = { ...rest, division: { ...division, slices: 3 }, keyed };
+    await begin(begun, 10);
+    await change(database, begun, 'other');
+    const record = await stored(project, begun);
+    const slices = await slicesOf(database).find(begun.id, [0, 1, 2]);
+    expect(await cancel(begun)).toBe(outcome);
+    expect(await stored(project, begun)).toEqual(record);
+    expect(await slicesOf(database).find(begun.id, [0, 1, 2])).toEqual(slices);
+    expect(await sentIn(project)).toBe(1);
+    expect(await earlier(project)).toBeDefined();
+  });
+
+  test('prevents that any slice is claimed later', async () => {
+    const project = await newProject();
+    const { division, ...rest } = newNotification(project);
+    const begun = { ...rest, division: { ...division, slices: 3, countersPerSlice: 2 } };
+    await begin(begun, 10);
+    await cancel(begun);
+    expect(await claimSlice(database, begun, 'late')).toMatchObject({ ended: 'cancelled' });
+    expect(await slicesOf(database).find(begun.id, [0, 1, 2])).toMatchObject(
+      Array(3).fill({ ended: 'cancelled' }),
     );
-    await sends().cancel(begun, 'r');
-    expect(await database.usage(projectId, '2126-11')).toBe(attempted);
   });
 
-  test('does nothing after a stop, and says so', async () => {
-    const projectId = await database.createProject();
-    const { division, ...rest } = newNotification(projectId);
-    const begun = { ...rest, division: { ...division, shares: 3 }, idempotency };
-    await sends().begin(begun, 10);
-    await claimFirstShare(database, begun, 'r');
-    const last = { projectId, notificationId: begun.id, firstTally: 2, expiresAt: 5_000_000_000 };
-    await talliesOf(database).stop(last, 900);
-    const record = await readNotificationItem(database, projectId, begun.id);
-    expect(await sends().cancel(begun, 'r')).toBe('stopped');
-    expect(await readNotificationItem(database, projectId, begun.id)).toEqual(record);
-    expect(await database.usage(projectId, '2126-11')).toBe(1);
-    expect(await talliesOf(database).find(begun.id, [0, 2])).toMatchObject([
-      { ended: undefined },
-      { stoppedAt: 900 },
-    ]);
-  });
-
-  test('either undoes a send or leaves it stopped', async () => {
-    const projectId = await database.createProject();
+  test.each([
+    ['the invocation that claims it', 'taken', claimSlice],
+    ['the owner who stops it', 'stopped', stopSlice],
+  ])('either undoes a send or leaves it to %s', async (_, kept, change) => {
+    const project = await newProject();
     for (let round = 0; round < 10; round += 1) {
-      const begun = newNotification(projectId);
-      await sends().begin(begun, null);
-      const share = { projectId, notificationId: begun.id, firstTally: 0, expiresAt: 5e9 };
-      const [cancelled] = await Promise.all([
-        sends().cancel(begun, 'r'),
-        talliesOf(database).stop(share, 900),
-      ]);
-      const isKept = await isBegun(begun);
-      const [tally] = await talliesOf(database).find(begun.id, [0]);
-      expect(isKept).toBe(cancelled === 'stopped');
-      expect(tally).toMatchObject(isKept ? { stoppedAt: 900 } : { ended: 'cancelled' });
-      expect(tally!.ended === undefined || tally!.stoppedAt === undefined).toBe(true);
+      const begun = newNotification(project);
+      await begin(begun);
+      const [outcome] = await Promise.all([cancel(begun), change(database, begun, 'other')]);
+      const [slice] = await slicesOf(database).find(begun.id, [0]);
+      expect(slice!.ended).toBe(outcome === 'cancelled' ? 'cancelled' : undefined);
+      expect(['cancelled', kept]).toContain(outcome);
+      expect('cancelled' in (await stored(project, begun))!).toBe(outcome === 'cancelled');
     }
-  });
-
-  test('leaves no tally that counts events', async () => {
-    const projectId = await database.createProject();
-    const begun = newNotification(projectId);
-    await sends().begin(begun, 10);
-    await claimFirstShare(database, begun, 'r');
-    await sends().cancel(begun, 'r');
-    expect(await talliesOf(database).count(projectId, begun.id, 0, 'shown')).toBe(false);
-  });
-
-  test('prevents that the first share is claimed later', async () => {
-    const projectId = await database.createProject();
-    const begun = newNotification(projectId);
-    await sends().begin(begun, 10);
-    await sends().cancel(begun, 'r');
-    expect(await claimFirstShare(database, begun, 'late')).toBe(false);
-    // Otherwise an invocation without a deadline would take it over, as that of a dead function.
-    expect(await talliesOf(database).find(begun.id, [0])).toMatchObject([{ ended: 'cancelled' }]);
-  });
-
-  test('prevents that any other share is claimed later', async () => {
-    const projectId = await database.createProject();
-    const { division, ...rest } = newNotification(projectId);
-    const begun = { ...rest, division: { ...division, shares: 3, talliesPerShare: 2 } };
-    await sends().begin(begun, 10);
-    await sends().cancel(begun, 'r');
-    const cancelled = { ended: 'cancelled' };
-    expect(await talliesOf(database).find(begun.id, [0, 2, 4])).toMatchObject([
-      cancelled,
-      cancelled,
-      cancelled,
-    ]);
-  });
-
-  test('either undoes a send or leaves it to the invocation that claims it', async () => {
-    const projectId = await database.createProject();
-    for (let round = 0; round < 10; round += 1) {
-      const begun = newNotification(projectId);
-      await sends().begin(begun, null);
-      const [claimed] = await Promise.all([
-        claimFirstShare(database, begun, 'other'),
-        sends().cancel(begun, 'r'),
-      ]);
-      expect(await isBegun(begun)).toBe(claimed);
-    }
-  });
-
-  test('makes a later begin of the same notification fail', async () => {
-    const projectId = await database.createProject();
-    const late = { ...newNotification(projectId), idempotency };
-    await sends().cancel(late, 'r');
-    await expect(sends().begin(late, 10)).rejects.toThrow();
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
-    expect(await sends().earlier(projectId, 'a1')).toBeUndefined();
   });
 
   test('stores nothing for a project that never existed', async () => {
-    const orphan = newNotification('no-such-project');
-    await sends().cancel(orphan, 'r');
-    expect(await readNotificationItem(database, 'no-such-project', orphan.id)).toBeUndefined();
-    expect(await talliesOf(database).find(orphan.id, [0])).toEqual([undefined]);
+    const orphan = newNotification(unknownProject);
+    await cancel(orphan);
+    expect(await stored(unknownProject, orphan)).toBeUndefined();
+    expect(await slicesOf(database).find(orphan.id, [0])).toEqual([undefined]);
   });
 
   test('stores nothing for a project that was deleted', async () => {
-    const projectId = await database.createProject();
-    const failed = newNotification(projectId);
-    await sends().begin(failed, 10);
-    await registryOn(database.dynamo).remove(projectId, randomBytes);
-    await sends().cancel(failed, 'r');
-    expect(await readNotificationItem(database, projectId, failed.id)).toBeUndefined();
-    expect(await database.usage(projectId, '2126-11')).toBe(0);
+    const { projectId, ref } = await database.createProject();
+    const failed = newNotification(ref);
+    await begin(failed, 10);
+    await registryOn(database.dynamo).remove(projectId);
+    await cancel(failed);
+    expect(await stored(ref, failed)).toBeUndefined();
+    expect(await sentIn(ref)).toBe(0);
   });
 });
+
+async function stopSlice(database: Database, notification: NewNotification): Promise<void> {
+  await slicesOf(database).stop(sliceKey(notification), 900);
+}

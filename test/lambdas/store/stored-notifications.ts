@@ -1,21 +1,27 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { noCounts } from '../../../contract/counts.ts';
-import type { NewNotification } from '../../../lambdas/store/send-writes.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
+import type { NewNotification } from '../../../lambdas/store/sends.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import { tallyStore } from '../../../lambdas/store/tallies.ts';
-import { type Database, projectCreatedAt } from '../../fixtures/database.ts';
+import {
+  type SliceKey,
+  type SliceWrite,
+  type StoredSlice,
+  sliceStore,
+} from '../../../lambdas/store/slices.ts';
+import type { Database } from '../../fixtures/database.ts';
 
-export function sendsOf({ dynamo, tables }: Database) {
-  const { NOTIFICATIONS_TABLE, TALLIES_TABLE, USAGE_TABLE } = tables;
+export function sendsOf({ dynamo, tables }: Pick<Database, 'dynamo' | 'tables'>) {
+  const { NOTIFICATIONS_TABLE, DELIVERIES_TABLE, USAGE_TABLE } = tables;
   return sendStore(dynamo, {
     notifications: NOTIFICATIONS_TABLE,
-    tallies: TALLIES_TABLE,
+    deliveries: DELIVERIES_TABLE,
     usage: USAGE_TABLE,
   });
 }
 
-export function talliesOf({ dynamo, tables }: Database) {
-  return tallyStore(dynamo, tables.TALLIES_TABLE);
+export function slicesOf({ dynamo, tables }: Database) {
+  return sliceStore(dynamo, tables.DELIVERIES_TABLE);
 }
 
 let created = 0;
@@ -25,42 +31,59 @@ let created = 0;
  * @param sentAt by default a century ahead: DynamoDB Local deletes expired items within seconds.
  */
 export function newNotification(
-  projectId: string,
+  project: ProjectRef,
   sentAt = '2126-11-20T12:00:00Z',
 ): NewNotification {
   created += 1;
   return {
-    projectId,
-    projectCreatedAt,
+    project,
     id: `n${created}`,
     content: { title: 'T', body: undefined, url: 'https://example.com/' },
-    division: { subscribers: 3, shares: 1, talliesPerShare: 1, respondedAsync: false },
+    division: {
+      ...{ subscribers: 3, conditions: {}, slices: 1, countersPerSlice: 1 },
+      respondedAsync: false,
+    },
     sentAt: new Date(sentAt),
   };
 }
 
-/** Claims the first share of a notification. @returns whether the invocation has it now. */
-export async function claimFirstShare(
-  database: Database,
-  { projectId, id: notificationId }: NewNotification,
+/** A slice of a notification. */
+export function sliceKey({ id }: Pick<NewNotification, 'id'>, slice = 0): SliceKey {
+  return { notificationId: id, slice, expiresAt: 5_000_000_000 };
+}
+
+/** A write of an invocation: its first one for a slice that nobody has had, unless this says otherwise. */
+export function writeOf(
   by: string,
-): Promise<boolean> {
-  // A century ahead, as the notifications.
-  const key = { projectId, notificationId, firstTally: 0, expiresAt: 5_000_000_000 };
-  const progress = { until: 1000, position: 1, pending: 1, counts: noCounts, ended: undefined };
-  return (await talliesOf(database).save(key, { by, step: 1 }, progress)) === undefined;
+  n = 1,
+  { known, knowsStop = false, ...progress }: Partial<SliceWrite & SliceWrite['event']> = {},
+): SliceWrite {
+  return {
+    event: { kind: 'write', id: { by, n }, known, knowsStop },
+    ...{ until: 1000, position: 1, pending: 1, isRead: false, counts: noCounts },
+    ...progress,
+  };
+}
+
+/** Claims a slice. @returns undefined if the invocation has it now, otherwise the slice. */
+export function claimSlice(
+  database: Database,
+  notification: Pick<NewNotification, 'id'>,
+  by: string,
+): Promise<StoredSlice | undefined> {
+  return slicesOf(database).write(sliceKey(notification), writeOf(by));
 }
 
 /** Reads a notification's item; undefined if it does not exist. */
 export async function readNotificationItem(
   { dynamo, tables }: Database,
-  projectId: string,
+  projectRef: ProjectRef,
   notificationId: string,
 ) {
   const { Item } = await dynamo.send(
     new GetCommand({
       TableName: tables.NOTIFICATIONS_TABLE,
-      Key: { projectId, notificationId },
+      Key: { projectRef, notificationId },
     }),
   );
   return Item;

@@ -1,3 +1,4 @@
+import type { ProjectRef } from '../../../contract/project.ts';
 import {
   endpointHash,
   hashRanges,
@@ -39,7 +40,10 @@ test.each([
 
 test('the key of a subscription names its part', () => {
   const hash = prefixed(positionCount - 1);
-  expect(subscriptionKey('shop', hash)).toEqual({ projectPart: 'shop#7', endpointHash: hash });
+  expect(subscriptionKey('shop' as ProjectRef, hash)).toEqual({
+    projectPart: 'shop#7',
+    endpointHash: hash,
+  });
 });
 
 function prefixed(position: number): Buffer {

@@ -1,7 +1,8 @@
 import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
+import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
   partOf,
@@ -9,7 +10,6 @@ import {
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
@@ -29,30 +29,29 @@ function store() {
   return subscriptionStore(database.dynamo, { subscriptions, usage }, () => now);
 }
 
-async function itemOf(projectId: string, href: string) {
+async function itemOf(project: ProjectRef, href: string) {
   const { Item } = await database.dynamo.send(
     new GetCommand({
       TableName: database.tables.SUBSCRIPTIONS_TABLE,
-      Key: subscriptionKey(projectId, endpointHash(href)),
+      Key: subscriptionKey(project, endpointHash(href)),
     }),
   );
   return Item;
 }
 
 /** The subscriber counter, and the number of items. */
-async function countsOf(projectId: string) {
+async function countsOf(project: ProjectRef) {
   const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
   const { recipients } = await audiences.everyone(
-    projectId,
+    project,
     { from: 0, to: positionCount },
-    { limit: 10_000, consistent: true },
+    { limit: 10_000, consistent: true, conditions: {}, sentAt: 0 },
   );
-  const count = subscriberCount(database.dynamo, database.tables.USAGE_TABLE);
-  return { counter: await count(projectId), items: recipients.length };
+  return { counter: sumOf(await partsOf(project)), items: recipients.length };
 }
 
-function partsOf(projectId: string) {
-  return readParts(database.dynamo, subscriberCounter(database.tables.USAGE_TABLE, projectId));
+function partsOf(project: ProjectRef) {
+  return readParts(database.dynamo, subscriberCounter(database.tables.USAGE_TABLE, project));
 }
 
 function hashesOf(subscriptions: readonly { endpoint: { href: string } }[]) {
@@ -60,52 +59,52 @@ function hashesOf(subscriptions: readonly { endpoint: { href: string } }[]) {
 }
 
 test('a new endpoint is stored and counted', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const { endpoint, keys } = subscription();
-  expect(await store().save(projectId, { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
-  expect(await itemOf(projectId, endpoint.href)).toEqual({
-    projectPart: expect.stringMatching(new RegExp(`^${projectId}#[0-7]$`)),
+  expect(await store().save(project, { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
+  expect(await itemOf(project, endpoint.href)).toEqual({
+    projectPart: expect.stringMatching(new RegExp(`^${project}#[0-7]$`)),
     endpointHash: new Uint8Array(endpointHash(endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    projectUser: `${projectId}#u1`,
+    projectUser: `${project}#u1`,
     createdAt: now.getTime(),
     updatedAt: now.getTime(),
   });
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a repeated endpoint is updated and not counted again', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const first = subscription({ userId: 'u1' });
-  await store().save(projectId, first, 10);
+  await store().save(project, first, 10);
   now = new Date('2026-11-21T00:00:00Z');
   const keys = { ...first.keys, auth: new Uint8Array(16).fill(7) };
-  expect(await store().save(projectId, { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
-  expect(await itemOf(projectId, first.endpoint.href)).toMatchObject({
+  expect(await store().save(project, { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
+  expect(await itemOf(project, first.endpoint.href)).toMatchObject({
     auth: keys.auth,
-    projectUser: `${projectId}#u2`,
+    projectUser: `${project}#u2`,
     createdAt: Date.parse('2026-11-20T12:00:00Z'),
     updatedAt: Date.parse('2026-11-21T00:00:00Z'),
   });
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('an update without a user id removes it', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const first = subscription({ userId: 'u1' });
-  await store().save(projectId, first, 10);
-  await store().save(projectId, { endpoint: first.endpoint, keys: first.keys }, 10);
-  expect(await itemOf(projectId, first.endpoint.href)).not.toHaveProperty('projectUser');
+  await store().save(project, first, 10);
+  await store().save(project, { endpoint: first.endpoint, keys: first.keys }, 10);
+  expect(await itemOf(project, first.endpoint.href)).not.toHaveProperty('projectUser');
 });
 
 test('an update states all channels: without any, the stored ones are removed', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const one = subscription();
   const channelsAfter = async (channels: string[] | undefined) => {
-    await store().save(projectId, { ...one, channels }, null);
-    return (await itemOf(projectId, one.endpoint.href))!;
+    await store().save(project, { ...one, channels }, null);
+    return (await itemOf(project, one.endpoint.href))!;
   };
   expect(await channelsAfter(['news', 'sales'])).toMatchObject({ channels: ['news', 'sales'] });
   expect(await channelsAfter(['sales'])).toMatchObject({ channels: ['sales'] });
@@ -115,93 +114,94 @@ test('an update states all channels: without any, the stored ones are removed', 
 });
 
 describe('the key pair of a subscription', () => {
-  const pairOf = async (projectId: string, href: string) =>
-    (await itemOf(projectId, href))?.vapidPairNumber;
+  const pairOf = async (project: ProjectRef, href: string) =>
+    (await itemOf(project, href))?.vapidPairNumber;
 
   test('is the one that the request names, or else the assumed one', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const [named, assumed, first] = [subscription(), subscription(), subscription()];
-    await store().save(projectId, { ...named, vapidPairNumber: 1, assumedPairNumber: 2 }, null);
-    await store().save(projectId, { ...assumed, assumedPairNumber: 2 }, null);
-    await store().save(projectId, { ...first, assumedPairNumber: 0 }, null);
-    expect(await pairOf(projectId, named.endpoint.href)).toBe(1);
-    expect(await pairOf(projectId, assumed.endpoint.href)).toBe(2);
-    expect(await itemOf(projectId, first.endpoint.href)).not.toHaveProperty('vapidPairNumber');
+    await store().save(project, { ...named, vapidPairNumber: 1, assumedPairNumber: 2 }, null);
+    await store().save(project, { ...assumed, assumedPairNumber: 2 }, null);
+    await store().save(project, { ...first, assumedPairNumber: 0 }, null);
+    expect(await pairOf(project, named.endpoint.href)).toBe(1);
+    expect(await pairOf(project, assumed.endpoint.href)).toBe(2);
+    expect(await itemOf(project, first.endpoint.href)).not.toHaveProperty('vapidPairNumber');
   });
 
   test('stays if an update does not name one', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const one = subscription();
-    await store().save(projectId, { ...one, vapidPairNumber: 1 }, null);
-    await store().save(projectId, { ...one, assumedPairNumber: 2 }, null);
-    expect(await pairOf(projectId, one.endpoint.href)).toBe(1);
-    await store().save(projectId, { ...one, vapidPairNumber: 2 }, null);
-    expect(await pairOf(projectId, one.endpoint.href)).toBe(2);
-    await store().save(projectId, { ...one, vapidPairNumber: 0 }, null);
-    expect(await itemOf(projectId, one.endpoint.href)).not.toHaveProperty('vapidPairNumber');
+    await store().save(project, { ...one, vapidPairNumber: 1 }, null);
+    await store().save(project, { ...one, assumedPairNumber: 2 }, null);
+    expect(await pairOf(project, one.endpoint.href)).toBe(1);
+    await store().save(project, { ...one, vapidPairNumber: 2 }, null);
+    expect(await pairOf(project, one.endpoint.href)).toBe(2);
+    await store().save(project, { ...one, vapidPairNumber: 0 }, null);
+    expect(await itemOf(project, one.endpoint.href)).not.toHaveProperty('vapidPairNumber');
   });
 
   test('is corrected if the subscription exists', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
-    await store().save(projectId, { ...one, vapidPairNumber: 2 }, null);
-    const before = await itemOf(projectId, one.endpoint.href);
+    await store().save(project, { ...one, vapidPairNumber: 2 }, null);
+    const before = await itemOf(project, one.endpoint.href);
     now = new Date('2026-11-21T00:00:00Z');
     for (const { endpoint } of [one, missing]) {
-      await store().correctPair(projectId, endpointHash(endpoint.href), 1);
+      await store().correctPair(project, endpointHash(endpoint.href), 1);
     }
-    expect(await itemOf(projectId, one.endpoint.href)).toEqual({ ...before, vapidPairNumber: 1 });
-    await store().correctPair(projectId, endpointHash(one.endpoint.href), 0);
-    expect(await pairOf(projectId, one.endpoint.href)).toBeUndefined();
-    expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+    expect(await itemOf(project, one.endpoint.href)).toEqual({ ...before, vapidPairNumber: 1 });
+    await store().correctPair(project, endpointHash(one.endpoint.href), 0);
+    expect(await pairOf(project, one.endpoint.href)).toBeUndefined();
+    expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
   });
 });
 
 test('at the cap a new endpoint is refused and an existing one updated', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const existing = subscription();
-  await store().save(projectId, existing, 1);
-  expect(await store().save(projectId, subscription(), 1)).toBe('cap_reached');
-  expect(await store().save(projectId, { ...existing, userId: 'u1' }, 1)).toBe('updated');
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  await store().save(project, existing, 1);
+  expect(await store().save(project, subscription(), 1)).toBe('cap_reached');
+  expect(await store().save(project, { ...existing, userId: 'u1' }, 1)).toBe('updated');
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a cap of null does not limit', async () => {
-  const projectId = await database.createProject();
-  expect(await store().save(projectId, subscription(), null)).toBe('created');
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  const { ref: project } = await database.createProject();
+  expect(await store().save(project, subscription(), null)).toBe('created');
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 // A project that is being deleted has no counter.
 test('nothing is stored for a project without a subscriber counter', async () => {
+  const unknown = 'unknown' as ProjectRef;
   const target = subscription();
   for (const cap of [null, 10, 1]) {
-    expect(await store().save('no-such-project', target, cap)).toBe('project_gone');
-    expect(await countsOf('no-such-project')).toEqual({ counter: 0, items: 0 });
+    expect(await store().save(unknown, target, cap)).toBe('project_gone');
+    expect(await countsOf(unknown)).toEqual({ counter: 0, items: 0 });
   }
 });
 
 test('200 concurrent subscribers with a cap of 60 become 60 subscribers', async () => {
-  const projectId = await database.createProject();
-  const saves = Array.from({ length: 200 }, () => store().save(projectId, subscription(), 60));
+  const { ref: project } = await database.createProject();
+  const saves = Array.from({ length: 200 }, () => store().save(project, subscription(), 60));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(60);
   expect(outcomes.filter((outcome) => outcome === 'cap_reached')).toHaveLength(140);
-  expect(await countsOf(projectId)).toEqual({ counter: 60, items: 60 });
+  expect(await countsOf(project)).toEqual({ counter: 60, items: 60 });
 });
 
 test('20 concurrent requests with one endpoint create one subscription', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const target = subscription();
-  const saves = Array.from({ length: 20 }, () => store().save(projectId, target, 10));
+  const saves = Array.from({ length: 20 }, () => store().save(project, target, 10));
   const outcomes = await Promise.all(saves);
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === 'updated')).toHaveLength(19);
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a request that meets a concurrent creation of its endpoint is stored', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const target = subscription();
   const { dynamo, tables } = database;
   let isFirst = true;
@@ -209,7 +209,7 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     // Between the update, which finds nothing, and the creation.
     if (command instanceof TransactWriteCommand && isFirst) {
       isFirst = false;
-      await store().save(projectId, { ...target, userId: 'first' }, 10);
+      await store().save(project, { ...target, userId: 'first' }, 10);
     }
     return dynamo.send(command);
   };
@@ -218,26 +218,29 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     projectTables(tables),
     () => now,
   );
-  expect(await meeting.save(projectId, { ...target, userId: 'second' }, 10)).toBe('updated');
-  expect(await itemOf(projectId, target.endpoint.href)).toMatchObject({
-    projectUser: `${projectId}#second`,
+  expect(await meeting.save(project, { ...target, userId: 'second' }, 10)).toBe('updated');
+  expect(await itemOf(project, target.endpoint.href)).toMatchObject({
+    projectUser: `${project}#second`,
   });
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('10 concurrent removals reduce the counter once', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const [stays, goes] = [subscription(), subscription()];
-  await store().save(projectId, stays, 10);
-  await store().save(projectId, goes, 10);
-  const removals = Array.from({ length: 10 }, () => store().remove(projectId, goes.endpoint.href));
+  await store().save(project, stays, 10);
+  await store().save(project, goes, 10);
+  const removals = Array.from({ length: 10 }, () => store().remove(project, goes.endpoint.href));
   const outcomes = await Promise.all(removals);
   expect(outcomes.filter((outcome) => outcome === 'removed')).toHaveLength(1);
-  expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('removing an endpoint leaves it in other projects', async () => {
-  const [one, other] = [await database.createProject(), await database.createProject()];
+  const [{ ref: one }, { ref: other }] = [
+    await database.createProject(),
+    await database.createProject(),
+  ];
   const target = subscription();
   await store().save(one, target, 10);
   await store().save(other, target, 10);
@@ -246,35 +249,35 @@ test('removing an endpoint leaves it in other projects', async () => {
 });
 
 test('a batch is removed and the counter reduced, except for those already deleted', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const created = Array.from({ length: 60 }, () => subscription());
-  await Promise.all(created.map((one) => store().save(projectId, one, null)));
-  for (const { endpoint } of created.slice(0, 3)) await store().remove(projectId, endpoint.href);
-  expect(await store().removeBatch(projectId, hashesOf(created.slice(0, 50)))).toBe(47);
-  expect(await countsOf(projectId)).toEqual({ counter: 10, items: 10 });
-  expect(await itemOf(projectId, created[50]!.endpoint.href)).toBeDefined();
+  await Promise.all(created.map((one) => store().save(project, one, null)));
+  for (const { endpoint } of created.slice(0, 3)) await store().remove(project, endpoint.href);
+  expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
+  expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
+  expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();
 });
 
 test('a batch in which nothing exists changes no counter', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   const absent = Array.from({ length: 50 }, () => subscription());
-  expect(await store().removeBatch(projectId, hashesOf(absent))).toBe(0);
-  expect(await store().removeBatch(projectId, [])).toBe(0);
-  expect(await countsOf(projectId)).toEqual({ counter: 0, items: 0 });
+  expect(await store().removeBatch(project, hashesOf(absent))).toBe(0);
+  expect(await store().removeBatch(project, [])).toBe(0);
+  expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
 });
 
 describe('the parts of the counter', () => {
   test('count each subscription in its part', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const created = Array.from({ length: 100 }, () => subscription());
-    await Promise.all(created.map((one) => store().save(projectId, one, 1000)));
+    await Promise.all(created.map((one) => store().save(project, one, 1000)));
     const parts = Array<number>(8).fill(0);
     for (const hash of hashesOf(created)) parts[hash[0]! >> 5]! += 1;
-    expect(await partsOf(projectId)).toEqual(parts);
+    expect(await partsOf(project)).toEqual(parts);
   });
 
   test('take no more than their shares, and others take what a full part refuses', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const inOnePart = (part: number) => {
       for (;;) {
         const one = subscription();
@@ -283,33 +286,33 @@ describe('the parts of the counter', () => {
     };
     const outcomes = [];
     for (let made = 0; made < 11; made += 1) {
-      outcomes.push(await store().save(projectId, inOnePart(5), 10));
+      outcomes.push(await store().save(project, inOnePart(5), 10));
     }
     expect(outcomes).toEqual([...Array<string>(10).fill('created'), 'cap_reached']);
-    expect(await partsOf(projectId)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
+    expect(await partsOf(project)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
   });
 
   test('give units back where they were not taken, and take them there again', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const created = Array.from({ length: 16 }, () => subscription());
-    for (const one of created) await store().save(projectId, one, 16);
-    expect(await partsOf(projectId)).toEqual(Array(8).fill(2));
-    expect(await store().removeBatch(projectId, hashesOf(created))).toBe(16);
-    const left = await partsOf(projectId);
+    for (const one of created) await store().save(project, one, 16);
+    expect(await partsOf(project)).toEqual(Array(8).fill(2));
+    expect(await store().removeBatch(project, hashesOf(created))).toBe(16);
+    const left = await partsOf(project);
     expect(left.some((used) => used! < 0)).toBe(true);
-    const saves = Array.from({ length: 20 }, () => store().save(projectId, subscription(), 16));
+    const saves = Array.from({ length: 20 }, () => store().save(project, subscription(), 16));
     const outcomes = await Promise.all(saves);
     expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(16);
-    expect(await countsOf(projectId)).toEqual({ counter: 16, items: 16 });
+    expect(await countsOf(project)).toEqual({ counter: 16, items: 16 });
   });
 
   test('are given back to in one transaction by a batch', async () => {
-    const projectId = await database.createProject();
+    const { ref: project } = await database.createProject();
     const created = Array.from({ length: 50 }, () => subscription());
-    await Promise.all(created.map((one) => store().save(projectId, one, null)));
+    await Promise.all(created.map((one) => store().save(project, one, null)));
     const before = database.calls();
-    expect(await store().removeBatch(projectId, hashesOf(created))).toBe(50);
+    expect(await store().removeBatch(project, hashesOf(created))).toBe(50);
     expect(database.calls()).toBe(before + 1);
-    expect(await partsOf(projectId)).toEqual(Array(8).fill(0));
+    expect(await partsOf(project)).toEqual(Array(8).fill(0));
   });
 });

@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { projectUsage, subscriberCount } from '../../../lambdas/store/usage.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
+import { projectUsage } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
 let database: Database;
@@ -9,48 +10,33 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
-const count = (projectId: string) =>
-  subscriberCount(database.dynamo, database.tables.USAGE_TABLE)(projectId);
+const usage = (project: ProjectRef) =>
+  projectUsage(database.dynamo, database.tables.USAGE_TABLE)(project, '2026-11');
 
 function put(Item: Record<string, unknown>) {
   return database.dynamo.send(new PutCommand({ TableName: database.tables.USAGE_TABLE, Item }));
 }
 
-test('the number of subscribers is the sum of the parts', async () => {
-  const projectId = await database.createProject();
-  expect(await count(projectId)).toBe(0);
-  await put({ projectId, period: 'subscribers#0', used: -3 });
-  await put({ projectId, period: 'subscribers#7', used: 5 });
-  await put({ projectId, period: '2026-11#0', used: 100 });
-  expect(await count(projectId)).toBe(2);
-});
-
-test('the usage of a project is that of one month', async () => {
-  const projectId = await database.createProject();
-  await put({ projectId, period: 'subscribers#4', used: 9 });
+test('the usage of a project is the sum of its parts, and of one month', async () => {
+  const { ref: project } = await database.createProject();
   for (const [period, used] of [
+    ['subscribers#0', -3],
+    ['subscribers#7', 12],
     ['2026-10#0', 1],
     ['2026-11#0', 20],
     ['2026-11#7', -3],
     ['2026-12#0', 400],
   ]) {
-    await put({ projectId, period, used });
+    await put({ projectRef: project, period, used });
   }
-  const usage = projectUsage(database.dynamo, database.tables.USAGE_TABLE);
-  expect(await usage(projectId, '2026-11')).toEqual({
+  expect(await usage(project)).toEqual({
     subscribers: 9,
     month: '2026-11',
     sends: 17,
   });
 });
 
-test('a part of a project that is being removed counts 0', async () => {
-  const projectId = await database.createProject();
-  await put({ projectId, period: 'subscribers#0', removal: 'r' });
-  await put({ projectId, period: 'subscribers#3', used: 4 });
-  expect(await count(projectId)).toBe(4);
-});
-
-test('an unknown project has no subscribers', async () => {
-  expect(await count('no-such-project')).toBe(0);
+test('an unknown project has used nothing', async () => {
+  const nothing = { subscribers: 0, month: '2026-11', sends: 0 };
+  expect(await usage('unknown' as ProjectRef)).toEqual(nothing);
 });

@@ -1,11 +1,11 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../../contract/project.ts';
 import {
   endpointHash,
   projectUser,
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { subscriberCount } from '../../../lambdas/store/usage.ts';
 import { removeFound, userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -27,50 +27,49 @@ function subscriptions() {
 
 async function removeUser(
   removals: Parameters<typeof removeFound>[0],
-  projectId: string,
+  project: ProjectRef,
   userId: string,
   signal?: AbortSignal,
 ) {
-  const found = await users().endpointHashes(projectId, userId, signal);
-  return removeFound(removals, projectId, userId, found, signal);
+  const found = await users().endpointHashes(project, userId, signal);
+  return removeFound(removals, project, userId, found, signal);
 }
 
 /** @returns the endpoint hashes. */
-async function subscribe(projectId: string, userId: string, count: number) {
+async function subscribe(project: ProjectRef, userId: string, count: number) {
   const saved = Array.from({ length: count }, () => subscription({ userId }));
-  await Promise.all(saved.map((one) => subscriptions().save(projectId, one, null)));
+  await Promise.all(saved.map((one) => subscriptions().save(project, one, null)));
   return saved.map(({ endpoint }) => endpointHash(endpoint.href));
 }
 
-const counted = (projectId: string) =>
-  subscriberCount(database.dynamo, database.tables.USAGE_TABLE)(projectId);
+const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
 
 test('a user is removed in batches, with counts', async () => {
-  const projectId = await database.createProject();
-  await subscribe(projectId, 'ada', 101);
-  await subscribe(projectId, 'bob', 1);
-  expect(await users().count(projectId, 'ada')).toBe(101);
-  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(101);
-  expect(await users().count(projectId, 'ada')).toBe(0);
-  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(0);
-  expect(await counted(projectId)).toBe(1);
+  const { ref: project } = await database.createProject();
+  await subscribe(project, 'ada', 101);
+  await subscribe(project, 'bob', 1);
+  expect(await users().count(project, 'ada')).toBe(101);
+  expect(await removeUser(subscriptions(), project, 'ada')).toBe(101);
+  expect(await users().count(project, 'ada')).toBe(0);
+  expect(await removeUser(subscriptions(), project, 'ada')).toBe(0);
+  expect(await counted(project)).toBe(1);
 });
 
 test('a subscription that passes to another user after it was found is kept', async () => {
-  const projectId = await database.createProject();
-  const hashes = await subscribe(projectId, 'ada', 2);
+  const { ref: project } = await database.createProject();
+  const hashes = await subscribe(project, 'ada', 2);
   const passed = subscription({ userId: 'ada' });
-  await subscriptions().save(projectId, passed, null);
-  await subscriptions().save(projectId, { ...passed, userId: 'bob' }, null);
+  await subscriptions().save(project, passed, null);
+  await subscriptions().save(project, { ...passed, userId: 'bob' }, null);
   const found = [...hashes, endpointHash(passed.endpoint.href)];
-  expect(await subscriptions().removeOfUser(projectId, 'ada', found)).toBe(2);
-  expect(await users().count(projectId, 'bob')).toBe(1);
-  expect(await counted(projectId)).toBe(1);
+  expect(await subscriptions().removeOfUser(project, 'ada', found)).toBe(2);
+  expect(await users().count(project, 'bob')).toBe(1);
+  expect(await counted(project)).toBe(1);
 });
 
 test('a removal that fails is continued by the next', async () => {
-  const projectId = await database.createProject();
-  await subscribe(projectId, 'ada', 101);
+  const { ref: project } = await database.createProject();
+  await subscribe(project, 'ada', 101);
   let batches = 0;
   const failing = {
     removeOfUser: async (
@@ -81,33 +80,33 @@ test('a removal that fails is continued by the next', async () => {
       return subscriptions().removeOfUser(...batch);
     },
   };
-  await expect(removeUser(failing, projectId, 'ada')).rejects.toThrow('a fault');
-  expect(await counted(projectId)).toBe(51);
-  expect(await removeUser(subscriptions(), projectId, 'ada')).toBe(51);
-  expect(await counted(projectId)).toBe(0);
+  await expect(removeUser(failing, project, 'ada')).rejects.toThrow('a fault');
+  expect(await counted(project)).toBe(51);
+  expect(await removeUser(subscriptions(), project, 'ada')).toBe(51);
+  expect(await counted(project)).toBe(0);
 });
 
 test('after its time nothing is read or removed', async () => {
-  const projectId = await database.createProject();
-  await subscribe(projectId, 'ada', 1);
+  const { ref: project } = await database.createProject();
+  await subscribe(project, 'ada', 1);
   const over = AbortSignal.abort();
   const unavailable = { code: 'unavailable' };
-  await expect(users().count(projectId, 'ada', over)).rejects.toMatchObject(unavailable);
-  const removal = removeUser(subscriptions(), projectId, 'ada', over);
+  await expect(users().count(project, 'ada', over)).rejects.toMatchObject(unavailable);
+  const removal = removeUser(subscriptions(), project, 'ada', over);
   await expect(removal).rejects.toMatchObject(unavailable);
-  expect(await counted(projectId)).toBe(1);
+  expect(await counted(project)).toBe(1);
 });
 
 test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {
-  const projectId = await database.createProject();
+  const { ref: project } = await database.createProject();
   // With 2,900 bytes each, 500 of them are more than 1 MB.
   const path = `/wpush/v2/${'x'.repeat(1900)}`;
   const userId = 'ﷺ'.repeat(256);
   const origin = 'https://updates.push.services.mozilla.com';
   const requests = Array.from({ length: 500 }, (_, index) => {
-    const key = subscriptionKey(projectId, endpointHash(`${origin}${path}${index}`));
+    const key = subscriptionKey(project, endpointHash(`${origin}${path}${index}`));
     const Item = {
-      ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(projectId, userId) },
+      ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(project, userId) },
       ...subscription().keys,
     };
     return { PutRequest: { Item } };
@@ -118,10 +117,10 @@ test('more subscriptions than fit one page of DynamoDB are counted and found', a
     await database.dynamo.send(new BatchWriteCommand({ RequestItems }));
   }
   const before = database.calls();
-  expect(await users().count(projectId, userId)).toBe(500);
+  expect(await users().count(project, userId)).toBe(500);
   expect(database.calls() - before).toBeGreaterThan(1);
   let found = 0;
-  for await (const hashes of await users().endpointHashes(projectId, userId)) {
+  for await (const hashes of await users().endpointHashes(project, userId)) {
     found += hashes.length;
   }
   expect(found).toBe(500);

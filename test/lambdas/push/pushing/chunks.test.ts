@@ -1,8 +1,8 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
+import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { inFlight } from '../../../../lambdas/push/pushing/limiter.ts';
-import type { PushTimes } from '../../../../lambdas/push/pushing/pusher.ts';
-import { startPushingWith } from '../../../../lambdas/push/pushing/running-pusher.ts';
+import { inFlight } from '../../../../lambdas/push/pushing/push-service.ts';
+import { type PushTimes, startPushingWith } from '../../../../lambdas/push/pushing/pusher.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
 import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 import { Scheduler } from '../../../simulation/time/scheduler.ts';
@@ -15,12 +15,13 @@ const vapid = { current: { number: 0, ...newVapidPair() } };
  */
 function start(
   responseMs: (origin: string) => number | 'throttled' | 'failing' | 'gone' | undefined,
-  times: PushTimes = {
-    ...{ lastPushAt: 22_000, pausesAt: 22_000, lastRetryAt: 22_000, endAt: 25_000 },
+  given: PushTimes | ((time: Scheduler) => PushTimes) = {
+    ...{ lastPushAt: 22_000, pausesAt: 22_000, endAt: 25_000 },
   },
-  pushesPerSecond = Number.POSITIVE_INFINITY,
+  { pushesPerSecond = Number.POSITIVE_INFINITY, isAwaited = true } = {},
 ) {
   const time = new Scheduler();
+  const times = typeof given === 'function' ? given(time) : given;
   const pushes: { readonly origin: string; readonly at: number }[] = [];
   const startPushing = startPushingWith({
     transport: ({ origin, timeoutMs }) => {
@@ -49,36 +50,33 @@ function start(
     messages: [Buffer.from('{"title":"Hello"}')],
     options: { ttl: 60 },
     times,
-    isAwaited: true,
+    isAwaited,
     pushesPerSecond,
-    removalGroup: () => 0,
+    group: () => 0,
     remove: async () => {},
     correctPair: async () => {},
   };
-  return { running: startPushing(options), time, pushes };
+  const running = startPushing(options);
+  const add = (recipients: readonly Recipient[]) => running.add(recipients, vapid, time.now);
+  return { running, add, time, pushes };
 }
 
-/** Times that are extended every two seconds, as those of an asynchronous share. */
-function extendedTimes() {
-  return { lastPushAt: 45_000, pausesAt: 45_000, lastRetryAt: 800_000, endAt: 50_000 };
-}
-
-function extend(times: ReturnType<typeof extendedTimes>, time: Scheduler): void {
-  for (let second = 2; second < 200; second += 2) {
-    time.at(second * 1000, () => {
-      times.lastPushAt = time.now + 45_000;
-      times.pausesAt = times.lastPushAt;
-      times.endAt = time.now + 50_000;
-    });
-  }
+/** Times of an asynchronous slice, whose pauses are put off every two seconds. */
+function longTimes(time: Scheduler): PushTimes {
+  return {
+    ...{ lastPushAt: 800_000, endAt: 810_000 },
+    get pausesAt() {
+      return Math.floor(time.now / 2000) * 2000 + 4500;
+    },
+  };
 }
 
 test('wants more recipients when all it has are pushed to', async () => {
-  const { running, time } = start(() => 50);
-  running.add(recipientsAt(fcm, 500), vapid);
+  const { running, add, time } = start(() => 50);
+  add(recipientsAt(fcm, 500));
   expect(await time.until(running.wantsMore())).toBe(true);
   expect(running.soFar().attempted).toBeGreaterThan(100);
-  running.add(recipientsAt(fcm, 500), vapid);
+  add(recipientsAt(fcm, 500));
   expect(await time.until(running.end())).toEqual({
     ...noCounts,
     ...{ attempted: 1000, delivered: 1000 },
@@ -86,11 +84,11 @@ test('wants more recipients when all it has are pushed to', async () => {
 });
 
 test('wants more recipients while a push service that is silent holds up its own', async () => {
-  const { running, time } = start((origin) => (origin === mozilla ? undefined : 50));
-  running.add([...recipientsAt(mozilla, 100), ...recipientsAt(fcm, 950)], vapid);
+  const { running, add, time } = start((origin) => (origin === mozilla ? undefined : 50));
+  add([...recipientsAt(mozilla, 100), ...recipientsAt(fcm, 950)]);
   expect(await time.until(running.wantsMore())).toBe(true);
   expect(time.now).toBeLessThan(5000);
-  running.add(recipientsAt(fcm, 950), vapid);
+  add(recipientsAt(fcm, 950));
   expect(await time.until(running.end())).toMatchObject({ delivered: 1900 });
 });
 
@@ -98,12 +96,12 @@ test('wants more recipients while a push service that always responds late holds
   // At different times, so that it is never silent.
   let responses = 0;
   const late = () => 1200 + ((responses++ * 37) % 800);
-  const { running, time } = start((origin) => (origin === mozilla ? late() : 50));
-  running.add(recipientsAt(mozilla, 2000), vapid);
+  const { running, add, time } = start((origin) => (origin === mozilla ? late() : 50));
+  add(recipientsAt(mozilla, 2000));
   // First before any response, when it is silent, and then between its responses.
   for (let times = 0; times < 2; times += 1) {
     expect(await time.until(running.wantsMore())).toBe(true);
-    running.add(recipientsAt(fcm, 100), vapid);
+    add(recipientsAt(fcm, 100));
     await time.until(time.sleep(1500));
   }
   expect(time.now).toBeLessThan(5000);
@@ -111,45 +109,39 @@ test('wants more recipients while a push service that always responds late holds
 });
 
 test('wants no more than fit in memory', async () => {
-  const { running, time } = start(() => undefined);
-  running.add(recipientsAt(mozilla, 1000), vapid);
+  const { running, add, time } = start(() => undefined);
+  add(recipientsAt(mozilla, 1000));
   const wanted = running.wantsMore();
   expect(await time.until(wanted)).toBe(true);
   // Adds none of them to a queue twice: only their number matters.
-  for (let chunk = 0; chunk < 200; chunk += 1) running.add(recipientsAt(mozilla, 1000), vapid);
+  for (let chunk = 0; chunk < 200; chunk += 1) add(recipientsAt(mozilla, 1000));
   expect(await time.until(running.wantsMore())).toBe(false);
   await time.until(running.end());
 }, 60_000);
 
-test('reaches everyone of a slow push service for as long as its times are extended', async () => {
-  const times = extendedTimes();
-  const { running, time } = start(() => 4000, times);
-  extend(times, time);
-  running.add(recipientsAt(fcm, 4000), vapid);
+test('reaches everyone of a slow push service for as long as it may', async () => {
+  const { running, add, time } = start(() => 4000, longTimes);
+  add(recipientsAt(fcm, 4000));
   expect(await time.until(running.end())).toMatchObject({ delivered: 4000, unreached: 0 });
   expect(time.now).toBeGreaterThan(45_000);
 }, 60_000);
 
-test('waits for a push service that throttles for longer than its times reach now', async () => {
-  const times = extendedTimes();
-  const { running, time } = start(() => (time.now < 90_000 ? 'throttled' : 50), times);
-  extend(times, time);
-  running.add(recipientsAt(fcm, 100), vapid);
+test('waits for a push service that throttles, also for longer than until the next pause', async () => {
+  const { running, add, time } = start(() => (time.now < 90_000 ? 'throttled' : 50), longTimes);
+  add(recipientsAt(fcm, 100));
   expect(await time.until(running.end())).toMatchObject({ delivered: 100 });
   expect(time.now).toBeLessThan(130_000);
 });
 
-test('removes who is gone for as long as its times are extended', async () => {
-  const times = extendedTimes();
-  const { running, time } = start(() => (time.now < 90_000 ? 'throttled' : 'gone'), times);
-  extend(times, time);
-  running.add(recipientsAt(fcm, 20), vapid);
+test('removes who is gone after such a wait', async () => {
+  const { running, add, time } = start(() => (time.now < 90_000 ? 'throttled' : 'gone'), longTimes);
+  add(recipientsAt(fcm, 20));
   expect(await time.until(running.end())).toMatchObject({ removed: 20, failed: 0 });
 });
 
 test('starts no push after it was stopped', async () => {
-  const { running, time, pushes } = start(() => 1000);
-  running.add(recipientsAt(fcm, 500), vapid);
+  const { running, add, time, pushes } = start(() => 1000);
+  add(recipientsAt(fcm, 500));
   time.at(1500, () => running.stop());
   const { attempted, unreached } = await time.until(running.end());
   expect(Math.max(...pushes.map(({ at }) => at))).toBeLessThan(1501);
@@ -159,10 +151,10 @@ test('starts no push after it was stopped', async () => {
 });
 
 test('does not wait for the pauses before retries after it was stopped', async () => {
-  const { running, time } = start(() => 'throttled', {
-    ...{ lastPushAt: 300_000, pausesAt: 300_000, lastRetryAt: 300_000, endAt: 310_000 },
+  const { running, add, time } = start(() => 'throttled', {
+    ...{ lastPushAt: 300_000, pausesAt: 300_000, endAt: 310_000 },
   });
-  running.add(recipientsAt(fcm, 20), vapid);
+  add(recipientsAt(fcm, 20));
   time.at(1500, () => running.stop());
   expect(await time.until(running.end())).toMatchObject({ failures: { throttled: 20 } });
   expect(time.now).toBe(1500);
@@ -170,13 +162,13 @@ test('does not wait for the pauses before retries after it was stopped', async (
 
 describe('a pusher whose times pause it', () => {
   const pausingAt = (pausesAt: number) => ({
-    ...{ lastPushAt: 22_000, pausesAt, lastRetryAt: 22_000, endAt: 25_000 },
+    ...{ lastPushAt: 22_000, pausesAt, endAt: 25_000 },
   });
 
   test('starts no push until they are extended, and then reaches everyone', async () => {
     const times = pausingAt(1500);
-    const { running, time, pushes } = start(() => 1000, times);
-    running.add(recipientsAt(fcm, 500), vapid);
+    const { running, add, time, pushes } = start(() => 1000, times);
+    add(recipientsAt(fcm, 500));
     time.at(8000, () => {
       times.pausesAt = 20_000;
     });
@@ -187,17 +179,17 @@ describe('a pusher whose times pause it', () => {
   });
 
   test('repeats no push meanwhile', async () => {
-    const { running, time, pushes } = start(() => (time.now < 1000 ? 'failing' : 50), {
+    const { running, add, time, pushes } = start(() => (time.now < 1000 ? 'failing' : 50), {
       ...pausingAt(200),
     });
-    running.add(recipientsAt(fcm, 3), vapid);
+    add(recipientsAt(fcm, 3));
     expect(await time.until(running.end())).toMatchObject({ failures: { unavailable: 3 } });
     expect(pushes).toHaveLength(3);
   });
 
   test('leaves out who is still queued after the last push', async () => {
-    const { running, time } = start(() => 1000, pausingAt(1500));
-    running.add(recipientsAt(fcm, 500), vapid);
+    const { running, add, time } = start(() => 1000, pausingAt(1500));
+    add(recipientsAt(fcm, 500));
     const { attempted, unreached } = await time.until(running.end());
     expect(attempted + unreached).toBe(500);
     expect(time.now).toBeLessThan(22_200);
@@ -205,8 +197,8 @@ describe('a pusher whose times pause it', () => {
 
   test('wants no more recipients meanwhile', async () => {
     const times = pausingAt(100);
-    const { running, time } = start(() => 50, times);
-    running.add(recipientsAt(fcm, 10), vapid);
+    const { running, add, time } = start(() => 50, times);
+    add(recipientsAt(fcm, 10));
     time.at(7000, () => {
       times.pausesAt = 20_000;
     });
@@ -217,8 +209,8 @@ describe('a pusher whose times pause it', () => {
 
   test('keeps its pace when it continues', async () => {
     const times = pausingAt(1000);
-    const { running, time, pushes } = start(() => 50, times, 100);
-    running.add(recipientsAt(fcm, 300), vapid);
+    const { running, add, time, pushes } = start(() => 50, times, { pushesPerSecond: 100 });
+    add(recipientsAt(fcm, 300));
     time.at(5000, () => {
       times.pausesAt = 20_000;
     });
@@ -230,8 +222,8 @@ describe('a pusher whose times pause it', () => {
 
 describe('a push that timed out', () => {
   test('is not repeated once all others have ended, if a caller waits', async () => {
-    const { running, time, pushes } = start((origin) => (origin === mozilla ? undefined : 50));
-    running.add([...recipientsAt(mozilla, 2), ...recipientsAt(fcm, 10)], vapid);
+    const { running, add, time, pushes } = start((origin) => (origin === mozilla ? undefined : 50));
+    add([...recipientsAt(mozilla, 2), ...recipientsAt(fcm, 10)]);
     expect(await time.until(running.end())).toMatchObject({
       delivered: 10,
       failures: { no_response: 2 },
@@ -242,10 +234,10 @@ describe('a push that timed out', () => {
     expect(pushes.filter(({ origin }) => origin === mozilla)).toHaveLength(2);
   });
 
-  test('is repeated while more recipients may come', async () => {
-    const { running, time, pushes } = start(() => undefined);
-    running.add(recipientsAt(mozilla, 1), vapid);
-    await time.until(time.sleep(15_000));
-    expect(pushes).toHaveLength(2);
+  test('is repeated if nobody waits', async () => {
+    const { running, add, time, pushes } = start(() => undefined, longTimes, { isAwaited: false });
+    add(recipientsAt(mozilla, 1));
+    expect(await time.until(running.end())).toMatchObject({ failures: { no_response: 1 } });
+    expect(pushes).toHaveLength(3);
   });
 });

@@ -1,12 +1,16 @@
-import type { InFlightLimits } from '../../../../lambdas/push/pushing/limiter.ts';
+import type { Outcome } from '../../../../lambdas/push/pushing/outcome.ts';
 import type { Push } from '../../../../lambdas/push/pushing/push.ts';
-import { nextToStart, PushService } from '../../../../lambdas/push/pushing/push-service.ts';
+import {
+  type InFlightLimits,
+  nextToStart,
+  PushService,
+} from '../../../../lambdas/push/pushing/push-service.ts';
 
-const limits: InFlightLimits = { overall: 10, perPushService: 10, initial: 2, minimum: 1 };
+const limits: InFlightLimits = { overall: 16, perPushService: 12, initial: 4, minimum: 2 };
 
 /** A push service with this many pushes queued, of which some are in flight. */
-function service(queued: number, inFlight: number): PushService {
-  const created = new PushService('one', limits, () => {});
+function service(queued: number, inFlight: number, its = limits): PushService {
+  const created = new PushService('one', its, () => {});
   for (let push = 0; push < queued; push += 1) created.queue.add({} as Push);
   for (let push = 0; push < inFlight; push += 1) created.start(0);
   return created;
@@ -19,7 +23,62 @@ test('the push service with the fewest pushes in flight comes first', () => {
 });
 
 test('a push service without queued pushes, or at its limit, does not come', () => {
-  const [empty, atLimit, busy] = [service(0, 0), service(3, 2), service(3, 1)];
+  const [empty, atLimit, busy] = [service(0, 0), service(9, 4), service(3, 1)];
   expect(nextToStart([empty, atLimit, busy])).toBe(busy);
   expect(nextToStart([empty, atLimit])).toBeUndefined();
+});
+
+describe('the limit of pushes in flight', () => {
+  const delivered: Outcome = { kind: 'delivered' };
+  const failing: Outcome = { kind: 'transient', reason: 'unavailable' };
+  /** Others take half of all connections. */
+  const besides = 8;
+
+  /** A push service that is kept full. */
+  function full(its = limits) {
+    const kept = service(1000, 0, its);
+    const fill = () => {
+      while (kept.canStart()) kept.start(0);
+      return kept.inFlight;
+    };
+    fill();
+    return {
+      fill,
+      /** Ends pushes one by one. @returns how many are in flight then. */
+      end(pushes: number, { outcome = delivered, tookMs = 60, besides = 0 } = {}): number {
+        for (let push = 0; push < pushes; push += 1) {
+          kept.ended(outcome, 0, tookMs, kept.inFlight - 1 + besides, 1000);
+          fill();
+        }
+        return kept.inFlight;
+      },
+    };
+  }
+
+  test('grows by one with each prompt response, from the initial one up to the most', () => {
+    const { fill, end } = full();
+    expect(fill()).toBe(4);
+    expect(end(3, { besides })).toBe(7);
+    expect(end(20, { besides })).toBe(12);
+  });
+
+  test('shrinks to the initial one when pushes are slow', () => {
+    const { end } = full();
+    end(20);
+    expect(end(1, { tookMs: 1000, besides })).toBe(11);
+    expect(end(30, { tookMs: 1000, besides })).toBe(4);
+  });
+
+  test('shrinks to the lowest one when pushes fail, however promptly', () => {
+    const { end } = full();
+    end(20);
+    expect(end(30, { outcome: failing, besides })).toBe(2);
+  });
+
+  test('grows also with slow and failed pushes while half of all connections are free', () => {
+    for (const conduct of [{ tookMs: 1000 }, { outcome: failing }]) {
+      const { end } = full({ overall: 40, perPushService: 30, initial: 4, minimum: 2 });
+      expect(end(100, conduct)).toBe(20);
+    }
+  });
 });

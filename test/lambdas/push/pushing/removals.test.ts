@@ -22,7 +22,7 @@ test('batches of one group run one after another, and groups in parallel', async
   const { done, time } = pushVirtually(
     {
       recipients: recipientsAt(fcm, 400),
-      removalGroup: groupOf,
+      group: groupOf,
       remove: async (batch) => {
         const groups = new Set(batch.map(groupOf));
         expect(groups.size).toBe(1);

@@ -1,0 +1,171 @@
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { isConditionFailure } from '../../../lambdas/store/dynamo.ts';
+import type { SliceEnd, SliceItem } from '../../../lambdas/store/items.ts';
+import {
+  cancelCondition,
+  type LeaseEvent,
+  type LeaseState,
+  refusal,
+  stopCondition,
+  writeCondition,
+} from '../../../lambdas/store/lease.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+/** Every write in this test is the second one of the invocation `me`, or would be its first for the slice. */
+const id = { by: 'me', n: 2 };
+
+/** The last write of the slice. */
+const leases = {
+  'nobody   ': undefined,
+  'me 1     ': { by: 'me', n: 1 },
+  'me 2     ': id,
+  'me 3     ': { by: 'me', n: 3 },
+  'other 1  ': { by: 'other', n: 1 },
+  'other 2  ': { by: 'other', n: 2 },
+};
+const ends: Readonly<Record<string, SliceEnd | undefined>> = {
+  'open     ': undefined,
+  delivered: 'delivered',
+  cancelled: 'cancelled',
+};
+
+const write = (known: LeaseState['lease'], knowsStop = false): LeaseEvent => ({
+  ...{ kind: 'write', id, known, knowsStop },
+});
+const other = { by: 'other', n: 1 };
+const events: Readonly<Record<string, LeaseEvent>> = {
+  first: write(undefined),
+  next: write({ by: 'me', n: 1 }),
+  takeOver: write(other),
+  firstS: write(undefined, true),
+  nextS: write({ by: 'me', n: 1 }, true),
+  takeOvS: write(other, true),
+  stop: { kind: 'stop' },
+  cancel: { kind: 'cancel', by: 'me' },
+};
+
+const states = Object.entries(leases).flatMap(([whose, lease]) =>
+  Object.entries(ends).flatMap(([when, ended]) =>
+    [false, true].flatMap((isStopped) =>
+      // What was attempted decides only about a slice that has ended.
+      (ended === 'delivered' ? [0, 1] : [0]).map((attempted) => ({
+        name: `${whose} ${when} ${isStopped ? 'stopped' : '       '} ${attempted === 0 ? ' ' : 'attempted'}`,
+        state: { lease, ended, isStopped, attempted },
+      })),
+    ),
+  ),
+);
+
+const cells = (state: LeaseState) =>
+  Object.values(events).map((event) => (refusal(state, event) ?? 'may').padEnd(9));
+
+test('each state of a slice with each event: S means that the writer knows that the slice is stopped', () => {
+  const heading = `${' '.repeat(37)} ${Object.keys(events)
+    .map((name) => name.padEnd(9))
+    .join('')}`;
+  const rows = states.map(({ name, state }) => `${name.padEnd(37)} ${cells(state).join('')}`);
+  expect([heading, ...rows].map((row) => row.trimEnd()).join('\n')).toMatchInlineSnapshot(`
+"                                      first    next     takeOver firstS   nextS    takeOvS  stop     cancel
+nobody    open                        may      lost     lost     may      lost     lost     may      may
+nobody    open      stopped           stopped  lost     lost     may      lost     lost     stopped  stopped
+nobody    delivered                   ended    lost     lost     ended    lost     lost     ended    may
+nobody    delivered         attempted ended    lost     lost     ended    lost     lost     ended    may
+nobody    delivered stopped           ended    lost     lost     ended    lost     lost     ended    stopped
+nobody    delivered stopped attempted ended    lost     lost     ended    lost     lost     ended    stopped
+nobody    cancelled                   ended    lost     lost     ended    lost     lost     ended    may
+nobody    cancelled stopped           ended    lost     lost     ended    lost     lost     ended    stopped
+me 1      open                        may      may      may      may      may      may      may      may
+me 1      open      stopped           stopped  stopped  stopped  may      may      may      stopped  stopped
+me 1      delivered                   ended    ended    ended    ended    ended    ended    ended    may
+me 1      delivered         attempted ended    ended    ended    ended    ended    ended    ended    may
+me 1      delivered stopped           ended    ended    ended    ended    ended    ended    ended    stopped
+me 1      delivered stopped attempted ended    ended    ended    ended    ended    ended    ended    stopped
+me 1      cancelled                   ended    ended    ended    ended    ended    ended    ended    may
+me 1      cancelled stopped           ended    ended    ended    ended    ended    ended    ended    stopped
+me 2      open                        stored   stored   stored   stored   stored   stored   may      may
+me 2      open      stopped           stored   stored   stored   stored   stored   stored   stopped  stopped
+me 2      delivered                   stored   stored   stored   stored   stored   stored   ended    may
+me 2      delivered         attempted stored   stored   stored   stored   stored   stored   ended    may
+me 2      delivered stopped           stored   stored   stored   stored   stored   stored   ended    stopped
+me 2      delivered stopped attempted stored   stored   stored   stored   stored   stored   ended    stopped
+me 2      cancelled                   stored   stored   stored   stored   stored   stored   ended    may
+me 2      cancelled stopped           stored   stored   stored   stored   stored   stored   ended    stopped
+me 3      open                        lost     lost     lost     lost     lost     lost     may      may
+me 3      open      stopped           lost     lost     lost     lost     lost     lost     stopped  stopped
+me 3      delivered                   lost     lost     lost     lost     lost     lost     ended    may
+me 3      delivered         attempted lost     lost     lost     lost     lost     lost     ended    may
+me 3      delivered stopped           lost     lost     lost     lost     lost     lost     ended    stopped
+me 3      delivered stopped attempted lost     lost     lost     lost     lost     lost     ended    stopped
+me 3      cancelled                   lost     lost     lost     lost     lost     lost     ended    may
+me 3      cancelled stopped           lost     lost     lost     lost     lost     lost     ended    stopped
+other 1   open                        lost     lost     may      lost     lost     may      may      lost
+other 1   open      stopped           lost     lost     stopped  lost     lost     may      stopped  stopped
+other 1   delivered                   lost     lost     ended    lost     lost     ended    ended    may
+other 1   delivered         attempted lost     lost     ended    lost     lost     ended    ended    lost
+other 1   delivered stopped           lost     lost     ended    lost     lost     ended    ended    stopped
+other 1   delivered stopped attempted lost     lost     ended    lost     lost     ended    ended    stopped
+other 1   cancelled                   lost     lost     ended    lost     lost     ended    ended    may
+other 1   cancelled stopped           lost     lost     ended    lost     lost     ended    ended    stopped
+other 2   open                        lost     lost     lost     lost     lost     lost     may      lost
+other 2   open      stopped           lost     lost     lost     lost     lost     lost     stopped  stopped
+other 2   delivered                   lost     lost     lost     lost     lost     lost     ended    may
+other 2   delivered         attempted lost     lost     lost     lost     lost     lost     ended    lost
+other 2   delivered stopped           lost     lost     lost     lost     lost     lost     ended    stopped
+other 2   delivered stopped attempted lost     lost     lost     lost     lost     lost     ended    stopped
+other 2   cancelled                   lost     lost     lost     lost     lost     lost     ended    may
+other 2   cancelled stopped           lost     lost     lost     lost     lost     lost     ended    stopped"
+`);
+});
+
+test.each(states)('the database refuses the same: $name', async ({ state }) => {
+  const Item: SliceItem = {
+    ...{ id: 'n/0', expiresAt: 5_000_000_000, attempted: state.attempted },
+    ...(state.lease && { leasedBy: state.lease.by, leaseWrite: state.lease.n }),
+    ...(state.ended && { ended: state.ended }),
+    ...(state.isStopped && { stoppedAt: 900 }),
+  };
+  const { DELIVERIES_TABLE: TableName } = database.tables;
+  await database.dynamo.send(new PutCommand({ TableName, Item }));
+  for (const event of Object.values(events)) {
+    const { expression, values } = conditionOf(event);
+    const written = database.dynamo
+      .send(
+        new UpdateCommand({
+          ...{ TableName, Key: { id: Item.id }, UpdateExpression: 'SET written = :written' },
+          ConditionExpression: expression,
+          ExpressionAttributeValues: {
+            ':written': true,
+            ...Object.fromEntries(
+              Object.entries(values).map(([name, value]) => [`:${name}`, value]),
+            ),
+          },
+        }),
+      )
+      .then(
+        () => true,
+        (error) => {
+          if (!isConditionFailure(error)) throw error;
+          return false;
+        },
+      );
+    expect([event, await written]).toEqual([event, refusal(state, event) === undefined]);
+  }
+});
+
+function conditionOf(event: LeaseEvent) {
+  switch (event.kind) {
+    case 'write':
+      return writeCondition(event);
+    case 'stop':
+      return { expression: stopCondition, values: {} };
+    case 'cancel':
+      return { expression: cancelCondition, values: { by: event.by, zero: 0 } };
+  }
+}

@@ -1,0 +1,87 @@
+import { noCounts } from '../../../contract/counts.ts';
+import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
+
+// Which write is refused in which state: `lease.test.ts`.
+
+let database: Database;
+let made = 0;
+
+beforeAll(async () => {
+  database = await startDatabase();
+});
+afterAll(() => database.stop());
+
+const slices = () => slicesOf(database);
+const newKey = () => {
+  made += 1;
+  return sliceKey({ id: `n${made}` });
+};
+const first = async (key: ReturnType<typeof newKey>) =>
+  (await slices().find(key.notificationId, [0]))[0];
+
+const counts = { ...noCounts, attempted: 3, delivered: 2, failed: 1, failures: { refused: 1 } };
+
+test('a slice is claimed by one of many invocations', async () => {
+  const key = newKey();
+  const ids = Array.from({ length: 20 }, (_, index) => `invocation ${index}`);
+  const refused = await Promise.all(ids.map((by) => slices().write(key, writeOf(by))));
+  const winners = ids.filter((_, index) => refused[index] === undefined);
+  expect(winners).toHaveLength(1);
+  expect((await first(key))?.lease?.by).toBe(winners[0]);
+});
+
+test('a refused write returns the slice as it is', async () => {
+  const key = newKey();
+  const progress = { position: 8, pending: 4, counts, reached: Uint8Array.of(5), isRead: true };
+  await slices().write(key, writeOf('a', 1, { until: 77, ...progress }));
+  const stored = { lease: { by: 'a', n: 1, until: 77 }, ...progress };
+  expect(await slices().write(key, writeOf('b'))).toEqual(stored);
+  expect(await first(key)).toEqual(stored);
+});
+
+test('a slice is taken over from the invocation that had it, by one', async () => {
+  const key = newKey();
+  await slices().write(key, writeOf('a'));
+  const known = { by: 'a', n: 1 };
+  const refused = await Promise.all(
+    ['b', 'c', 'd'].map((by) => slices().write(key, writeOf(by, 1, { known, position: 20 }))),
+  );
+  expect(refused.filter((other) => other === undefined)).toHaveLength(1);
+  expect(await first(key)).toMatchObject({ position: 20 });
+});
+
+test('a stop keeps the time of the first one, also of a slice that nobody has had', async () => {
+  const key = newKey();
+  await slices().stop(key, 900);
+  await slices().stop(key, 5000);
+  const stopped = { stoppedAt: 900, lease: undefined, position: 0, counts: noCounts };
+  expect(await first(key)).toMatchObject(stopped);
+  expect(await slices().write(key, writeOf('a'))).toMatchObject(stopped);
+});
+
+test('a slice that has ended is not stopped', async () => {
+  const key = newKey();
+  await slices().write(key, writeOf('a', 1, { ended: 'delivered' }));
+  await slices().stop(key, 900);
+  expect((await first(key))!.stoppedAt).toBeUndefined();
+});
+
+test('more than 100 slices are found, in the given order', async () => {
+  const { notificationId } = newKey();
+  const numbers = Array.from({ length: 131 }, (_, index) => 130 - index);
+  await Promise.all(
+    numbers
+      .filter((number) => number !== 7)
+      .map((number) =>
+        slices().write(
+          sliceKey({ id: notificationId }, number),
+          writeOf('a', 1, { position: number }),
+        ),
+      ),
+  );
+  const found = await slices().find(notificationId, numbers);
+  expect(found.map((slice) => slice?.position)).toEqual(
+    numbers.map((number) => (number === 7 ? undefined : number)),
+  );
+});
