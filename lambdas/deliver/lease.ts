@@ -198,9 +198,11 @@ export class Lease {
     { event, position, isRead }: SliceWrite,
     startedAt: number,
   ): void {
-    if (this.status !== 'stopped') this.status = 'mine';
+    if (this.status !== 'stopped') {
+      this.status = 'mine';
+      this.knownAt = startedAt;
+    }
     this.#known = event.id;
-    this.knownAt = startedAt;
     this.#position = position;
     this.#isRead = isRead;
     if (claimed === undefined) return;

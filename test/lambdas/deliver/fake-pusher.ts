@@ -2,7 +2,13 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { addCounts, type Counts, noCounts } from '../../../contract/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../../lambdas/push/pushing/pusher.ts';
-import type { Chunk } from '../../fixtures/chunk.ts';
+
+/** Recipients that were added at once, and how they are pushed to. */
+export interface AddedChunk extends PusherOptions {
+  readonly recipients: readonly Recipient[];
+  readonly vapid: VapidPairs<VapidPair>;
+  readonly readAt: number;
+}
 
 /** What becomes of a chunk. */
 export interface FakeChunk {
@@ -10,54 +16,40 @@ export interface FakeChunk {
   readonly soFar: () => Counts;
 }
 
-export type PushChunk = (chunk: Chunk) => FakeChunk;
+export type PushChunk = (chunk: AddedChunk) => FakeChunk;
 
-/** Starts pushers that want the next chunk when the one before has ended. */
-export function fakePusher(push: PushChunk): StartPushing {
-  return (options) => new FakePusher(options, push);
-}
-
-class FakePusher implements Pusher {
-  readonly #options: PusherOptions;
-  readonly #push: PushChunk;
-  readonly #chunks: FakeChunk[] = [];
-  #isStopped = false;
-
-  constructor(options: PusherOptions, push: PushChunk) {
-    this.#options = options;
-    this.#push = push;
-  }
-
-  add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>): void {
-    const { times, ...options } = this.#options;
-    const { lastPushAt, endAt } = times;
-    const chunk = this.#push({ recipients, vapid, lastPushAt, endAt, ...options });
-    const index = this.#chunks.push(chunk) - 1;
-    void chunk.done.then((report) => {
-      this.#chunks[index] = { ...chunk, soFar: () => report };
-      for (const one of recipients.slice(0, report.delivered)) options.onDelivered?.(one);
-    });
-  }
-
-  async wantsMore(): Promise<boolean> {
-    await this.#allDone();
-    return !this.#isStopped;
-  }
-
-  async end(): Promise<Counts> {
-    await this.#allDone();
-    return this.soFar();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  soFar(): Counts {
-    return this.#chunks.map(({ soFar }) => soFar()).reduce(addCounts, noCounts);
-  }
-
-  async #allDone(): Promise<void> {
-    for (const { done } of this.#chunks) await done;
-  }
+/** Starts pushers that want the next chunk when the one before has ended. @param onStop is called for each stop. */
+export function fakePusher(push: PushChunk, onStop = () => {}): StartPushing {
+  return (options) => {
+    const chunks: FakeChunk[] = [];
+    let isStopped = false;
+    const soFar = () => chunks.map((chunk) => chunk.soFar()).reduce(addCounts, noCounts);
+    const allDone = async () => {
+      for (const { done } of chunks) await done;
+    };
+    const pusher: Pusher = {
+      add(recipients, vapid, readAt) {
+        const chunk = push(Object.assign(Object.create(options), { recipients, vapid, readAt }));
+        const index = chunks.push(chunk) - 1;
+        void chunk.done.then((counts) => {
+          chunks[index] = { ...chunk, soFar: () => counts };
+          for (const one of recipients.slice(0, counts.delivered)) options.onDelivered?.(one);
+        });
+      },
+      async wantsMore() {
+        await allDone();
+        return !isStopped;
+      },
+      async end() {
+        await allDone();
+        return soFar();
+      },
+      stop() {
+        isStopped = true;
+        onStop();
+      },
+      soFar,
+    };
+    return pusher;
+  };
 }

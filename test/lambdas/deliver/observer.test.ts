@@ -3,7 +3,7 @@ import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { noCounts } from '../../../contract/counts.ts';
 import { failureReasonNames } from '../../../contract/failure-reasons.ts';
 import { pushMetrics } from '../../../contract/metrics.ts';
-import type { Share } from '../../../contract/share.ts';
+import type { Slice } from '../../../contract/slice.ts';
 import { observer } from '../../../lambdas/deliver/observer.ts';
 
 test('a fault of every push is logged once per second', () => {
@@ -18,7 +18,7 @@ test('a fault of every push is logged once per second', () => {
 });
 
 const quiet = { info() {}, getPersistentLogAttributes: () => ({}) } as unknown as Logger;
-const share = { projectId: 'shop', notificationId: 'n', firstTally: 0 } as Share;
+const slice = { projectId: 'shop', notificationId: 'n', slice: 0 } as Slice;
 
 test('a metric counts the failures that only the owner of the project can repair', () => {
   const published: number[] = [];
@@ -31,8 +31,8 @@ test('a metric counts the failures that only the owner of the project can repair
   } as unknown as Metrics;
   const { delivered } = observer(quiet, () => new Date(0), metrics);
   for (const reason of failureReasonNames) {
-    const result = { ...noCounts, attempted: 2, failed: 2, failures: { [reason]: 2 } };
-    delivered(share, { result: { ...result, isComplete: true } });
+    const counts = { ...noCounts, attempted: 2, failed: 2, failures: { [reason]: 2 } };
+    delivered(slice, { counts, isRead: true, isStopped: false });
   }
   const reasons = failureReasonNames.filter((_, index) => published[index] === 2);
   expect(reasons).toEqual(['dropped', 'key_mismatch', 'too_large']);
@@ -46,14 +46,18 @@ test('a metric does not count who is unreached because the owner has stopped the
     addMetric: (name: string, _: unknown, value: number) => published.push([name, value]),
     publishStoredMetrics() {},
   } as unknown as Metrics;
-  const { delivered, sent } = observer(quiet, () => new Date(0), metrics);
-  const total = { ...noCounts, unreached: 7 };
-  sent(share, total);
-  sent(share, { ...total, isStopped: true });
-  delivered(share, { result: { ...total, isComplete: false, isStopped: true } });
+  const { delivered, responded } = observer(quiet, () => new Date(0), metrics);
+  const counts = { ...noCounts, unreached: 7 };
+  for (const isStopped of [false, true]) {
+    responded(slice, counts, isStopped);
+    delivered(slice, { counts, isRead: false, isStopped });
+  }
   const unreached = published.filter(([name]) => name === pushMetrics.unreached);
   expect(unreached).toEqual([
-    [pushMetrics.unreached, 7],
+    ...[
+      [pushMetrics.unreached, 7],
+      [pushMetrics.unreached, 7],
+    ],
     [pushMetrics.unreached, 0],
   ]);
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import middy from '@middy/core';
-import type { Project } from '../../../contract/project.ts';
+import type { Project, ProjectRef } from '../../../contract/project.ts';
 import { authenticate, requireKey } from '../../../lambdas/http/authenticate.ts';
 import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { pathIds } from '../../../lambdas/http/path-ids.ts';
@@ -13,7 +13,7 @@ const hash = (key: string) => createHash('sha256').update(key).digest('hex');
 
 const project: Project = {
   projectId: 'shop',
-  createdAt: '2026-11-01T00:00:00.000Z',
+  ref: 'shop-1' as ProjectRef,
   secretKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   plan: {},

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Project } from '../../../contract/project.ts';
+import type { Project, ProjectRef } from '../../../contract/project.ts';
 import { routes } from '../../../contract/routes.ts';
 import { chain, ownerChain } from '../../../lambdas/http/chain.ts';
 import type { RequestCounter } from '../../../lambdas/http/rate-limit.ts';
@@ -27,7 +27,7 @@ describe('a request of an owner', () => {
   const key = `carillon_sk_${'a'.repeat(43)}`;
   const project: Project = {
     projectId: 'shop',
-    createdAt: '2026-11-01T00:00:00.000Z',
+    ref: 'shop-1' as ProjectRef,
     secretKeyHash: createHash('sha256').update(key).digest('hex'),
     previousKey: undefined,
     plan: {},

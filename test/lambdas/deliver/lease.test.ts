@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers/promises';
+import { noCounts } from '../../../contract/counts.ts';
+import { Lease } from '../../../lambdas/deliver/lease.ts';
+import type { SliceStore } from '../../../lambdas/store/slices.ts';
+import { storedSlice } from '../../fixtures/stored-slice.ts';
+import { slice, startMs } from './slice-setup.ts';
+
+const { signal } = new AbortController();
+
+function leaseWith(write: SliceStore['write'], clock = () => new Date(startMs)): Lease {
+  return new Lease({ slices: { write }, clock }, slice(), 'mine', startMs + 27_000, undefined);
+}
+
+test('writes run one after another: one that overtook the other would be refused', async () => {
+  const writing: number[] = [];
+  const lease = leaseWith(async (_, { event: { id } }) => {
+    writing.push(id.n);
+    await setImmediate();
+    expect(writing.at(-1)).toBe(id.n);
+    return undefined;
+  });
+  await Promise.all([lease.save(signal), lease.save(signal), lease.save(signal)]);
+  expect(writing).toEqual([1, 2, 3]);
+});
+
+test('a write that fails does not prevent the next one, which builds on the last that is stored', async () => {
+  const known: (number | undefined)[] = [];
+  const lease = leaseWith(async (_, { event }) => {
+    known.push(event.known?.n);
+    if (event.id.n === 2) throw new Error('throttled');
+    return undefined;
+  });
+  await lease.save(signal);
+  await expect(lease.save(signal)).rejects.toThrow('throttled');
+  expect(await lease.save(signal)).toBe('mine');
+  expect(known).toEqual([undefined, 1, 1]);
+});
+
+test("a slice is known to be this invocation's from the start of a write that succeeds", async () => {
+  let now = startMs;
+  const lease = leaseWith(
+    async () => {
+      now += 3000;
+      return undefined;
+    },
+    () => new Date(now),
+  );
+  expect(lease.knownAt).toBe(0);
+  await lease.save(signal);
+  expect(lease.knownAt).toBe(startMs);
+});
+
+test('a write whose response was lost, and which was repeated, is stored', async () => {
+  const stored = storedSlice({ lease: { by: 'mine', n: 1, until: startMs + 27_000 } });
+  expect(await leaseWith(async () => stored).save(signal)).toBe('mine');
+});
+
+test('after a stop only counts and the end are stored, and pushes are not extended', async () => {
+  let now = startMs;
+  const stoppedAt = startMs + 500;
+  const known: boolean[] = [];
+  const lease = leaseWith(
+    async (_, { event }) => {
+      known.push(event.knowsStop);
+      if (event.id.n === 1 || event.knowsStop) return undefined;
+      return storedSlice({ stoppedAt, lease: { by: 'mine', n: 1, until: startMs + 27_000 } });
+    },
+    () => new Date(now),
+  );
+  await lease.save(signal);
+  now = startMs + 1000;
+  expect(await lease.save(signal)).toBe('stopped');
+  const chunk = { recipients: [], readAt: now, position: 1, isRead: true, unread: 0 };
+  expect(await lease.claim(chunk, signal)).toBe('stopped');
+  expect(lease.knownAt).toBe(startMs);
+  expect(lease.isRead).toBe(false);
+  // The claim was not tried.
+  expect(known).toEqual([false, false, true]);
+});
+
+test("a slice that is another invocation's is lost, and described as that has left it", async () => {
+  const other = storedSlice({ lease: { by: 'other', n: 4, until: startMs } });
+  let writes = 0;
+  const lease = leaseWith(async () => {
+    writes += 1;
+    return other;
+  });
+  expect(await lease.save(signal)).toBe('lost');
+  expect(lease.other).toEqual(other);
+  expect(await lease.end('delivered', signal)).toBe('lost');
+  expect(writes).toBe(1);
+});
+
+test('what another invocation has left is continued from its last write, and its pending pushes have failed', async () => {
+  const counts = { ...noCounts, attempted: 3, delivered: 3 };
+  const left = storedSlice({ position: 7, pending: 2, counts });
+  let written: Parameters<SliceStore['write']>[1] | undefined;
+  const lease = leaseWith(async (_, write) => {
+    written = write;
+    return undefined;
+  });
+  lease.takeOver(left);
+  expect(lease.position).toBe(7);
+  await lease.end('delivered', signal);
+  expect(written).toMatchObject({
+    ...{ event: { known: left.lease }, position: 7, pending: 0, until: startMs },
+    counts: { attempted: 5, delivered: 3, failed: 2, failures: { interrupted: 2 } },
+  });
+});
