@@ -83,9 +83,9 @@ export class Lease {
     return this.#isRead;
   }
 
-  /** Whether the slice may be this invocation's, although no response says so. */
+  /** Whether the slice may be this invocation's: it has written, or has taken the slice over. */
   get mayBeMine(): boolean {
-    return this.#n > 0 && this.status !== 'lost';
+    return this.status !== 'lost' && (this.#n > 0 || this.#known !== undefined);
   }
 
   get counts(): Counts {

@@ -18,7 +18,7 @@ interface FirstSlice {
 }
 
 /** Ms between two looks at the slices that other functions deliver. */
-const pollMs = 500;
+const pollMs = 200;
 const lastLookMs = 1000;
 /** Ms for which an invocation that Lambda does not take is repeated, and the longest wait before the first time. */
 const repeatStartMs = 3000;
@@ -49,23 +49,26 @@ export async function awaitSlices(
   else if (open[0] !== undefined) error = await deliverHere(takenOver(open[0]));
   const notTaken = await starting;
   const takenBy = call.startedAt.getTime() + sliceTimeline.startedWithinMs;
-  while (slices.some(isOpen) && now() < looksUntil()) {
+  while (slices.some(isOpen) && !project.isGone && now() < looksUntil()) {
     await look();
-    const free = slices.find(
-      (slice) =>
-        isOpen(slice) &&
-        isFree(found[slice.slice], deps.clock()) &&
-        (notTaken.has(slice) || now() >= takenBy),
-    );
-    if (free !== undefined && now() < deadlines.lastPushAt) {
-      error ??= await deliverHere(takenOver(free));
-    } else if (slices.some(isOpen)) await deps.sleep(pollMs);
+    const free = now() < deadlines.lastPushAt ? slices.find(mayBeTaken) : undefined;
+    const failure = free && (await deliverHere(takenOver(free)));
+    error ??= failure;
+    // What has failed is tried again, but not at once.
+    const hasProgressed = free !== undefined && !isOpen(free);
+    if (slices.some(isOpen) && !hasProgressed) await deps.sleep(pollMs);
   }
   if (slices.some(isOpen)) await look();
   return respond();
 
   function now(): number {
     return deps.clock().getTime();
+  }
+
+  /** Whether nobody has begun to deliver a slice, and probably nobody will. */
+  function mayBeTaken(slice: Slice): boolean {
+    if (!isOpen(slice) || !isFree(found[slice.slice], deps.clock())) return false;
+    return notTaken.has(slice) || now() >= takenBy;
   }
 
   /** If nothing was attempted, the send is undone, which takes time too. */
@@ -84,8 +87,10 @@ export async function awaitSlices(
   /** @returns the error that ended it early. */
   async function deliverHere(work: SliceWork, chunk?: Chunk): Promise<unknown> {
     const { hasEnded, error } = await deliverSlice(deps, project, work, chunk);
+    const { lease, slice } = work;
     // Also if that could not be stored.
-    if (hasEnded && work.lease.mayBeMine) found[work.slice.slice] = work.lease.slice;
+    if (hasEnded && lease.mayBeMine) found[slice.slice] = lease.slice;
+    else if (lease.other !== undefined) found[slice.slice] = lease.other;
     return error;
   }
 

@@ -158,7 +158,7 @@ export function sliceSetup({ audience = [], chunkMs = 1000, overrides = {} }: Se
     return { ...(await deliverSlice(its, current, work)), work };
   };
   return {
-    ...{ deps, calls, chunks, stops, push, time, slices, start, startHere },
+    ...{ deps, database, calls, chunks, stops, push, time, slices, start, startHere },
     run: (...call: Parameters<typeof start>) => time.until(start(...call)),
     runHere: (...call: Parameters<typeof startHere>) => time.until(startHere(...call)),
     pushed: () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path)),

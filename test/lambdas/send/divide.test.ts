@@ -1,33 +1,25 @@
 import { eventSeconds, seconds } from '../../../bench/costs/cost-model.ts';
-import { shareSchema } from '../../../contract/share.ts';
-import { shareSizes } from '../../../contract/share-sizes.ts';
+import { sliceSchema } from '../../../contract/slice.ts';
+import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import {
   type Audience,
   divide,
   eventWindowSeconds,
   paceOf,
-  sharesOf,
+  slicesOf,
 } from '../../../lambdas/send/divide.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';
 import { Random } from '../../simulation/time/random.ts';
+import { slice } from '../deliver/slice-setup.ts';
 
 const { resources, functionNamed } = synthesize();
 
-const broadcast = {
-  projectId: 'shop',
-  projectCreatedAt: '2026-11-01T00:00:00.000Z',
-  notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
-  content: { title: 'T' },
-  requestId: 'request',
-  eventsUrl: 'https://push.example.com/events',
-  expiresAt: 1_900_000_000,
-  deadline: undefined,
-};
+const { slice: _, firstCounter: __, counters: ___, ...broadcast } = slice();
 const pace = 20_000;
 
-function shares(audience: Audience, pushesPerSecond = pace, respondsAsync = false) {
+function slices(audience: Audience, pushesPerSecond = pace, respondsAsync = false) {
   const division = divide(audience, pushesPerSecond, respondsAsync);
-  return sharesOf(broadcast, audience, division, pushesPerSecond);
+  return slicesOf(broadcast, audience, division, pushesPerSecond);
 }
 
 test.each([
@@ -39,18 +31,18 @@ test.each([
   [300_000, 11],
   [1_000_000, 16],
   [5_000_000, 16],
-])('%i subscribers make %i shares', (subscribers, count) => {
-  expect(shares({ subscribers })).toHaveLength(count);
+])('%i subscribers make %i slices', (subscribers, count) => {
+  expect(slices({ subscribers })).toHaveLength(count);
 });
 
-test('a slower pace makes fewer shares, and each gets an equal part of it', () => {
-  expect(shares({ subscribers: 1_000_000 }, 5000)).toHaveLength(4);
-  expect(shares({ subscribers: 1_000_000 }, 5000)[0]).toMatchObject({ pushesPerSecond: 1250 });
-  expect(shares({ subscribers: 1_000_000 }, 10)).toHaveLength(1);
+test('a slower pace makes fewer slices, and each gets an equal part of it', () => {
+  expect(slices({ subscribers: 1_000_000 }, 5000)).toHaveLength(4);
+  expect(slices({ subscribers: 1_000_000 }, 5000)[0]).toMatchObject({ pushesPerSecond: 1250 });
+  expect(slices({ subscribers: 1_000_000 }, 10)).toHaveLength(1);
 });
 
 test('a pace that is too slow for a large audience is raised, if nobody waits', () => {
-  const { longestSeconds } = shareSizes;
+  const { longestSeconds } = sliceSizes;
   const audience = { subscribers: 200 * longestSeconds };
   expect(paceOf(audience, 100, true)).toBe(200);
   expect(paceOf(audience, 300, true)).toBe(300);
@@ -58,65 +50,65 @@ test('a pace that is too slow for a large audience is raised, if nobody waits', 
   expect(paceOf({ userIds: ['u'] }, 100, true)).toBe(100);
 });
 
-test('shares cover all positions once', () => {
-  const all = shares({ subscribers: 1_000_000 });
+test('slices cover all positions once', () => {
+  const all = slices({ subscribers: 1_000_000 });
   expect(all[0]!.from).toBe(0);
   expect(all.at(-1)!.to).toBe(2 ** 32);
-  for (const [index, share] of all.slice(1).entries()) expect(share.from).toBe(all[index]!.to);
+  for (const [index, one] of all.slice(1).entries()) expect(one.from).toBe(all[index]!.to);
 });
 
 test('a chunk is as many recipients as fit in memory and are pushed within 20 s', () => {
   const recipients = (subscribers: number, pushesPerSecond = pace) =>
-    (shares({ subscribers }, pushesPerSecond)[0]!.step * subscribers) / 2 ** 32;
+    (slices({ subscribers }, pushesPerSecond)[0]!.step * subscribers) / 2 ** 32;
   expect(recipients(30_000)).toBe(30_000);
   expect(recipients(1_000_000)).toBeCloseTo(25_000, 0);
   expect(recipients(100_000)).toBeCloseTo(28_000, 0);
   expect(recipients(10_000, 100)).toBeCloseTo(2000, 0);
 });
 
-test('user ids are one share, or shares of 250 if the caller does not wait', () => {
+test('user ids are one slice, or slices of 250 if the caller does not wait', () => {
   const userIds = Array.from({ length: 600 }, (_, index) => `u${index}`);
-  expect(shares({ userIds })).toMatchObject([{ from: 0, to: 600, userIds }]);
-  const divided = shares({ userIds }, pace, true);
+  expect(slices({ userIds })).toMatchObject([{ from: 0, to: 600, userIds }]);
+  const divided = slices({ userIds }, pace, true);
   expect(divided).toMatchObject([{ to: 200 }, { to: 200 }, { to: 200 }]);
-  expect(divided.flatMap((share) => share.userIds)).toEqual(userIds);
+  expect(divided.flatMap((one) => one.userIds)).toEqual(userIds);
 });
 
-test('users with long values are more shares, each below 200 kB, and their values are with them', () => {
+test('users with long values are more slices, each below 200 kB, and their values are with them', () => {
   const userIds = Array.from({ length: 1000 }, (_, index) => `u${index}`);
   // A few long ones, as an even division by number would not expect.
   const values = userIds.map((userId, index) => ({ a: userId.repeat(index < 100 ? 700 : 1) }));
-  expect(shares({ userIds, values })).toMatchObject([{ from: 0, to: 1000, userIds, values }]);
-  const divided = shares({ userIds, values }, pace, true);
+  expect(slices({ userIds, values })).toMatchObject([{ from: 0, to: 1000, userIds, values }]);
+  const divided = slices({ userIds, values }, pace, true);
   expect(divided.length).toBeGreaterThan(4);
-  for (const share of divided) {
-    expect(Buffer.byteLength(JSON.stringify(share))).toBeLessThan(200_000);
-    expect(share.userIds!.length).toBeLessThanOrEqual(250);
-    expect(share.values).toHaveLength(share.userIds!.length);
+  for (const one of divided) {
+    expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThan(200_000);
+    expect(one.userIds!.length).toBeLessThanOrEqual(250);
+    expect(one.values).toHaveLength(one.userIds!.length);
   }
-  expect(divided.flatMap((share) => share.userIds)).toEqual(userIds);
-  expect(divided.flatMap((share) => share.values)).toEqual(values);
-  expect(shares({ userIds, values }, pace, true)).toEqual(divided);
+  expect(divided.flatMap((one) => one.userIds)).toEqual(userIds);
+  expect(divided.flatMap((one) => one.values)).toEqual(values);
+  expect(slices({ userIds, values }, pace, true)).toEqual(divided);
 });
 
 test('user ids alone can be too long for an invocation too', () => {
   const userIds = Array.from({ length: 250 }, (_, index) => '\u0001'.repeat(200) + index);
-  for (const share of shares({ userIds }, pace, true)) {
-    expect(Buffer.byteLength(JSON.stringify(share))).toBeLessThan(200_000);
+  for (const one of slices({ userIds }, pace, true)) {
+    expect(Buffer.byteLength(JSON.stringify(one))).toBeLessThan(200_000);
   }
 });
 
-test('each share has its own tallies', () => {
-  const all = shares({ subscribers: 1_000_000 });
-  expect(all.map(({ firstTally }) => firstTally)).toEqual(all.map((_, index) => index * 7));
-  expect(new Set(all.map(({ tallies }) => tallies))).toEqual(new Set([7]));
-  expect(shares({ subscribers: 10_000 })[0]).toMatchObject({ firstTally: 0, tallies: 1 });
-  expect(shares({ subscribers: 9_000_000 })[0]).toMatchObject({ tallies: 8 });
+test('each slice has its own counters', () => {
+  const all = slices({ subscribers: 1_000_000 });
+  expect(all.map(({ firstCounter }) => firstCounter)).toEqual(all.map((_, index) => index * 7));
+  expect(new Set(all.map(({ counters }) => counters))).toEqual(new Set([7]));
+  expect(slices({ subscribers: 10_000 })[0]).toMatchObject({ firstCounter: 0, counters: 1 });
+  expect(slices({ subscribers: 9_000_000 })[0]).toMatchObject({ counters: 8 });
 });
 
 test('recipients are read consistently up to 30,000', () => {
-  expect(shares({ subscribers: 30_000 })[0]).toMatchObject({ consistent: true });
-  expect(shares({ subscribers: 30_001 })[0]).toMatchObject({ consistent: false });
+  expect(slices({ subscribers: 30_000 })[0]).toMatchObject({ consistent: true });
+  expect(slices({ subscribers: 30_001 })[0]).toMatchObject({ consistent: false });
 });
 
 test.each([
@@ -127,12 +119,12 @@ test.each([
   [500, 20],
   [1_000_000, 20],
 ])('browsers of %i subscribers spread their shown events over %i s', (subscribers, seconds) => {
-  expect(shares({ subscribers })[0]).toMatchObject({ eventWindowSeconds: seconds });
+  expect(slices({ subscribers })[0]).toMatchObject({ eventWindowSeconds: seconds });
 });
 
 test('browsers of as many users spread their shown events as those of subscribers', () => {
   const userIds = Array.from({ length: 100 }, (_, index) => `u${index}`);
-  expect(shares({ userIds })[0]).toMatchObject({ eventWindowSeconds: eventWindowSeconds(100) });
+  expect(slices({ userIds })[0]).toMatchObject({ eventWindowSeconds: eventWindowSeconds(100) });
 });
 
 test.each([50, 100, 250, 500])(
@@ -164,8 +156,8 @@ function refusedEvents(events: number, windowSeconds: number): number {
   return refused;
 }
 
-test('a share passes the schema that deliver checks it with', () => {
-  for (const share of shares({ subscribers: 100_000 })) {
-    expect(shareSchema.parse(JSON.parse(JSON.stringify(share)))).toEqual(share);
+test('a slice passes the schema that deliver checks it with', () => {
+  for (const one of slices({ subscribers: 100_000 })) {
+    expect(sliceSchema.parse(JSON.parse(JSON.stringify(one)))).toEqual(one);
   }
 });

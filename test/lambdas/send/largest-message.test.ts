@@ -11,8 +11,11 @@ function check(...lengths: readonly number[]) {
     values: { v: 'x'.repeat(length) },
   }));
   const notification = {
-    ...{ projectId: 'shop', projectCreatedAt: '', id: 'id', sentAt: new Date(0), content },
-    division: { users: lengths.length, shares: 1, talliesPerShare: 1, respondedAsync: false },
+    ...{ id: 'id', sentAt: new Date(0), content },
+    division: {
+      ...{ users: lengths.length, conditions: {}, slices: 1, countersPerSlice: 1 },
+      respondedAsync: false,
+    },
   };
   const audience = usersOf({ ...content, recipients })!;
   return () => largestMessage(notification, audience, 'https://push.example.com/events');

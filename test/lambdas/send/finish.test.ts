@@ -1,0 +1,219 @@
+import { noCounts } from '../../../contract/counts.ts';
+import type { Slice } from '../../../contract/slice.ts';
+import type { SendDependencies } from '../../../lambdas/send/sending.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
+import { allDelivered, dying, recipients } from '../deliver/slice-setup.ts';
+import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
+
+/** Three slices of three recipients. */
+const audience = recipients(9);
+const everyone = audience.map(({ path }) => path);
+const large = { audience: { subscribers: 60_000 } };
+
+/** @param start what becomes of an invocation: whether Lambda takes it. */
+function sendWith(
+  setup: SendSetup,
+  start: (slice: Slice, attempt: number) => Promise<boolean>,
+  change: Parameters<SendSetup['send']>[0] = {},
+  deps: SendDependencies = setup.deps,
+) {
+  const starts: { readonly slice: number; readonly at: number }[] = [];
+  const starter: SendDependencies['starter'] = {
+    start(slice) {
+      starts.push({ slice: slice.slice, at: setup.time.now - now.getTime() - 1000 });
+      return start(slice, starts.filter((one) => one.slice === slice.slice).length);
+    },
+  };
+  const outcome = setup.send({ ...large, ...change }, { ...deps, starter });
+  return { outcome, starts };
+}
+
+const refused = async () => false;
+const lost = async () => true;
+
+describe('slices for a caller who waits', () => {
+  test('are delivered at the same time: the first one here, the others by functions', async () => {
+    const setup = sendSetup({ audience });
+    expect(resultOf(await setup.send(large))).toMatchObject({ attempted: 9, delivered: 9 });
+    expect(setup.started.map(({ slice }) => slice)).toEqual([1, 2]);
+    expect(setup.started[0]!.awaitedSince).toBe(now.getTime());
+    expect(setup.pushed().toSorted()).toEqual(everyone);
+    // The function starts a second after the request, and a chunk takes a second.
+    expect(setup.time.now - now.getTime()).toBeLessThan(2500);
+  });
+
+  test('that Lambda does not take are started again, with growing pauses', async () => {
+    const setup = sendSetup({ audience });
+    const { outcome, starts } = sendWith(setup, async (slice, attempt) => {
+      if (attempt === 4) setup.deliverElsewhere(slice);
+      return attempt === 4;
+    });
+    expect(resultOf(await outcome)).toMatchObject({ delivered: 9 });
+    const ofOne = starts.filter(({ slice }) => slice === 1).map(({ at }) => at);
+    expect(ofOne).toEqual([0, 75, 225, 525]);
+    expect(setup.calls).not.toContain('not taken 1');
+  });
+
+  test('that Lambda never takes are delivered here, and reported', async () => {
+    const setup = sendSetup({ audience });
+    const { outcome, starts } = sendWith(setup, refused);
+    expect(resultOf(await outcome)).toMatchObject({ delivered: 9 });
+    expect(setup.pushed()).toEqual(everyone);
+    expect(setup.calls).toEqual(expect.arrayContaining(['not taken 1', 'not taken 2']));
+    expect(Math.max(...starts.map(({ at }) => at))).toBeLessThanOrEqual(3000);
+  });
+
+  test('that Lambda takes and loses are delivered here after 3 s', async () => {
+    const setup = sendSetup({ audience });
+    expect(resultOf(await sendWith(setup, lost).outcome)).toMatchObject({ delivered: 9 });
+    expect(setup.pushed()).toEqual(everyone);
+    expect(setup.chunks[1]!.readAt - now.getTime()).toBeGreaterThanOrEqual(3000);
+  });
+
+  test('are unreached where the time ends', async () => {
+    const setup = sendSetup({ audience });
+    const startedAt = new Date(now.getTime() - 20_500);
+    const { outcome } = sendWith(setup, refused, { startedAt });
+    const { attempted, unreached } = resultOf(await outcome);
+    // Nobody has counted the subscribers: the audience says 60,000.
+    expect([attempted, unreached]).toEqual([3, 59_997]);
+  });
+
+  test('of which one cannot be read are delivered as far as possible, in more than one try', async () => {
+    const setup = sendSetup({ audience });
+    const { audiences } = setup.deps;
+    const tries: number[] = [];
+    const failing: typeof audiences.everyone = async (project, range, options) => {
+      if (range.from === 0 || tries.length >= 3) return audiences.everyone(project, range, options);
+      tries.push(setup.time.now);
+      throw new Error('database fault');
+    };
+    const deps = { ...setup.deps, audiences: { ...audiences, everyone: failing } };
+    expect(resultOf(await sendWith(setup, refused, {}, deps).outcome)).toMatchObject({
+      delivered: 9,
+    });
+    const pauses = tries.slice(1).map((at, index) => at - tries[index]!);
+    expect(pauses.every((ms) => ms >= 200)).toBe(true);
+  });
+
+  test('whose function dies during a chunk have the counts that it stored: nobody is pushed to twice', async () => {
+    const setup = sendSetup({ audience });
+    const { outcome } = sendWith(setup, async (slice) => {
+      if (slice.slice === 2) setup.deliverElsewhere(slice);
+      else {
+        const soFar = { ...noCounts, attempted: 1, delivered: 1 };
+        const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying(soFar) }));
+        void setup.startSlice(slice, 'dead', { ...setup.deps, startPushing }, 29_000);
+      }
+      return true;
+    });
+    expect(resultOf(await outcome)).toMatchObject({
+      ...{ attempted: 9, delivered: 7, failed: 2, failures: { interrupted: 2 } },
+    });
+    expect(setup.pushed().toSorted()).toEqual(everyone);
+    expect(setup.time.now - now.getTime()).toBeLessThan(27_000);
+  });
+
+  test('that take longer than this one are awaited', async () => {
+    const setup = sendSetup({ audience });
+    const startPushing = fakePusher((chunk) => ({
+      ...setup.push(chunk),
+      done: setup.time.sleep(9000).then(() => allDelivered(chunk)),
+    }));
+    const { outcome } = sendWith(setup, async (slice) => {
+      void setup.startSlice(slice, 'slow', { ...setup.deps, startPushing }, 29_000);
+      return true;
+    });
+    expect(resultOf(await outcome)).toMatchObject({ delivered: 9 });
+    expect(setup.time.now - now.getTime()).toBeLessThan(11_000);
+  });
+
+  const find = () => Promise.reject(new Error('no response'));
+
+  test('whose states cannot be read are tried here, and those that functions have are unreached', async () => {
+    const setup = sendSetup({ audience });
+    const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
+    const { outcome } = sendWith(
+      setup,
+      async (slice) => {
+        if (slice.slice === 1) setup.deliverElsewhere(slice);
+        return true;
+      },
+      {},
+      { ...deps, startPushing: fakePusher(setup.push) },
+    );
+    expect(resultOf(await outcome)).toMatchObject({ attempted: 9, delivered: 9 });
+    expect(setup.pushed().toSorted()).toEqual(everyone);
+    // The slice that another function has is tried once: its lease says that it is alive.
+    expect(setup.calls.filter((call) => call === 'refused')).toHaveLength(1);
+  });
+
+  test('are not cancelled while a function may have pushed', async () => {
+    const setup = sendSetup({ audience, counts: { ...noCounts, unreached: 3 } });
+    const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
+    expect(resultOf(await sendWith(setup, lost, {}, deps).outcome)).toMatchObject({ attempted: 0 });
+    expect(await setup.sent()).toBe(1);
+  });
+});
+
+describe('slices for a caller who does not wait', () => {
+  const asynchronous = { respondAsync: true };
+
+  test('are all handed to functions, without times', async () => {
+    const setup = sendSetup({ audience });
+    expect(await setup.send({ ...large, ...asynchronous })).toMatchObject({
+      ...{ kind: 'accepted', status: 'sending' },
+    });
+    expect(setup.started.map(({ slice, awaitedSince }) => [slice, awaitedSince])).toEqual([
+      ...[
+        [0, undefined],
+        [1, undefined],
+        [2, undefined],
+      ],
+    ]);
+    expect(setup.time.now - now.getTime()).toBe(1000);
+  });
+
+  test('are delivered here until the time of the request if Lambda does not take them', async () => {
+    const setup = sendSetup({ audience });
+    const start = async ({ slice }: Slice) => slice !== 1;
+    const { outcome } = sendWith(setup, start, asynchronous);
+    expect(await outcome).toMatchObject({ kind: 'accepted', status: 'sending' });
+    expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
+    expect(setup.chunks[0]!.times.lastPushAt).toBe(now.getTime() + 22_000);
+  });
+
+  test.each([true, false])(
+    'need no further request once functions have all of them: %s',
+    async (isTaken) => {
+      const setup = sendSetup({ audience, counts: noCounts });
+      const everyone = () => Promise.reject(new Error('throttled'));
+      const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
+      const keyed = { ...asynchronous, idempotencyKey: 'order-1' };
+      const start = async ({ slice }: Slice) => slice !== 1 || isTaken;
+      await sendWith(setup, start, keyed, deps).outcome;
+      const [key] = setup.database.items('Notifications').filter(({ sendId }) => sendId);
+      expect(key!.handedOver).toBe(isTaken ? true : undefined);
+    },
+  );
+
+  test('of which nobody has begun any are cancelled', async () => {
+    const setup = sendSetup({ audience });
+    const everyone = () => Promise.reject(new Error('throttled'));
+    const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
+    const { outcome } = sendWith(setup, refused, asynchronous, deps);
+    await expect(outcome).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await setup.sent()).toBe(0);
+    expect(setup.notifications()).toEqual([]);
+  });
+});
+
+test('slices that Lambda does not take are not delivered once the project is known to be deleted', async () => {
+  const setup = sendSetup({ audience });
+  const projects = { refresh: async () => undefined };
+  const deps = { ...setup.deps, projects };
+  await sendWith(setup, refused, {}, deps).outcome;
+  // The project is read again while the second slice is delivered.
+  expect(setup.pushed()).not.toContain('/6');
+  expect(setup.time.now - now.getTime()).toBeLessThan(10_000);
+});

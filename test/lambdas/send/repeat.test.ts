@@ -1,0 +1,184 @@
+import { noCounts } from '../../../contract/counts.ts';
+import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
+import { dying, recipients } from '../deliver/slice-setup.ts';
+import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
+
+const idempotencyKey = 'order-1';
+const inProgress = { code: 'request_in_progress' };
+
+/** Sends with the key. @returns the outcome, or the error. */
+const sendKeyed = (setup: SendSetup, change: Parameters<SendSetup['send']>[0] = {}) =>
+  setup.send({ idempotencyKey, ...change }).catch((error: unknown) => error as never);
+
+/** Until this many ms after the first request. */
+const until = (setup: SendSetup, ms: number) =>
+  setup.time.until(setup.time.sleep(now.getTime() + ms - setup.time.now));
+
+/** Starts a first request that dies with one push accepted of three. The functions that it starts never run. */
+async function firstDied(setup: SendSetup, change: Parameters<SendSetup['send']>[0] = {}) {
+  const soFar = { ...noCounts, attempted: 1, delivered: 1 };
+  const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying(soFar) }));
+  const isDead = () => setup.time.now >= now.getTime() + 5000;
+  const sleep: typeof setup.deps.sleep = async (ms, signal) => {
+    await setup.deps.sleep(ms, signal);
+    return isDead() ? new Promise(() => {}) : undefined;
+  };
+  const starter = { start: async () => true };
+  const dead = { ...setup.deps, startPushing, sleep, starter };
+  void setup.start({ idempotencyKey, ...change }, dead);
+  await until(setup, 10_000);
+}
+
+describe('a repeated request', () => {
+  test('gets the response of the first, and nothing is sent', async () => {
+    const setup = sendSetup({ counts: { ...noCounts, attempted: 2, delivered: 2, unreached: 1 } });
+    const first = await sendKeyed(setup);
+    expect(await sendKeyed(setup)).toEqual(first);
+    expect(setup.pushed()).toHaveLength(3);
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('names the users whom the first did not reach', async () => {
+    const setup = sendSetup({ counts: { ...noCounts, attempted: 1, delivered: 1, unreached: 2 } });
+    const request = { title: 'T', userIds: ['v', 'u', 'w'] };
+    const first = await sendKeyed(setup, { request });
+    expect(resultOf(first).usersNotReached).toEqual(['u', 'w']);
+    expect(await sendKeyed(setup, { request })).toEqual(first);
+  });
+
+  test.each<[string, ParsedSendRequest, ParsedSendRequest]>([
+    ['text', { title: 'T' }, { title: 'U' }],
+    ['condition', { title: 'T' }, { title: 'T', channels: ['news'] }],
+    ['value', toAda('Ada'), toAda('Grace')],
+  ])('with another %s is refused', async (_, one, other) => {
+    const setup = sendSetup();
+    await sendKeyed(setup, { request: one });
+    expect(await sendKeyed(setup, { request: other })).toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('with another value that no placeholder uses is the same', async () => {
+    const setup = sendSetup();
+    const first = await sendKeyed(setup, { request: toAda('Ada', 'a') });
+    expect(await sendKeyed(setup, { request: toAda('Ada', 'b') })).toEqual(first);
+  });
+
+  test('has to wait while the first is in progress', async () => {
+    const setup = sendSetup();
+    await firstDied(setup);
+    // The first is known to be over 30 s after its send.
+    expect(await sendKeyed(setup)).toMatchObject({ ...inProgress, retryAfterSeconds: 21 });
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('continues an interrupted first after that: what may have been pushed is not pushed again', async () => {
+    const setup = sendSetup({ audience: recipients(9) });
+    await firstDied(setup, { audience: { subscribers: 60_000 } });
+    await until(setup, 32_000);
+    const outcome = resultOf(await sendKeyed(setup, { audience: { subscribers: 60_000 } }));
+    expect(outcome).toMatchObject({
+      ...{ attempted: 9, delivered: 7, failed: 2, failures: { interrupted: 2 } },
+    });
+    expect(setup.pushed().toSorted()).toEqual(recipients(9).map(({ path }) => path));
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('gets the counts of an interrupted first that had read everyone', async () => {
+    const setup = sendSetup();
+    await firstDied(setup);
+    await until(setup, 32_000);
+    expect(resultOf(await sendKeyed(setup))).toMatchObject({
+      ...{ attempted: 3, delivered: 1, failed: 2, failures: { interrupted: 2 } },
+    });
+    expect(setup.pushed()).toHaveLength(3);
+  });
+
+  test('of two at the same time, one continues and the other waits', async () => {
+    const setup = sendSetup({ audience: recipients(9) });
+    await firstDied(setup, { audience: { subscribers: 60_000 } });
+    await until(setup, 32_000);
+    const outcomes = await setup.time.until(
+      Promise.all(
+        [1, 2].map(() =>
+          setup
+            .start({ idempotencyKey, audience: { subscribers: 60_000 } })
+            .catch((error: unknown) => error as { code: string }),
+        ),
+      ),
+    );
+    expect(outcomes.filter((outcome) => 'kind' in outcome)).toHaveLength(1);
+    expect(outcomes.filter((outcome) => 'code' in outcome)).toMatchObject([inProgress]);
+    expect(new Set(setup.pushed()).size).toBe(setup.pushed().length);
+  });
+
+  test('has to wait a second if the first has just been cancelled', async () => {
+    const setup = sendSetup();
+    await sendKeyed(setup);
+    const [item] = setup.database.items('Deliveries').filter(({ leasedBy }) => leasedBy);
+    setup.database.put('Deliveries', { ...item, ended: 'cancelled' });
+    expect(await sendKeyed(setup)).toMatchObject({ ...inProgress, retryAfterSeconds: 1 });
+  });
+
+  test('gets the counts of a first that was stopped, also if nothing was attempted', async () => {
+    const setup = sendSetup({ counts: { ...noCounts, unreached: 3 } });
+    setup.time.at(now.getTime() + 1500, () => {
+      const [{ notificationId }] = setup.notifications() as [{ notificationId: string }];
+      void setup.slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, setup.time.now);
+    });
+    const first = await sendKeyed(setup);
+    expect(resultOf(first)).toMatchObject({ attempted: 0, unreached: 3, status: 'stopped' });
+    expect(await sendKeyed(setup)).toEqual(first);
+  });
+});
+
+describe('the form of the first response', () => {
+  test('is kept, whatever a repeated request prefers', async () => {
+    const setup = sendSetup();
+    const first = await sendKeyed(setup);
+    expect(await sendKeyed(setup, { respondAsync: true })).toEqual(first);
+    const [other, id] = [{ idempotencyKey: 'order-2' }, '01890a5d-ac96-774b-bcce-000000000003'];
+    await sendKeyed(setup, { ...other, respondAsync: true });
+    await until(setup, 10_000);
+    expect(await sendKeyed(setup, other)).toEqual({ kind: 'accepted', id, status: 'sent' });
+  });
+
+  test('has the present status while functions have all slices', async () => {
+    const setup = sendSetup();
+    const first = { respondAsync: true };
+    await sendKeyed(setup, first);
+    expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted', status: 'sent' });
+    const waiting = sendSetup({ overrides: { starter: { start: async () => true } } });
+    await sendKeyed(waiting, first);
+    expect(await sendKeyed(waiting, first)).toMatchObject({ status: 'sending' });
+    expect(waiting.pushed()).toEqual([]);
+  });
+
+  test('is asynchronous also where a repeated request hands the slices over, with their conditions', async () => {
+    const setup = sendSetup();
+    const request = { title: 'T', channels: ['news'], seenWithinDays: 1 };
+    const { deps } = setup;
+    const die: typeof deps.sends.begin = async (...call) => {
+      await deps.sends.begin(...call);
+      return new Promise(() => {});
+    };
+    const dead = { ...deps, sends: { ...deps.sends, begin: die } };
+    const first = { request, respondAsync: true, idempotencyKey };
+    void setup.start(first, dead);
+    await until(setup, 10_000);
+    expect(await sendKeyed(setup, first)).toMatchObject(inProgress);
+    await until(setup, 32_000);
+    expect(await sendKeyed(setup, { request })).toMatchObject({
+      ...{ kind: 'accepted', status: 'sending' },
+    });
+    expect(setup.started).toMatchObject([
+      { conditions: { channels: ['news'], seenWithinDays: 1 }, sentAt: now.getTime() + 1000 },
+    ]);
+  });
+});
+
+function toAda(name: string, unused = name) {
+  return { title: '{{name}}', recipients: [{ userId: 'ada', values: { name, unused } }] };
+}
