@@ -74,6 +74,8 @@ const publicFields = {
   ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
 };
 
+const projectExists = 'attribute_exists(secretKeyHash)';
+
 /** The keys that have a grace period: where the previous one is stored, and until when it is valid. */
 const previousKeys = {
   secretKeyHash: { previous: 'previousKeyHash', until: 'previousKeyUntil' },
@@ -108,14 +110,18 @@ export function projectRegistry(
         new UpdateCommand({
           TableName: tables.projects,
           Key: { projectId },
-          ConditionExpression: 'attribute_exists(secretKeyHash)',
+          ConditionExpression: projectExists,
           ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...change,
         }),
       );
       return withoutKeys(Attributes as ProjectItem);
     } catch (error) {
-      throw isConditionFailure(error) ? new ProjectNotFound(projectId) : error;
+      if (!isConditionFailure(error)) throw error;
+      if (error.Item?.secretKeyHash === undefined) throw new ProjectNotFound(projectId);
+      // The SDK has repeated a change whose response was lost.
+      return withoutKeys(error.Item as unknown as ProjectItem);
     }
   }
 
@@ -134,6 +140,8 @@ export function projectRegistry(
     }
     const end = new Date(clock().getTime() + gracePeriodMs).toISOString();
     return {
+      // A repetition would make the new key the previous one.
+      ConditionExpression: `${projectExists} AND ${name} <> :key`,
       UpdateExpression: `SET ${previous} = ${name}, ${until} = :until, ${name} = :key`,
       ExpressionAttributeValues: { ':key': key, ':until': end },
     };
@@ -274,7 +282,7 @@ export function projectRegistry(
           ProjectionExpression: 'identityKey',
         }),
       );
-      if (Item === undefined) throw new ProjectNotFound(projectId);
+      if (Item?.identityKey === undefined) throw new ProjectNotFound(projectId);
       return Item.identityKey;
     },
 

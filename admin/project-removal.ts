@@ -1,6 +1,6 @@
 import {
   BatchWriteCommand,
-  type BatchWriteCommandOutput,
+  type BatchWriteCommandInput,
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
@@ -21,6 +21,7 @@ import {
   type RemovedProjectItem,
 } from '../lambdas/store/items.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
+import { type Sleep, sendAll } from '../lambdas/store/unprocessed.ts';
 import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 
@@ -30,6 +31,7 @@ export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', nu
 const noItems: RemovedItems = { subscriptions: 0, notifications: 0 };
 
 type Key = Readonly<Record<string, unknown>>;
+type WriteRequests = readonly NonNullable<BatchWriteCommandInput['RequestItems']>[string][number][];
 
 /** Keys of items of a project, in one table. */
 interface OwnedPage {
@@ -57,6 +59,7 @@ export async function removeProject(
   projectId: string,
   now: Date,
   onProgress: (soFar: RemovedItems) => void = () => {},
+  wait?: Sleep,
 ): Promise<RemovedItems> {
   const { ref } = await findItem(dynamo, tables, projectId);
   await closeProject();
@@ -100,15 +103,13 @@ export async function removeProject(
   }
 
   async function deletePage({ table, keys }: OwnedPage): Promise<void> {
-    let requests: Record<string, unknown>[] | undefined = keys.map((Key) => ({
-      DeleteRequest: { Key },
-    }));
-    while (requests !== undefined && requests.length > 0) {
-      const { UnprocessedItems }: BatchWriteCommandOutput = await dynamo.send(
-        new BatchWriteCommand({ RequestItems: { [table]: requests } }),
-      );
-      requests = UnprocessedItems?.[table];
-    }
+    const requests: WriteRequests = keys.map((Key) => ({ DeleteRequest: { Key } }));
+    const write = async (left: WriteRequests) => {
+      const RequestItems = { [table]: [...left] };
+      const { UnprocessedItems } = await dynamo.send(new BatchWriteCommand({ RequestItems }));
+      return UnprocessedItems?.[table];
+    };
+    await sendAll(requests, write, wait);
   }
 
   async function deleteMark(): Promise<void> {

@@ -102,7 +102,9 @@ export async function deliverSlice(
     const age = now() - Math.min(lease.knownAt, project.knownAt);
     for (let waitMs = Math.max(0, saveEveryMs - age); ; waitMs = saveEveryMs) {
       await deps.sleep(waitMs, pushed.signal);
-      const signal = deps.abortAfter(Math.max(0, deadlines.pushEndAt - now()));
+      const msLeft = Math.max(0, deadlines.pushEndAt - now());
+      // The last write must not wait for one that has no response.
+      const signal = AbortSignal.any([deps.abortAfter(msLeft), pushed.signal]);
       await Promise.allSettled([lease.save(signal), project.refresh()]);
       if (!mayContinue()) started.stop();
     }

@@ -49,9 +49,10 @@ export async function awaitSlices(
   else if (open[0] !== undefined) error = await deliverHere(takenOver(open[0]));
   const notTaken = await starting;
   const takenBy = call.startedAt.getTime() + sliceTimeline.startedWithinMs;
-  while (slices.some(isOpen) && !project.isGone && now() < looksUntil()) {
+  while (slices.some(isOpen) && now() < looksUntil()) {
     await look();
-    const free = now() < deadlines.lastPushAt ? slices.find(mayBeTaken) : undefined;
+    const mayPush = now() < deadlines.lastPushAt && !project.isGone;
+    const free = mayPush ? slices.find(mayBeTaken) : undefined;
     const failure = free && (await deliverHere(takenOver(free)));
     error ??= failure;
     // What has failed is tried again, but not at once.

@@ -40,12 +40,18 @@ export function documentClient(
     { step: 'initialize', name: 'conflictsAndOutages' },
   );
   client.middlewareStack.add(
-    (next) => (args) => {
-      connections.closeStale();
-      return next(args);
+    (next) => async (args) => {
+      connections.closeIdle();
+      try {
+        return await next(args);
+      } catch (error) {
+        // If the peer has forgotten one connection, it has probably forgotten all.
+        if (!hasResponse(error)) connections.closeIdle(0);
+        throw error;
+      }
     },
     // The step that follows the SDK's retries: each attempt passes it.
-    { step: 'deserialize', name: 'closeStaleConnections' },
+    { step: 'deserialize', name: 'closeIdleConnections' },
   );
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
@@ -180,9 +186,13 @@ function isConflict(error: unknown): boolean {
   return cancellationReasons(error).some(({ Code }) => transientReasons.has(Code ?? 'None'));
 }
 
+function hasResponse(error: unknown): boolean {
+  return (error as { $response?: unknown }).$response !== undefined;
+}
+
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { $response, code } = error as Error & { $response?: unknown; code?: string };
-  const isWithoutResponse = $response === undefined && code !== undefined && /^E[A-Z]+/.test(code);
+  const { code } = error as Error & { code?: string };
+  const isWithoutResponse = !hasResponse(error) && code !== undefined && /^E[A-Z]+/.test(code);
   return transientErrors.has(error.name) || isWithoutResponse || isConflict(error);
 }

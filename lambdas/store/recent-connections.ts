@@ -31,11 +31,11 @@ export class RecentConnections {
     }
   }
 
-  /** Closes the connections that were idle for too long, so that the next request uses another one. */
-  closeStale(): void {
+  /** Closes the connections that are idle for so long, so that the next request uses another one. */
+  closeIdle(forMs = idleTimeoutMs): void {
     for (const { freeSockets } of [this.httpAgent, this.httpsAgent]) {
       for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) {
-        if (this.#now() - this.#idleSince.get(socket)! >= idleTimeoutMs) socket.destroy();
+        if (this.#now() - this.#idleSince.get(socket)! >= forMs) socket.destroy();
       }
     }
   }

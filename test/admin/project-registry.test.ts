@@ -5,11 +5,13 @@ import { projectTables } from '../../admin/project-tables.ts';
 import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
-import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { clientWith } from '../fixtures/client-with.ts';
 import { type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
+import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
@@ -39,28 +41,24 @@ async function itemOf(TableName: string) {
   return Item;
 }
 
-async function subscriberParts() {
+async function subscriberParts(ref: ProjectRef) {
   const { Items } = await database.dynamo.send(
     new QueryCommand({
       TableName: tables.usage,
-      KeyConditionExpression: 'projectId = :projectId AND begins_with(period, :subscribers)',
-      ExpressionAttributeValues: { ':projectId': projectId, ':subscribers': 'subscribers#' },
+      KeyConditionExpression: 'projectRef = :ref AND begins_with(period, :subscribers)',
+      ExpressionAttributeValues: { ':ref': ref, ':subscribers': 'subscribers#' },
     }),
   );
   return Items;
 }
 
-async function subscribe(count: number) {
+async function subscribe(ref: ProjectRef, count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+  for (let made = 0; made < count; made += 1) await store.save(ref, subscription(), null);
 }
 
-async function send() {
-  const store = sendStore(database.dynamo, tables);
-  const content = { title: 'Hello' };
-  const division = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
-  const own = { projectId, projectCreatedAt: now.toISOString() };
-  await store.begin({ ...own, id: randomUUID(), content, division, sentAt: now }, null);
+async function send(ref: ProjectRef) {
+  await sendsOf(database).begin(newNotification(ref, now.toISOString()), 'r', undefined, null);
 }
 
 describe('create', () => {
@@ -76,6 +74,7 @@ describe('create', () => {
     expect(identityKey).toMatch(identityKeyPattern);
     expect(item).toEqual({
       projectId,
+      ref: project.ref,
       name: 'Bells',
       secretKeyHash: hashSecretKey(secretKey),
       identityKey,
@@ -92,11 +91,11 @@ describe('create', () => {
 
   it('returns neither the hash, nor the identity key, nor the private VAPID key', async () => {
     const { project } = await create();
-    const fields = {
-      ...{ projectId, name: projectId, userIds: 'open', plan: {}, vapidPair: 0 },
-      createdAt: now.toISOString(),
-    };
-    expect(project).toEqual({ ...fields, vapidPublicKey: project.vapidPublicKey });
+    const { ref, vapidPublicKey } = project;
+    expect(project).toEqual({
+      ...{ projectId, ref, name: projectId, userIds: 'open', plan: {}, vapidPair: 0 },
+      ...{ vapidPublicKey, createdAt: now.toISOString() },
+    });
     expect(await registry.find(projectId)).toEqual(project);
   });
 
@@ -108,18 +107,19 @@ describe('create', () => {
   });
 
   it('creates the counter that subscriptions need', async () => {
-    await create();
-    await subscribe(2);
+    const { project } = await create();
+    await subscribe(project.ref, 2);
     expect(await registry.usage(projectId)).toEqual({ subscribers: 2, month: '2026-11', sends: 0 });
   });
 
-  it('creates each part of the counter with the time at which the project was created', async () => {
+  it('creates each part of the counter under a ref that no earlier project of the id had', async () => {
+    const earlier = await create();
+    await registry.remove(projectId);
     const { project } = await create();
-    expect(await subscriberParts()).toEqual(
-      partPeriods('subscribers').map((period) => ({
-        ...{ projectId, period, used: 0 },
-        createdAt: project.createdAt,
-      })),
+    expect(project.ref).not.toBe(earlier.project.ref);
+    expect(await subscriberParts(earlier.project.ref)).toEqual([]);
+    expect(await subscriberParts(project.ref)).toEqual(
+      partPeriods('subscribers').map((period) => ({ projectRef: project.ref, period, used: 0 })),
     );
   });
 
@@ -231,6 +231,31 @@ describe('rotateKey', () => {
   });
 });
 
+test.each([
+  ['secret', 'previousKeyHash', (its: ProjectRegistry) => its.rotateKey(projectId, randomBytes, 1)],
+  [
+    'identity',
+    'previousIdentityKey',
+    (its: ProjectRegistry) => its.rotateIdentityKey(projectId, randomBytes, 1),
+  ],
+] as const)(
+  'a rotation of the %s key that the SDK repeats keeps the previous key',
+  async (_, attribute, rotate) => {
+    await create();
+    const before = await projectItem();
+    // The response to the first attempt is lost.
+    const twice = clientWith(async (command) => {
+      await database.dynamo.send(command);
+      return database.dynamo.send(command);
+    });
+    const rotated = await rotate(projectRegistry(twice, tables, clock));
+    expect(rotated.project.projectId).toBe(projectId);
+    const { secretKeyHash, identityKey } = before!;
+    const previous = attribute === 'previousKeyHash' ? secretKeyHash : identityKey;
+    expect(await projectItem()).toMatchObject({ [attribute]: previous });
+  },
+);
+
 describe('rotateIdentityKey', () => {
   const rotate = (gracePeriodMs: number) =>
     registry.rotateIdentityKey(projectId, randomBytes, gracePeriodMs);
@@ -264,9 +289,9 @@ describe('rotateIdentityKey', () => {
 
 describe('usage', () => {
   it('counts the sends of the current UTC month', async () => {
-    await create();
-    await send();
-    await send();
+    const { project } = await create();
+    await send(project.ref);
+    await send(project.ref);
     expect(await registry.usage(projectId)).toMatchObject({ month: '2026-11', sends: 2 });
 
     const nextMonth = () => new Date(now.getTime() + 1);

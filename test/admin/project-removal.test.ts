@@ -2,11 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { sendStore } from '../../lambdas/store/sends.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
+import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
@@ -15,6 +16,8 @@ let database: Database;
 let tables: ReturnType<typeof projectTables>;
 let registry: ProjectRegistry;
 let projectId: string;
+/** Of the project that was created last. */
+let ref: ProjectRef;
 
 beforeAll(async () => {
   database = await startDatabase();
@@ -26,7 +29,10 @@ beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });
 
-const create = () => registry.create({ projectId, random: randomBytes });
+async function create() {
+  const { project } = await registry.create({ projectId, random: randomBytes });
+  ref = project.ref;
+}
 
 async function vapidKeyItem() {
   const key = { TableName: tables.vapidKeys, Key: { projectId } };
@@ -48,48 +54,44 @@ async function countItems(TableName: string, key: string, partition: string) {
 }
 
 async function countSubscriptions() {
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(projectId, part));
+  const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
   const counts = parts.map((part) => countItems(tables.subscriptions, 'projectPart', part));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 const countAll = async () => ({
   subscriptions: await countSubscriptions(),
-  notifications: await countItems(tables.notifications, 'projectId', projectId),
-  usage: await countItems(tables.usage, 'projectId', projectId),
+  notifications: await countItems(tables.notifications, 'projectRef', ref),
+  usage: await countItems(tables.usage, 'projectRef', ref),
 });
 
 async function subscribe(count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  for (let made = 0; made < count; made += 1) await store.save(projectId, subscription(), null);
+  for (let made = 0; made < count; made += 1) await store.save(ref, subscription(), null);
 }
 
 async function send() {
-  const store = sendStore(database.dynamo, tables);
-  const content = { title: 'Hello' };
-  const division = { subscribers: 0, shares: 1, talliesPerShare: 1, respondedAsync: false };
-  const own = { projectId, projectCreatedAt: now.toISOString() };
-  const idempotency = { keyHash: randomUUID(), requestHash: 'hash' };
-  const sent = { ...own, id: randomUUID(), content, division, sentAt: now, idempotency };
-  await store.begin(sent, null);
+  const keyed = { keyHash: randomUUID(), requestHash: 'hash' };
+  const sent = { ...newNotification(ref, now.toISOString()), keyed };
+  await sendsOf(database).begin(sent, 'r', undefined, null);
 }
 
 describe('remove', () => {
   it('deletes the project and all its items, and keeps other projects', async () => {
-    const other = projectId;
     await create();
     await subscribe(3);
+    const other = { projectId, ref };
     projectId = `p-${randomUUID()}`;
     await create();
     await subscribe(60);
     await send();
 
-    const removed = await registry.remove(projectId, randomBytes);
+    const removed = await registry.remove(projectId);
     expect(removed).toEqual({ subscriptions: 60, notifications: 1 });
     expect(await registry.find(projectId)).toBeUndefined();
     expect(await vapidKeyItem()).toBeUndefined();
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
-    projectId = other;
+    ({ projectId, ref } = other);
     expect(await vapidKeyItem()).toBeDefined();
     expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: 8 });
   });
@@ -98,9 +100,7 @@ describe('remove', () => {
     await create();
     await fill(600);
     const progress: number[] = [];
-    await registry.remove(projectId, randomBytes, ({ subscriptions }) =>
-      progress.push(subscriptions),
-    );
+    await registry.remove(projectId, ({ subscriptions }) => progress.push(subscriptions));
     expect(progress[0]).toBeLessThan(600);
     expect(progress.at(-1)).toBe(600);
     expect(progress).toEqual(progress.toSorted((one, other) => one - other));
@@ -109,9 +109,9 @@ describe('remove', () => {
   it('deletes subscriptions that are added at the same time', async () => {
     await create();
     const store = subscriptionStore(database.dynamo, tables, clock);
-    const saves = Array.from({ length: 60 }, () => store.save(projectId, subscription(), null));
+    const saves = Array.from({ length: 60 }, () => store.save(ref, subscription(), null));
     await Promise.race(saves);
-    await registry.remove(projectId, randomBytes);
+    await registry.remove(projectId);
     await Promise.all(saves);
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
   });
@@ -121,19 +121,41 @@ describe('remove', () => {
     await fill(3);
     await send();
     const before = async (call: number) => {
-      // By then it has closed the counters, read 8 parts and deleted the subscriptions of one, and
+      // By then it has found and closed the project, read 8 parts and deleted the subscriptions of one, and
       // read the notifications.
       if (call === 12) throw new Error('The connection broke.');
     };
     const broken = registryWithHooks({ before });
-    await expect(broken.remove(projectId, randomBytes)).rejects.toThrow('The connection broke.');
+    await expect(broken.remove(projectId)).rejects.toThrow('The connection broke.');
 
     expect(await registry.find(projectId)).toBeUndefined();
     await expect(create()).rejects.toMatchObject({ name: 'ProjectRemovalIncomplete' });
-    const rest = await registry.remove(projectId, randomBytes);
+    const rest = await registry.remove(projectId);
     expect(rest).toEqual({ subscriptions: 0, notifications: 1 });
     await create();
     expect(await registry.usage(projectId)).toMatchObject({ subscribers: 0 });
+  });
+
+  it('leaves nothing that another operation finds when it is interrupted', async () => {
+    await create();
+    const before = async (call: number) => {
+      if (call === 2) throw new Error('The connection broke.');
+    };
+    await expect(registryWithHooks({ before }).remove(projectId)).rejects.toThrow();
+
+    for (const operation of [
+      () => registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+      () => registry.rotateKey(projectId, randomBytes),
+      () => registry.rename(projectId, 'Bells'),
+      () => registry.identityKey(projectId),
+      () => registry.rotateIdentityKey(projectId, randomBytes, 0),
+      () => registry.rotateVapid(projectId),
+    ]) {
+      await expect(operation()).rejects.toMatchObject({ name: 'ProjectNotFound' });
+    }
+    const listed: string[] = [];
+    for await (const project of registry.list()) listed.push(project.projectId);
+    expect(listed).not.toContain(projectId);
   });
 
   it('blocks the id until its last call, and keeps the counter of a new project', async () => {
@@ -148,7 +170,9 @@ describe('remove', () => {
         ),
       );
     };
-    await registryWithHooks({ after }).remove(projectId, randomBytes);
+    await registryWithHooks({ after }).remove(projectId);
+    // After it has found the project.
+    expect(outcomes.shift()).toBe('ProjectExists');
     expect(outcomes.pop()).toBe('created');
     expect(new Set(outcomes)).toEqual(new Set(['ProjectRemovalIncomplete']));
     await subscribe(1);
@@ -162,18 +186,21 @@ describe('remove', () => {
     const after = async () => {
       calls += 1;
     };
-    await registryWithHooks({ after }).remove(projectId, randomBytes);
+    await registryWithHooks({ after }).remove(projectId);
     for (let late = 1; late < calls; late += 1) {
       projectId = `p-${randomUUID()}`;
       await create();
       await fill(3);
       const before = async (call: number) => {
         if (call !== late) return;
-        await registry.remove(projectId, randomBytes);
+        await registry.remove(projectId);
         await create();
         await subscribe(2);
       };
-      await registryWithHooks({ before }).remove(projectId, randomBytes);
+      const removing = registryWithHooks({ before }).remove(projectId);
+      // The new project is not the one that it has found.
+      if (late === 1) await expect(removing).rejects.toMatchObject({ name: 'ProjectNotFound' });
+      else await removing;
       expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: 8 });
       expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
     }
@@ -182,15 +209,13 @@ describe('remove', () => {
   it('allows concurrent calls', async () => {
     await create();
     await subscribe(300);
-    const removals = await Promise.all(
-      [1, 2, 3].map(() => registry.remove(projectId, randomBytes)),
-    );
+    const removals = await Promise.all([1, 2, 3].map(() => registry.remove(projectId)));
     expect(removals).toHaveLength(3);
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
   });
 
   it('fails for an unknown project', async () => {
-    await expect(registry.remove(projectId, randomBytes)).rejects.toMatchObject({
+    await expect(registry.remove(projectId)).rejects.toMatchObject({
       name: 'ProjectNotFound',
     });
   });
@@ -201,7 +226,7 @@ async function fill(count: number) {
   const items = Array.from({ length: count }, (_, index) => {
     const endpointHash = Buffer.alloc(32);
     endpointHash.writeUInt32BE(index, 28);
-    return subscriptionKey(projectId, endpointHash);
+    return subscriptionKey(ref, endpointHash);
   });
   await Promise.all(
     items.map((Item) =>

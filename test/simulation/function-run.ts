@@ -125,6 +125,7 @@ export class FunctionRun implements Timers {
     const { scheduler, faults, random, database } = this.#world;
     const command = withToken(given, () => this.#world.nextToken());
     const what = () => described(command);
+    this.#world.called(`${this.name}: ${what()}`);
     return new Promise((resolve, reject) => {
       let isSettled = false;
       const settle = (outcome: CallOutcome) => {

@@ -222,6 +222,15 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
       },
     },
   ],
+  callsAreFew: [
+    'a function waits for a millisecond at most',
+    {
+      deps: (deps) => ({
+        ...deps,
+        sleep: (ms, signal) => deps.sleep(Math.min(ms, 1), signal),
+      }),
+    },
+  ],
   successorIsUntouched: [
     'a later project owns what the earlier one with its id owned',
     {

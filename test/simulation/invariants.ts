@@ -15,6 +15,9 @@ export type Invariant = (report: Report) => string | undefined;
 /** Ms within which pushes end after the deletion of their project. */
 const silentAfterMs = 5000;
 
+/** Of one kind and one function. */
+const mostCallsPerSecond = 20;
+
 /** Three, and one more with the other key pair. */
 const maxAttempts = 4;
 
@@ -546,6 +549,20 @@ function successorIsUntouched({ world, trespasses }: Report): string | undefined
   return undefined;
 }
 
+/** No function asks the database again and again without a pause. */
+function callsAreFew({ world }: Report): string | undefined {
+  for (const [call, times] of world.calls) {
+    const inOrder = times.toSorted((one, other) => one - other);
+    for (const [index, at] of inOrder.entries()) {
+      const first = inOrder[index - mostCallsPerSecond];
+      if (first !== undefined && at - first < 1000) {
+        return `${call} is made ${mostCallsPerSecond} times within ${at - first} ms`;
+      }
+    }
+  }
+  return undefined;
+}
+
 export const invariants = {
   pushedOnce,
   onlyAudienceIsPushed,
@@ -574,6 +591,7 @@ export const invariants = {
   keyPairIsFound,
   dropRemovesOnlyItsPair,
   successorIsUntouched,
+  callsAreFew,
 } as const satisfies Record<string, Invariant>;
 
 export type InvariantName = keyof typeof invariants;

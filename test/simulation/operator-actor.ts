@@ -61,7 +61,7 @@ export async function deleteProject(world: World, projectId: string): Promise<bo
   const { scheduler } = world;
   for (let attempt = 1; attempt <= 20; attempt += 1) {
     const isDeleted = await runCommand(world, 'delete', (run, dynamo) =>
-      removeProject(dynamo, tables, projectId, run.clock()),
+      removeProject(dynamo, tables, projectId, run.clock(), undefined, run.sleep),
     );
     if (isDeleted) return true;
     await new Promise<void>((resolve) => scheduler.after(10_000, resolve));

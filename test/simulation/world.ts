@@ -62,6 +62,8 @@ export class World {
   readonly faults: Faults;
   readonly database: MemoryDatabase;
   readonly attempts: PushAttempt[] = [];
+  /** Epoch ms of the calls to the database that have begun, by invocation and kind. */
+  readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */
   readonly timeOuts: string[] = [];
   /** Requests of which an invocation was refused or lost. */
@@ -103,6 +105,13 @@ export class World {
   note(actor: string, text: () => string): void {
     if (!this.#isTraced) return;
     this.trace.push({ at: this.scheduler.now - this.startsAt, actor, text: text() });
+  }
+
+  /** Records a call to the database. */
+  called(call: string): void {
+    const times = this.calls.get(call) ?? [];
+    times.push(this.scheduler.now);
+    this.calls.set(call, times);
   }
 
   nextRun(name: string): string {

@@ -215,5 +215,5 @@ test('slices that Lambda does not take are not delivered once the project is kno
   await sendWith(setup, refused, {}, deps).outcome;
   // The project is read again while the second slice is delivered.
   expect(setup.pushed()).not.toContain('/6');
-  expect(setup.time.now - now.getTime()).toBeLessThan(10_000);
+  expect(setup.time.now - now.getTime()).toBeLessThan(27_000);
 });

@@ -104,6 +104,17 @@ describe('connections', () => {
       expect(accepted).toHaveLength(16);
     },
   );
+
+  test.each(['reset', 'silence'] as const)(
+    'that the database forgot meanwhile fail one attempt, and the next ones are new: %s',
+    async (then) => {
+      const forget = connectionForgetter(server);
+      await getAtOnce(8);
+      expect(forget(then)).toBe(8);
+      await get();
+      expect(accepted).toHaveLength(9);
+    },
+  );
 });
 
 const Update = {

@@ -41,7 +41,7 @@ test('the stores do the same on the database in memory and on the real engine', 
   const realNames = projectTables(names);
   for (let sequence = seed; sequence < seed + sequences; sequence += 1) {
     const random = new Random(sequence);
-    const projectId = await real.createProject();
+    const { projectId } = await real.createProject();
     const database = new MemoryDatabase({ now: () => 0, pageSizeItems: 3 });
     const memory = database.client();
     const ref = await copyProject(projectId, database, realNames);
