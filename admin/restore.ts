@@ -14,7 +14,12 @@ import {
   sumOf,
 } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
-import type { ProjectItem, UsageItem, VapidKeyItem } from '../lambdas/store/items.ts';
+import type {
+  ProjectItem,
+  RemovedProjectItem,
+  UsageItem,
+  VapidKeyItem,
+} from '../lambdas/store/items.ts';
 import {
   ProjectRemovalIncomplete,
   RestoredKeysMismatch,
@@ -64,7 +69,9 @@ export async function* restoreProjects(
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
   const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
   for await (const { Items = [] } of pages) {
-    for (const item of Items as ProjectItem[]) {
+    for (const item of Items as (ProjectItem | RemovedProjectItem)[]) {
+      // It was being removed.
+      if ('removed' in item) continue;
       const { projectId } = item;
       const existing = await restoreProject(item);
       if (existing !== undefined && existing.ref !== item.ref) {
@@ -110,17 +117,17 @@ export async function* restoreProjects(
     } catch (error) {
       if (!cancellationReasons(error).some(conditionFailed)) throw error;
       const existing = await readExisting(key);
-      if (existing === undefined || 'removed' in existing) {
-        throw new ProjectRemovalIncomplete(item.projectId);
-      }
+      if (existing === undefined) throw new ProjectRemovalIncomplete(item.projectId);
       return existing;
     }
   }
 
+  /** @throws {ProjectRemovalIncomplete} */
   async function readExisting(Key: { projectId: string }): Promise<ProjectItem | undefined> {
     const { Item } = await to.dynamo.send(
       new GetCommand({ TableName: to.tables.projects, Key, ConsistentRead: true }),
     );
+    if (Item?.removed) throw new ProjectRemovalIncomplete(Key.projectId);
     return Item as ProjectItem | undefined;
   }
 

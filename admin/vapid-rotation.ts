@@ -110,7 +110,7 @@ export function vapidRotation(
                   UpdateExpression:
                     'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one',
                   ConditionExpression:
-                    'attribute_exists(projectId) AND attribute_not_exists(previousVapidPublicKey)',
+                    'attribute_exists(vapidPublicKey) AND attribute_not_exists(previousVapidPublicKey)',
                   ExpressionAttributeValues: { ':key': publicKey, ':one': 1 },
                   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
                 },
@@ -130,7 +130,7 @@ export function vapidRotation(
       } catch (error) {
         const [reason] = cancellationReasons(error);
         if (!conditionFailed(reason)) throw error;
-        throw reason?.Item === undefined
+        throw reason?.Item?.vapidPublicKey === undefined
           ? new ProjectNotFound(projectId)
           : new PreviousVapidPairExists(projectId);
       }

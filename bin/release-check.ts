@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { releaseMistakes } from './release-mistakes.ts';
-import { shareSamples } from './share-samples.ts';
+import { sliceSamples } from './share-samples.ts';
 
 const { tag } = parseArgs({ options: { tag: { type: 'string' } } }).values;
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -14,8 +14,8 @@ const mistakes = releaseMistakes({
   openapi: read('openapi.json'),
   keptOpenapi: read('releases/openapi.json'),
   // As JSON: without members that are undefined.
-  shares: JSON.parse(JSON.stringify(shareSamples())),
-  keptShares: JSON.parse(read('releases/shares.json')),
+  slices: JSON.parse(JSON.stringify(sliceSamples())),
+  keptSlices: JSON.parse(read('releases/slices.json')),
 });
 for (const mistake of mistakes) console.error(mistake);
 process.exitCode = mistakes.length === 0 ? 0 : 1;

@@ -10,9 +10,9 @@ export interface Release {
   /** openapi.json, and the copy that later versions are compared with. */
   readonly openapi: string;
   readonly keptOpenapi: string;
-  /** Samples of shares, and those that are kept. */
-  readonly shares: object;
-  readonly keptShares: object;
+  /** Samples of slices, and those that are kept. */
+  readonly slices: object;
+  readonly keptSlices: object;
 }
 
 /** What has to be done before the version is released. A line each. */
@@ -29,7 +29,7 @@ export function releaseMistakes(release: Release): readonly string[] {
     [tag !== undefined && tag !== `v${version}`, `The tag is ${tag}; package.json has ${version}.`],
     [
       release.openapi !== release.keptOpenapi ||
-        !isDeepStrictEqual(release.shares, release.keptShares),
+        !isDeepStrictEqual(release.slices, release.keptSlices),
       'releases/ has another version. Run: npm run release',
     ],
   ];

@@ -1,10 +1,10 @@
-/** Keeps the API description and samples of shares, for comparison with later versions. */
+/** Keeps the API description and samples of slices, for comparison with later versions. */
 import { copyFileSync, writeFileSync } from 'node:fs';
-import { shareSamples } from './share-samples.ts';
+import { sliceSamples } from './share-samples.ts';
 
 copyFileSync('openapi.json', 'releases/openapi.json');
 write('intended-api-changes', {});
-write('shares', shareSamples());
+write('slices', sliceSamples());
 
 function write(name: string, value: object): void {
   writeFileSync(`releases/${name}.json`, `${JSON.stringify(value, null, 2)}\n`);

@@ -1,9 +1,10 @@
+import type { ProjectRef } from '../contract/project.ts';
 import type { NotificationContent } from '../contract/schemas/notification.ts';
-import { type Share, shareSchema } from '../contract/share.ts';
-import { divide, sharesOf } from '../lambdas/send/divide.ts';
+import { type Slice, sliceSchema } from '../contract/slice.ts';
+import { divide, slicesOf } from '../lambdas/send/divide.ts';
 
-/** One of each kind of share, as send passes it to deliver. Every optional field is set. */
-export function shareSamples(): Readonly<Record<string, Share>> {
+/** One of each kind of slice, as send passes it to deliver. Every optional field is set. */
+export function sliceSamples(): Readonly<Record<string, Slice>> {
   return {
     synchronousBroadcast: sample({ subscribers: 100_000 }, false),
     asynchronousBroadcast: sample({ subscribers: 1_000_000 }, true),
@@ -45,23 +46,21 @@ const content: Required<NotificationContent> = {
   worker: true,
 };
 
-function sample(audience: Parameters<typeof divide>[0], respondsAsync: boolean): Share {
+function sample(audience: Parameters<typeof divide>[0], respondsAsync: boolean): Slice {
   const pushesPerSecond = 20_000;
   const startedAt = Date.parse('2026-11-21T18:00:00Z');
   const broadcast = {
     projectId: 'shop',
-    projectCreatedAt: '2026-11-01T00:00:00.000Z',
+    project: 'SRpHcXL0WXAa' as ProjectRef,
     notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
     requestId: 'JKJaXmPLvHcESHA=',
+    sentAt: startedAt,
     content,
     eventsUrl: 'https://push.example.com/events',
-    channels: ['news', 'sales'],
-    seenSince: Date.parse('2026-10-21T18:00:00Z'),
+    conditions: { channels: ['news', 'sales'], seenWithinDays: 30 },
     expiresAt: startedAt / 1000 + 2_592_000,
-    deadline: respondsAsync
-      ? undefined
-      : { lastPushAt: startedAt + 22_000, endAt: startedAt + 25_000 },
+    awaitedSince: respondsAsync ? undefined : startedAt,
   };
   const division = divide(audience, pushesPerSecond, respondsAsync);
-  return shareSchema.parse(sharesOf(broadcast, audience, division, pushesPerSecond).at(-1));
+  return sliceSchema.parse(slicesOf(broadcast, audience, division, pushesPerSecond).at(-1));
 }

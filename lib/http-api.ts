@@ -56,7 +56,7 @@ export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
   /**
    * The throttle of track. The default is a quarter of the default pace, 20,000 pushes per second: of a broadcast
-   * that every fourth browser shows at once. One tally takes 1,000 events per second.
+   * that every fourth browser shows at once. One event counter takes 1,000 events per second.
    */
   readonly eventsPerSecond: number;
   /** Replaces the address that API Gateway assigns, which is then disabled. */

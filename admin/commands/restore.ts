@@ -70,8 +70,9 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
 
 async function subscribersIn(registry: ProjectRegistry): Promise<number> {
   let sum = 0;
-  for await (const { projectId } of registry.list()) {
-    sum += (await registry.usage(projectId)).subscribers;
+  for await (const { projectId, ref } of registry.list()) {
+    // Items of VapidKeys have none: the restore refuses them.
+    if (ref !== undefined) sum += (await registry.usage(projectId)).subscribers;
   }
   return sum;
 }

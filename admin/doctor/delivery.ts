@@ -105,7 +105,7 @@ class DeliveryCheck {
 
   /** Removes everything that the check has made. */
   async cleanUp(): Promise<void> {
-    const { registry, random } = this.#deps;
+    const { registry } = this.#deps;
     const end = AbortSignal.timeout(5000);
     try {
       if (this.#mayBeRegistered) await this.#client?.unregister(this.#channelId, end);

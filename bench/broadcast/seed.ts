@@ -3,6 +3,7 @@ import { BatchWriteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
@@ -47,7 +48,7 @@ export async function seed(
       plan: { rateLimitPerMinute: null },
       random: randomBytes,
     });
-    const items = subscriptions(pushOrigin, subscribers);
+    const items = subscriptions(project.ref, pushOrigin, subscribers);
     let written = 0;
     const worker = async () => {
       for (let batch = takeBatch(items); batch.length > 0; batch = takeBatch(items)) {
@@ -57,7 +58,7 @@ export async function seed(
       }
     };
     await Promise.all(Array.from({ length: concurrentBatches }, worker));
-    for (const Item of newSubscriberParts(project, subscribers.count)) {
+    for (const Item of newSubscriberParts(project.ref, subscribers.count)) {
       await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE!, Item }));
     }
     return secretKey;
@@ -70,6 +71,7 @@ export async function seed(
 export const userIdOf = (index: number) => `user-${index}`;
 
 function* subscriptions(
+  project: ProjectRef,
   origin: string,
   { count, goneEvery, haveUserIds }: Subscribers,
 ): Generator<SubscriptionItem, void> {
@@ -84,11 +86,11 @@ function* subscriptions(
     // As long as an FCM endpoint.
     const path = `/${folder}/${randomBytes(115).toString('base64url')}`;
     yield {
-      ...subscriptionKey(projectId, endpointHash(origin + path)),
+      ...subscriptionKey(project, endpointHash(origin + path)),
       origin,
       path,
       ...keys[index % keys.length]!,
-      ...(haveUserIds && { projectUser: projectUser(projectId, userIdOf(index)) }),
+      ...(haveUserIds && { projectUser: projectUser(project, userIdOf(index)) }),
       createdAt: now,
       updatedAt: now,
     };

@@ -1,6 +1,6 @@
 import { eventMetrics, pushMetrics } from '../../contract/metrics.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
-import { shareTimeline } from '../../contract/timeline.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { sliceTimeline } from '../../contract/timeline.ts';
 import { divide } from '../../lambdas/send/divide.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { type ItemSizes, queryUnits, totalUnits, type Units } from './capacity.ts';
@@ -231,17 +231,17 @@ function broadcast(inputs: Inputs, subscribers: number, duration: number): Work 
 /** A broadcast that several functions deliver at the pace of the settings. */
 export function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
   const { itemBytes: sizes, memory, pushesPerSecond } = inputs;
-  const { shares, talliesPerShare } = divide({ subscribers }, pushesPerSecond, true);
+  const { slices, countersPerSlice } = divide({ subscribers }, pushesPerSecond, true);
   const duration = subscribers / pushesPerSecond;
-  const chunks = Math.ceil(duration / shareSizes.chunkSeconds);
-  const saves = Math.ceil((duration * 1000) / shareTimeline.saveEveryMs);
-  const talliesWritten = shares * (talliesPerShare - 1 + chunks + saves + 1);
+  const chunks = Math.ceil(duration / sliceSizes.chunkSeconds);
+  const saves = Math.ceil((duration * 1000) / sliceTimeline.saveEveryMs);
+  const written = slices * (countersPerSlice + chunks + saves + 1);
   const { reads, writes } = totalUnits(
     [
       ...uncached.flat(),
       ...databaseCalls.beginAsync.flat(),
-      ...Array(shares).fill(uncached.flat()).flat(),
-      ...Array<string>(talliesWritten).fill('UpdateItem Tallies'),
+      ...Array(slices).fill(uncached.flat()).flat(),
+      ...Array<string>(written).fill('UpdateItem Deliveries'),
       ...removals(subscribers * goneRatio),
     ],
     sizes,
@@ -251,10 +251,10 @@ export function asyncBroadcast(inputs: Inputs, subscribers: number): Work {
     requests: 1,
     functions: [
       { memory: memory.send, seconds: seconds.asyncSend },
-      ...Array<typeof delivering>(shares).fill(delivering),
+      ...Array<typeof delivering>(slices).fill(delivering),
     ],
     units: { reads: reads + queryUnits(subscribers, sizes.Subscriptions!, false), writes },
-    logBytes: sendLogBytes + shares * (logBytes.invocation + logBytes.delivery),
+    logBytes: sendLogBytes + slices * (logBytes.invocation + logBytes.delivery),
     sentBytes: subscribers * pushBytes(inputs) + sentBytes.response,
   };
 }

@@ -1,4 +1,4 @@
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { shareOf } from '../../lambdas/store/counters.ts';
 import { partCount } from '../../lambdas/store/subscription-keys.ts';
 
@@ -8,10 +8,12 @@ export type Rounds = readonly (readonly string[])[];
 const counted = ['UpdateItem RateLimits'];
 /** What an owner's request needs is read while the request is counted. */
 const countedAnd = (read: string) => [...counted, read];
-/** Sends have an `Idempotency-Key`: the second notification item. */
+/** Sends have an `Idempotency-Key`: they read its item, and the second notification item is for it. */
+const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
 const begun = 'TransactWriteItems Usage Notifications Notifications';
-const begunAndClaimed = [`${begun} Tallies`];
-const saved = ['UpdateItem Tallies'];
+/** A slice and its event counter. */
+const begunAndClaimed = [`${begun} Deliveries Deliveries`];
+const saved = ['UpdateItem Deliveries'];
 
 /**
  * The calls of each request to DynamoDB: the operation, and the table of each of its items. A test
@@ -35,27 +37,27 @@ export const databaseCalls = {
   /** The project in memory does not have the key that the request names, or that signed its user id. */
   unknownKeyOrSignature: [counted, ['GetItem Projects']],
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
-  event: [counted, ['UpdateItem Tallies']],
+  event: [counted, ['UpdateItem Deliveries']],
   readProject: [countedAnd('Query Usage')],
   /** One read in each partition of the subscriptions. */
   sampleSubscribers: [
     [...countedAnd('Query Usage'), ...Array<string>(partCount).fill('Query Subscriptions')],
   ],
-  /** A page whose notifications have at most 100 tallies together. */
-  listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Tallies']],
+  /** A page whose notifications have at most 100 items together. */
+  listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Deliveries']],
   readUser: [countedAnd('Query Subscriptions/byUser')],
   removeUser: [
     countedAnd('Query Subscriptions/byUser'),
     ['TransactWriteItems Subscriptions Usage'],
   ],
-  readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Tallies']],
-  /** The notification has one share, which has not ended. */
+  readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Deliveries']],
+  /** The notification has one slice, which has not ended. */
   stopNotification: [
     countedAnd('GetItem Notifications'),
-    ['BatchGetItem Tallies'],
-    ['UpdateItem Tallies'],
+    ['BatchGetItem Deliveries'],
+    ['UpdateItem Deliveries'],
     ['GetItem Notifications'],
-    ['BatchGetItem Tallies'],
+    ['BatchGetItem Deliveries'],
   ],
   /** A function has not read the project within the last 30 s. */
   uncachedProject: [['GetItem Projects']],
@@ -65,14 +67,14 @@ export const databaseCalls = {
   broadcast(gone: number): Rounds {
     const parts = Array<string>(partCount).fill('Query Subscriptions');
     const removed = gone === 0 ? [] : [removals(gone)];
-    return [countedAnd('Query Usage'), parts, begunAndClaimed, ...removed, saved];
+    return [countedForSend, parts, begunAndClaimed, ...removed, saved];
   },
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [counted, read, begunAndClaimed, saved];
+    return [countedForSend, read, begunAndClaimed, saved];
   },
   /** What an asynchronous broadcast does before it is handed over. */
-  beginAsync: [countedAnd('Query Usage'), [begun]],
+  beginAsync: [countedForSend, [begun]],
   /** The first send of a month makes this call, and begins again. */
   newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
   /** A push succeeded with the other key pair than the stored one. */
@@ -84,10 +86,10 @@ export const databaseCalls = {
 export function removals(gone: number): string[] {
   const parts = Array.from({ length: partCount }, (_, part) => shareOf(gone, part));
   return parts.flatMap((inPart) => {
-    const batches = Math.ceil(inPart / shareSizes.removalBatch);
+    const batches = Math.ceil(inPart / sliceSizes.removalBatch);
     return Array.from({ length: batches }, (_, batch) => {
-      const left = inPart - batch * shareSizes.removalBatch;
-      const items = Array<string>(Math.min(left, shareSizes.removalBatch)).fill('Subscriptions');
+      const left = inPart - batch * sliceSizes.removalBatch;
+      const items = Array<string>(Math.min(left, sliceSizes.removalBatch)).fill('Subscriptions');
       return ['TransactWriteItems', ...items, 'Usage'].join(' ');
     });
   });

@@ -11,7 +11,7 @@ export const logBytes = {
   events: 380 + perLine,
   /** API Gateway's line for an event, whose route is the longest. */
   access: 101 + perLine,
-  /** The delivery of a share: its line, and its metrics. */
+  /** The delivery of a slice: its line, and its metrics. */
   delivery: 1150 + 2 * perLine,
 } as const;
 

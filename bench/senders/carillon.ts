@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
-import { startPushingWith } from '../../lambdas/push/pushing/running-pusher.ts';
+import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
 
@@ -27,10 +27,10 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     const broadcast = startPushing({
       messages: [Buffer.from(payload)],
       options: { ttl },
-      times: { lastPushAt: endAt, pausesAt: endAt, lastRetryAt: endAt, endAt },
+      times: { lastPushAt: endAt, pausesAt: endAt, endAt },
       isAwaited: true,
       pushesPerSecond: Number.POSITIVE_INFINITY,
-      removalGroup: () => 0,
+      group: () => 0,
       remove: async () => {},
       correctPair: async () => {},
     });
@@ -44,6 +44,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
         auth: Buffer.from(keys.auth, 'base64url'),
       })),
       { current: { number: 0, ...vapid } },
+      Date.now(),
     );
     const report = await broadcast.end();
     if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));

@@ -52,7 +52,7 @@ export function functionAlarms({
       periods: anyDuringDeliver,
       description: 'The deliver function needed nearly all of its time.',
     },
-    // Without deliver: its throttled invocations wait, or send delivers their shares itself.
+    // Without deliver: its throttled invocations wait, or send delivers their slices itself.
     ThrottledFunctions: {
       severity: 'page',
       metric: sum(Object.values(endpoints).map((fn) => fn.metricThrottles())),

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ProjectRemovalIncomplete } from '../../admin/project-errors.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { restoreProjects } from '../../admin/restore.ts';
@@ -28,11 +30,11 @@ afterEach(async () => {
 
 const side = ({ dynamo, tables }: Database) => ({ dynamo, tables: projectTables(tables) });
 
-async function restore() {
+async function restore(dryRun = false) {
   const { dynamo, tables } = stack;
   const store = projectStore(dynamo, tables.PROJECTS_TABLE, () => new Date());
-  const importBatch = batchImport(dynamo, projectTables(tables), store, 1000);
-  const parts = { importBatch, sleep: async () => {} };
+  const importBatch = batchImport(dynamo, projectTables(tables), store, 1000, dryRun);
+  const parts = { importBatch, sleep: async () => {}, dryRun };
   const restored = [];
   for await (const project of restoreProjects(side(backup), side(stack), parts)) {
     restored.push(project);
@@ -60,10 +62,10 @@ const source = () => {
 
 test('a project that was rotated keeps both keys, and each subscription its own', async () => {
   const { subscriptions, registry } = source();
-  const projectId = await backup.createProject();
+  const { projectId, ref } = await backup.createProject();
   await registry.rotateVapid(projectId);
   for (const vapidPairNumber of [0, 1, 1]) {
-    await subscriptions.save(projectId, { ...subscription(), vapidPairNumber }, null);
+    await subscriptions.save(ref, { ...subscription(), vapidPairNumber }, null);
   }
   const [restored] = (await restore()).filter((one) => one.projectId === projectId);
   expect(restored).toMatchObject({ project: 'created', created: 3, keyDropped: 0 });
@@ -77,7 +79,7 @@ test.each([
   ['no previous private key', 'REMOVE previousPrivateKey'],
 ])('a project with %s in the backup is not restored', async (_title, UpdateExpression) => {
   const { dynamo, tables } = backup;
-  const projectId = await backup.createProject();
+  const { projectId } = await backup.createProject();
   await source().registry.rotateVapid(projectId);
   await dynamo.send(
     new UpdateCommand({
@@ -95,10 +97,10 @@ test.each([
 
 test('subscriptions whose key the project has dropped since are left out', async () => {
   const { subscriptions } = source();
-  const projectId = await backup.createProject();
-  await subscriptions.save(projectId, subscription(), null);
+  const { projectId, ref } = await backup.createProject();
+  await subscriptions.save(ref, subscription(), null);
   await restore();
-  await subscriptions.save(projectId, subscription(), null);
+  await subscriptions.save(ref, subscription(), null);
   const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
   await later.rotateVapid(projectId);
   const waiting = { onWait: () => {}, sleep: async () => {} };
@@ -108,14 +110,47 @@ test('subscriptions whose key the project has dropped since are left out', async
   expect(await later.usage(projectId)).toMatchObject({ subscribers: 0 });
 });
 
+test('a project that was being removed in the backup is not restored', async () => {
+  const { dynamo, tables } = backup;
+  const { projectId } = await backup.createProject();
+  const mark = { projectId: 'removed', ref: 'r', removed: true };
+  await dynamo.send(new PutCommand({ TableName: tables.PROJECTS_TABLE, Item: mark }));
+  expect(await restore()).toMatchObject([{ projectId, project: 'created' }]);
+});
+
+test.each([true, false])(
+  'a project that is being removed in the stack is not restored before (dry run: %s)',
+  async (dryRun) => {
+    const { projectId } = await backup.createProject();
+    const mark = { projectId, ref: 'r', removed: true };
+    await stack.dynamo.send(new PutCommand({ TableName: stack.tables.PROJECTS_TABLE, Item: mark }));
+    await expect(restore(dryRun)).rejects.toThrow(ProjectRemovalIncomplete);
+  },
+);
+
+test.each([true, false])(
+  'a later project with the id of a restored one keeps what it has (dry run: %s)',
+  async (dryRun) => {
+    const { subscriptions } = source();
+    const { projectId, ref } = await backup.createProject();
+    await subscriptions.save(ref, subscription(), null);
+    const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
+    await later.create({ projectId, random: randomBytes });
+    const before = await items(stack);
+    expect(await restore(dryRun)).toMatchObject([{ projectId, project: 'other', created: 0 }]);
+    expect(await items(stack)).toEqual(before);
+    expect(await later.usage(projectId)).toMatchObject({ subscribers: 0 });
+  },
+);
+
 test('a restored project sends, with each part of its subscriber counter', async () => {
-  const projectId = await backup.createProject();
+  const { ref } = await backup.createProject();
   await restore();
   const parts = new Set<number>();
   while (parts.size < partCount) {
-    const one = newNotification(projectId);
+    const one = newNotification(ref);
     parts.add(notificationPart(one.id));
-    expect(await sendsOf(stack).begin(one, null)).toBe('begun');
+    expect(await sendsOf(stack).begin(one, 'r', undefined, null)).toBe('begun');
   }
 });
 
@@ -123,16 +158,16 @@ test('projects, keys, subscriptions and months are restored, and subscriptions c
   const { dynamo, tables } = backup;
   const subscriptions = subscriptionStore(dynamo, projectTables(tables), () => new Date());
   const plans = [{}, { subscriberCap: null }, { subscriberCap: 40 }];
-  const ids = await Promise.all(plans.map((plan) => backup.createProject(plan)));
-  for (const projectId of ids) {
+  const created = await Promise.all(plans.map((plan) => backup.createProject(plan)));
+  for (const { ref } of created) {
     for (let count = 0; count < 40; count += 1) {
       const userId = count % 2 === 0 ? {} : { userId: `user-${count}` };
-      await subscriptions.save(projectId, subscription(userId), null);
+      await subscriptions.save(ref, subscription(userId), null);
     }
   }
   // Units were given back to other parts than they were taken from.
   for (const [part, used] of [9, 0, -2].entries()) {
-    const Item = { projectId: ids[0], period: `2026-10#${part}`, used };
+    const Item = { projectRef: created[0]!.ref, period: `2026-10#${part}`, used };
     await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE, Item }));
   }
 
@@ -144,7 +179,7 @@ test('projects, keys, subscriptions and months are restored, and subscriptions c
   }
   expect(await items(stack)).toEqual(await items(backup));
   const counted = () =>
-    Promise.all(ids.map((projectId) => projectUsage(stack.dynamo, usage)(projectId, '2026-10')));
+    Promise.all(created.map(({ ref }) => projectUsage(stack.dynamo, usage)(ref, '2026-10')));
   const expected = [7, 0, 0].map((sends) => ({ subscribers: 40, month: '2026-10', sends }));
   expect(await counted()).toEqual(expected);
 

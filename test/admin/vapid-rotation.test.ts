@@ -10,6 +10,7 @@ import { type ProjectRegistry, projectRegistry } from '../../admin/project-regis
 import { projectTables } from '../../admin/project-tables.ts';
 import { readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
+import type { ProjectRef } from '../../contract/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -19,6 +20,7 @@ import { subscription } from '../fixtures/subscription.ts';
 let database: Database;
 let registry: ProjectRegistry;
 let projectId: string;
+let ref: ProjectRef;
 const clock = () => new Date('2026-11-20T12:00:00Z');
 
 beforeAll(async () => {
@@ -28,7 +30,8 @@ beforeAll(async () => {
 afterAll(() => database.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
-  await registry.create({ projectId, random: randomBytes });
+  const { project } = await registry.create({ projectId, random: randomBytes });
+  ref = project.ref;
 });
 
 const noWaiting: Waiting = { sleep: async () => {}, onWait: () => {} };
@@ -44,16 +47,16 @@ async function itemIn(table: 'PROJECTS_TABLE' | 'VAPID_KEYS_TABLE') {
 async function subscribe(count: number, vapidPairNumber: number): Promise<void> {
   const store = subscriptionStore(database.dynamo, projectTables(database.tables), clock);
   for (let made = 0; made < count; made += 1) {
-    await store.save(projectId, { ...subscription(), vapidPairNumber }, null);
+    await store.save(ref, { ...subscription(), vapidPairNumber }, null);
   }
 }
 
 /** The pairs of the stored subscriptions, and their counter. */
 async function stored() {
   const range = { from: 0, to: positionCount };
-  const options = { limit: 1000, consistent: true };
+  const options = { limit: 1000, consistent: true, conditions: {}, sentAt: 0 };
   const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
-  const { recipients } = await audiences.everyone(projectId, range, options);
+  const { recipients } = await audiences.everyone(ref, range, options);
   const { subscribers } = await registry.usage(projectId);
   return {
     pairs: recipients.map(({ vapidPairNumber = 0 }) => vapidPairNumber).sort(),

@@ -6,8 +6,8 @@ const ready: Release = {
   changelog: '# Changelog\n\n## 1.0.0 (2026-12-01)\n\n## 0.7.0 (2026-11-01)\n',
   openapi: '{}',
   keptOpenapi: '{}',
-  shares: { broadcast: { from: 0 } },
-  keptShares: { broadcast: { from: 0 } },
+  slices: { broadcast: { from: 0 } },
+  keptSlices: { broadcast: { from: 0 } },
 };
 
 test('a release that is ready has no mistakes, before and after it is tagged', () => {
@@ -24,7 +24,7 @@ test.each<[Partial<Release>, string]>([
   ],
   [{ openapi: '{"paths":{}}' }, 'releases/ has another version. Run: npm run release'],
   [
-    { shares: { broadcast: { from: 0, channels: ['a'] } } },
+    { slices: { broadcast: { from: 0, channels: ['a'] } } },
     'releases/ has another version. Run: npm run release',
   ],
 ])('%j is: %s', (change, mistake) => {

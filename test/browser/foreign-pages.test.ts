@@ -1,7 +1,7 @@
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { localConfig } from '../../admin/local-config.ts';
-import type { Share } from '../../contract/share.ts';
+import type { Slice } from '../../contract/slice.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type BrowserName, browserNames, describeWith } from './fixtures/browsers.ts';
@@ -149,25 +149,25 @@ describe.each(browserNames)('%s', (name) => {
       },
     );
 
-    test.each(attackers)('a page %s cannot push a forged share', async (_, ...at) => {
+    test.each(attackers)('a page %s cannot push a forged slice', async (_, ...at) => {
       const { port } = new URL(stack.lambdaEndpoint);
       const target = await openAttacker(port, ...at);
-      const { createdAt } = (await stack.registry.find(project.projectId))!;
-      const share: Share = {
+      const slice: Slice = {
         projectId: project.projectId,
-        projectCreatedAt: createdAt,
+        project: project.ref,
         notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
-        requestId: 'forged',
+        ...{ slice: 0, requestId: 'forged', sentAt: Date.now() },
         content: { title: 'Forged' },
+        conditions: {},
         eventsUrl: `${stack.baseUrl}/events`,
-        ...{ eventWindowSeconds: 0, firstTally: 0, tallies: 1, consistent: true },
+        ...{ eventWindowSeconds: 0, firstCounter: 0, counters: 1, consistent: true },
         ...{ from: 0, to: positionCount, step: positionCount },
         expiresAt: Math.floor(Date.now() / 1000) + 3600,
         pushesPerSecond: 1000,
       };
       const { AWS_ACCESS_KEY_ID: sender } = await sendVariables();
       const path = `/2015-03-31/functions/${functionNamed('Deliver')}/invocations`;
-      expect(await post(target + path, signedBy(sender!), share)).toMatch(refused);
+      expect(await post(target + path, signedBy(sender!), slice)).toMatch(refused);
       expect(subscriber.messages).toEqual([]);
     });
 

@@ -107,7 +107,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     });
     const { id: later } = await stack.send(project, { title: 'Later' });
     await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
-    expect(await stack.tally(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    expect(await stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
   test.each([
@@ -144,7 +144,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     await until('the foreign click', async () => {
       return (await session.openUrls()).includes(`${site.origin}/?foreign-click`);
     });
-    expect(await stack.tally(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    expect(await stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
   test('each event is one request, without a preflight, to the URL as it is', async () => {

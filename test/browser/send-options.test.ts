@@ -76,7 +76,7 @@ describeWith('firefox', 'the options of a send in Firefox', (executablePath) => 
     const { id: later } = await stack.send(project, { title: '2:0', tag: 'match' });
     await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
     expect((await tab.notifications()).map(({ title }) => title)).toEqual(['2:0']);
-    expect(await stack.tally(project, id)).toMatchObject({ shown: 1 });
+    expect(await stack.events(project, id)).toMatchObject({ shown: 1 });
   });
 
   test('with `worker: false`, the service worker still handles the message', async () => {

@@ -1,5 +1,5 @@
 import { maxEventWindowSeconds, pushMessage, tallyUrl } from '../../contract/message.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {
@@ -121,12 +121,12 @@ test.each([
 });
 
 test('send never spreads events longer than a worker can wait', () => {
-  expect(shareSizes.eventWindowSeconds).toBeLessThanOrEqual(maxEventWindowSeconds);
+  expect(sliceSizes.eventWindowSeconds).toBeLessThanOrEqual(maxEventWindowSeconds);
 });
 
 test.each([
   [0, 'https://push.example.com/events'],
   [7, 'https://push.example.com/events?tally=7'],
-])('the events of tally %i go to %s', (tally, url) => {
-  expect(tallyUrl('https://push.example.com/events', tally)).toBe(url);
+])('the events of event counter %i go to %s', (counter, url) => {
+  expect(tallyUrl('https://push.example.com/events', counter)).toBe(url);
 });

@@ -5,8 +5,8 @@ test.each([
   ['0', 0],
   ['3', 3],
   ['9999', 9999],
-])('the query tally=%s names tally %i', (query, tally) => {
-  expect(tallySchema.parse(query)).toBe(tally);
+])('the query tally=%s names event counter %i', (query, counter) => {
+  expect(tallySchema.parse(query)).toBe(counter);
 });
 
 test.each(['', '-1', '1.5', '1e3', ' 1', '10000', 'x', null])('tally=%j is invalid', (query) => {

@@ -1,5 +1,10 @@
-import { shareSizes } from '../../contract/share-sizes.ts';
-import { sendTimeline as send, shareTimeline as share } from '../../contract/timeline.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { sendTimeline as send, sliceTimeline as slice } from '../../contract/timeline.ts';
+
+/** A push takes this at most. */
+const pushMs = 10_000;
+/** A call to the database that gets no response is repeated after this. */
+const repeatedAfterMs = 2000;
 
 test('the steps of a send follow each other and end before the gateway gives up', () => {
   const steps = [send.lastPushMs, send.pushEndMs, send.endMs, send.timeoutMs, 30_000];
@@ -7,25 +12,34 @@ test('the steps of a send follow each other and end before the gateway gives up'
   expect(new Set(steps).size).toBe(steps.length);
 });
 
-test('pushes survive ten writes that fail, and end before the claim does', () => {
-  const pushesMs = share.claimMs - share.lastPushBeforeEndMs;
-  expect(pushesMs).toBeGreaterThan(10 * share.saveEveryMs);
-  // A push takes 10 s at most.
-  expect(share.lastPushBeforeEndMs).toBeGreaterThan(10_000 + share.lastWritesMs);
+test('all pushes have ended before the lease that allowed them has', () => {
+  const lastEndMs = slice.knownForMs + pushMs;
+  expect(lastEndMs + slice.clockDifferenceMs).toBeLessThan(slice.leaseMs);
+});
+
+test('ten writes may fail before the lease has ended', () => {
+  expect(slice.leaseMs).toBeGreaterThan(10 * slice.saveEveryMs);
+});
+
+test('the last push of a function ends before the last writes begin', () => {
+  expect(slice.lastPushBeforeEndMs).toBeGreaterThan(pushMs + slice.lastWritesMs);
 });
 
 test('three attempts of a function have time for the longest delivery', () => {
-  const attemptMs = share.timeoutMs - share.lastChunkBeforeEndMs;
-  expect(3 * attemptMs).toBeGreaterThan(shareSizes.longestSeconds * 1000);
+  const attemptMs = slice.timeoutMs - slice.lastChunkBeforeEndMs;
+  expect(3 * attemptMs).toBeGreaterThan(sliceSizes.longestSeconds * 1000);
 });
 
 test('a planned chunk is pushed in the time that is left for the last one', () => {
-  expect(shareSizes.chunkSeconds * 1000).toBeLessThan(share.lastChunkBeforeEndMs);
-  expect(shareSizes.expectedRecipients).toBeLessThan(shareSizes.recipients);
+  expect(sliceSizes.chunkSeconds * 1000).toBeLessThan(slice.lastChunkBeforeEndMs);
+  expect(sliceSizes.expectedRecipients).toBeLessThan(sliceSizes.recipients);
 });
 
 test('no push starts later than promised after a stop, although a write has failed', () => {
-  expect(share.pushAfterWriteMs).toBeLessThan(share.lastPushAfterStopMs);
-  // A call that gets no response is repeated after 2 s.
-  expect(share.pushAfterWriteMs).toBeGreaterThan(share.saveEveryMs + 2000);
+  expect(slice.knownForMs).toBeLessThan(slice.lastPushAfterStopMs);
+  expect(slice.knownForMs).toBeGreaterThan(slice.saveEveryMs + repeatedAfterMs);
+});
+
+test('a slice that nobody has taken is delivered while pushes of its request may start', () => {
+  expect(slice.startedWithinMs).toBeLessThan(send.lastPushMs);
 });

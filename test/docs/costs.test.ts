@@ -9,15 +9,16 @@ import { sites } from '../../bench/costs/sites.ts';
 import { pushMessage } from '../../contract/message.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import { eventCounter, eventCounterStore } from '../../lambdas/store/event-counters.ts';
+import { expiryOf } from '../../lambdas/store/notifications.ts';
 import { rateLimitStore } from '../../lambdas/store/rate-limits.ts';
-import { expiryOf } from '../../lambdas/store/send-writes.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
+import { sliceStore } from '../../lambdas/store/slices.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { tallyStore } from '../../lambdas/store/tallies.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Database, projectCreatedAt, startDatabase } from '../fixtures/database.ts';
+import { type Database, startDatabase } from '../fixtures/database.ts';
 import { endpoint, subscription } from '../fixtures/subscription.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';
 
@@ -35,16 +36,10 @@ async function measureItems(database: Database): Promise<ItemSizes> {
   const { dynamo } = database;
   const tables = projectTables(database.tables);
   const clock = () => sentAt;
-  const projectId = await database.createProject();
-  const key = {
-    projectId,
-    notificationId,
-    firstTally: 0,
-    expiresAt: expiryOf(sentAt),
-  };
+  const { projectId, ref } = await database.createProject();
 
   await subscriptionStore(dynamo, tables, clock).save(
-    projectId,
+    ref,
     subscription({
       // As long as an endpoint of FCM.
       endpoint: endpoint(`https://fcm.googleapis.com/fcm/send/${'x'.repeat(152)}`),
@@ -52,21 +47,34 @@ async function measureItems(database: Database): Promise<ItemSizes> {
     }),
     null,
   );
-  const division = { subscribers: 54_321, shares: 2, talliesPerShare: 3, respondedAsync: false };
-  await sendStore(dynamo, tables).begin(
-    { projectId, projectCreatedAt, id: notificationId, content, division, sentAt },
-    null,
-  );
-  const tallies = tallyStore(dynamo, tables.tallies);
+  const division = {
+    ...{ subscribers: 54_321, conditions: {}, slices: 2, countersPerSlice: 3 },
+    respondedAsync: false,
+  };
+  const notification = { project: ref, id: notificationId, content, division, sentAt };
+  await sendStore(dynamo, tables).begin(notification, notificationId, undefined, null);
   const counts = {
     ...{ attempted: 27_160, delivered: 26_431, removed: 271, failed: 458, unreached: 0 },
     failures: { no_response: 12, throttled: 446 },
   };
-  const [position, until] = [2 ** 31 - 1, sentAt.getTime()];
-  const progress = { until, position, pending: 0, counts, ended: 'complete' } as const;
-  await tallies.save(key, { by: notificationId, step: 1 }, progress);
-  await tallies.count(projectId, notificationId, 0, 'shown');
-  await tallies.count(projectId, notificationId, 0, 'clicked');
+  const expiresAt = expiryOf(sentAt);
+  await sliceStore(dynamo, tables.deliveries).write(
+    { notificationId, slice: 0, expiresAt },
+    {
+      event: {
+        kind: 'write',
+        id: { by: notificationId, n: 1 },
+        ...{ known: undefined, knowsStop: false },
+      },
+      ...{ position: 2 ** 31 - 1, isRead: true, pending: 0, counts, ended: 'delivered' },
+      until: sentAt.getTime(),
+    },
+  );
+  const counters = eventCounterStore(dynamo, tables.deliveries);
+  await counters.open(eventCounter(ref, notificationId, 0, expiresAt));
+  for (const type of ['shown', 'clicked'] as const) {
+    await counters.count(ref, notificationId, 0, type);
+  }
   await rateLimitStore(dynamo, database.tables.RATE_LIMITS_TABLE, clock).count(
     { projectId, route: 'track', address: '203.0.113.195' },
     60,

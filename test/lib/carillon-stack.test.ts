@@ -11,7 +11,7 @@ const dev = synthesize({ stage: 'dev' });
 const outputs = [
   'ProjectsTable',
   'SubscriptionsTable',
-  'TalliesTable',
+  'DeliveriesTable',
   'UsageTable',
   'NotificationsTable',
   'RateLimitsTable',
@@ -77,17 +77,19 @@ const grants: Record<FunctionName, string[]> = {
   send: [
     'AWS::Lambda::Function: lambda:InvokeFunction',
     ...ownLog,
+    'DeliveriesTable: dynamodb:BatchGetItem',
+    'DeliveriesTable: dynamodb:UpdateItem',
     'NotificationsTable: dynamodb:DeleteItem',
     'NotificationsTable: dynamodb:GetItem',
     'NotificationsTable: dynamodb:PutItem',
+    'NotificationsTable: dynamodb:UpdateItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable/index/byUser: dynamodb:Query',
     'SubscriptionsTable: dynamodb:DeleteItem',
+    'SubscriptionsTable: dynamodb:GetItem',
     'SubscriptionsTable: dynamodb:Query',
     'SubscriptionsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:BatchGetItem',
-    'TalliesTable: dynamodb:UpdateItem',
     'UsageTable: dynamodb:ConditionCheckItem',
     'UsageTable: dynamodb:Query',
     'UsageTable: dynamodb:UpdateItem',
@@ -95,18 +97,18 @@ const grants: Record<FunctionName, string[]> = {
   ],
   getNotification: [
     ...ownLog,
+    'DeliveriesTable: dynamodb:BatchGetItem',
     'NotificationsTable: dynamodb:GetItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:BatchGetItem',
   ],
   stopNotification: [
     ...ownLog,
+    'DeliveriesTable: dynamodb:BatchGetItem',
+    'DeliveriesTable: dynamodb:UpdateItem',
     'NotificationsTable: dynamodb:GetItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:BatchGetItem',
-    'TalliesTable: dynamodb:UpdateItem',
   ],
   getProject: [
     ...ownLog,
@@ -117,10 +119,10 @@ const grants: Record<FunctionName, string[]> = {
   ],
   listNotifications: [
     ...ownLog,
+    'DeliveriesTable: dynamodb:BatchGetItem',
     'NotificationsTable: dynamodb:Query',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:BatchGetItem',
   ],
   getUser: [
     ...ownLog,
@@ -138,19 +140,20 @@ const grants: Record<FunctionName, string[]> = {
   ],
   track: [
     ...ownLog,
+    'DeliveriesTable: dynamodb:UpdateItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:UpdateItem',
   ],
   deliver: [
     ...ownLog,
+    'DeliveriesTable: dynamodb:BatchGetItem',
+    'DeliveriesTable: dynamodb:UpdateItem',
     'ProjectsTable: dynamodb:GetItem',
     'SubscriptionsTable/index/byUser: dynamodb:Query',
     'SubscriptionsTable: dynamodb:DeleteItem',
+    'SubscriptionsTable: dynamodb:GetItem',
     'SubscriptionsTable: dynamodb:Query',
     'SubscriptionsTable: dynamodb:UpdateItem',
-    'TalliesTable: dynamodb:BatchGetItem',
-    'TalliesTable: dynamodb:UpdateItem',
     'UsageTable: dynamodb:UpdateItem',
     'VapidKeysTable: dynamodb:GetItem',
   ],
@@ -221,7 +224,7 @@ const pushing = {
   SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
   USAGE_TABLE: table('UsageTable'),
   VAPID_KEYS_TABLE: table('VapidKeysTable'),
-  TALLIES_TABLE: table('TalliesTable'),
+  DELIVERIES_TABLE: table('DeliveriesTable'),
   VAPID_SUBJECT: 'mailto:operator@carillon.net',
   EXTRA_PUSH_ORIGINS: '',
   PREFER_IPV6: 'false',
@@ -252,12 +255,12 @@ const environments: Record<FunctionName, object> = {
   getNotification: {
     ...endpoint,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    TALLIES_TABLE: table('TalliesTable'),
+    DELIVERIES_TABLE: table('DeliveriesTable'),
   },
   stopNotification: {
     ...endpoint,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    TALLIES_TABLE: table('TalliesTable'),
+    DELIVERIES_TABLE: table('DeliveriesTable'),
   },
   getProject: {
     ...endpoint,
@@ -269,7 +272,7 @@ const environments: Record<FunctionName, object> = {
   listNotifications: {
     ...endpoint,
     NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    TALLIES_TABLE: table('TalliesTable'),
+    DELIVERIES_TABLE: table('DeliveriesTable'),
   },
   getUser: { ...endpoint, SUBSCRIPTIONS_TABLE: table('SubscriptionsTable') },
   removeUser: {
@@ -277,7 +280,7 @@ const environments: Record<FunctionName, object> = {
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
   },
-  track: { ...endpoint, TALLIES_TABLE: table('TalliesTable') },
+  track: { ...endpoint, DELIVERIES_TABLE: table('DeliveriesTable') },
   deliver: { ...common, ...pushing },
 };
 
@@ -415,11 +418,11 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
     ...['AWS::SNS::Topic', 'AWS::SNS::Subscription'],
   ];
   expect(types.flatMap((type) => Object.keys(resources(type)).sort())).toEqual([
+    'DeliveriesTable439E74BF',
     'NotificationsTable024CBB72',
     'ProjectsTableCB300803',
     'RateLimitsTable29A563C1',
     'SubscriptionsTable34714BC1',
-    'TalliesTable3688D1E0',
     'UsageTableADB4B05A',
     'VapidKeysTable2BC65A4E',
     'HttpApi9292168F',

@@ -73,7 +73,7 @@ test.each([
   'Subscriptions',
   'Usage',
   'Notifications',
-  'Tallies',
+  'Deliveries',
   'RateLimits',
 ])('the dashboard shows throttles and conflicts of %s', (table) => {
   const name = tableOf(`${table}Table`);

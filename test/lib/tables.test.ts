@@ -15,12 +15,12 @@ const tables = {
   ProjectsTable: ['HASH projectId'],
   VapidKeysTable: ['HASH projectId'],
   SubscriptionsTable: ['HASH projectPart', 'RANGE endpointHash'],
-  UsageTable: ['HASH projectId', 'RANGE period'],
-  NotificationsTable: ['HASH projectId', 'RANGE notificationId'],
-  TalliesTable: ['HASH tally'],
+  UsageTable: ['HASH projectRef', 'RANGE period'],
+  NotificationsTable: ['HASH projectRef', 'RANGE notificationId'],
+  DeliveriesTable: ['HASH id'],
   RateLimitsTable: ['HASH bucket'],
 };
-const expiring = ['NotificationsTable', 'TalliesTable', 'RateLimitsTable'];
+const expiring = ['NotificationsTable', 'DeliveriesTable', 'RateLimitsTable'];
 
 test.each(Object.entries(tables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = propertiesOf(output);
@@ -75,7 +75,7 @@ test('the tables that events are counted in can be warmed', () => {
     ([id, { Properties }]) => (Properties.WarmThroughput ? [[id, Properties.WarmThroughput]] : []),
   );
   expect(Object.fromEntries(warmed)).toEqual({
-    [prod.tableOf('TalliesTable')]: { WriteUnitsPerSecond: 12_000 },
+    [prod.tableOf('DeliveriesTable')]: { WriteUnitsPerSecond: 12_000 },
     [prod.tableOf('RateLimitsTable')]: { WriteUnitsPerSecond: 12_000 },
   });
   prod.template.allResourcesProperties('AWS::DynamoDB::Table', { WarmThroughput: Match.absent() });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
-import { tallyKey } from '../../lambdas/store/items.ts';
+import { sliceId } from '../../lambdas/store/items.ts';
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { cancelledTransaction, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
@@ -175,7 +175,7 @@ const faults: readonly Case[] = [
     async act() {
       await service.subscribe(project);
       hook = (call) =>
-        call.operation === 'UpdateItem' && isOn('Tallies', call) ? throttled : undefined;
+        call.operation === 'UpdateItem' && isOn('Deliveries', call) ? throttled : undefined;
       await service.send(project, { title: 'T' });
     },
   },
@@ -197,7 +197,7 @@ const faults: readonly Case[] = [
   },
   {
     alarm: 'SlowDeliveries',
-    what: 'deliver needs 13 minutes, and another share one second',
+    what: 'deliver needs 13 minutes, and another slice one second',
     async act() {
       await deliverTakes(13 * minute);
       await deliverTakes(1000);
@@ -244,7 +244,7 @@ const faults: readonly Case[] = [
     what: 'a stored count is wrong when its notification is read',
     async act() {
       const id = await sent();
-      await setStored('TALLIES_TABLE', { tally: tallyKey(id, 0) }, 'attempted', 3);
+      await setStored('DELIVERIES_TABLE', { id: sliceId(id, 0) }, 'attempted', 3);
       await readNotification(id);
     },
   },
@@ -253,7 +253,7 @@ const faults: readonly Case[] = [
     what: 'a stored count is wrong when notifications are listed',
     async act() {
       const id = await sent();
-      await setStored('TALLIES_TABLE', { tally: tallyKey(id, 0) }, 'removed', 1);
+      await setStored('DELIVERIES_TABLE', { id: sliceId(id, 0) }, 'removed', 1);
       await listNotifications();
     },
   },
@@ -264,7 +264,7 @@ const faults: readonly Case[] = [
       const headers = { 'idempotency-key': randomUUID() };
       await service.subscribe(project);
       const { body } = await service.send(project, { title: 'T' }, headers);
-      await setStored('TALLIES_TABLE', { tally: tallyKey(body.id, 0) }, 'delivered', 2);
+      await setStored('DELIVERIES_TABLE', { id: sliceId(body.id, 0) }, 'delivered', 2);
       await service.send(project, { title: 'T' }, headers);
     },
   },
@@ -363,7 +363,7 @@ const harmless: readonly Case[] = [
       await service.subscribe(project);
       let updates = 0;
       hook = (call) =>
-        call.operation === 'UpdateItem' && isOn('Tallies', call) && ++updates === 1
+        call.operation === 'UpdateItem' && isOn('Deliveries', call) && ++updates === 1
           ? throttled
           : undefined;
       await service.send(project, { title: 'T' });
@@ -527,7 +527,7 @@ function readProject() {
 }
 
 async function setStored(
-  table: 'TALLIES_TABLE' | 'USAGE_TABLE',
+  table: 'DELIVERIES_TABLE' | 'USAGE_TABLE',
   itemKey: Record<string, unknown>,
   name: string,
   value: number,
@@ -545,8 +545,8 @@ async function setStored(
 
 /** Of a project that has none. */
 async function setSubscribers(number: number): Promise<void> {
-  const { projectId } = project;
-  await setStored('USAGE_TABLE', { projectId, period: 'subscribers#0' }, 'used', number);
+  const { ref: projectRef } = project;
+  await setStored('USAGE_TABLE', { projectRef, period: 'subscribers#0' }, 'used', number);
 }
 
 /** Sends to a push service that does not respond. More subscribers than may be in flight to it. */
@@ -564,7 +564,7 @@ async function subscribeHolding(number: number): Promise<void> {
   await storeSubscribers(
     service.dynamo,
     service.stack.dynamodb.tables,
-    project.projectId,
+    project.ref,
     endpoints.map((endpoint) => ({ toJSON: () => ({ endpoint, keys, expirationTime: null }) })),
   );
 }
@@ -578,14 +578,14 @@ async function sendDies(): Promise<void> {
   expect((await sending).status).toBe(500);
 }
 
-/** The deliver function dies during a push, after this time. Its repetition delivers the share. */
+/** The deliver function dies during a push, after this time. Its repetition delivers the slice. */
 async function deliverDies(afterMs: number): Promise<void> {
   await subscribeMany(1, { stall: true });
   const { requests } = service.stack.pushService.stats();
   const { body } = await sendAsync();
   await until('a push has begun', () => service.stack.pushService.stats().requests > requests);
   // The retry of Lambda comes when the time of the first attempt is over. Here it comes at once.
-  await setStored('TALLIES_TABLE', { tally: tallyKey(body.id, 0) }, 'claimedUntil', 0);
+  await setStored('DELIVERIES_TABLE', { id: sliceId(body.id, 0) }, 'leasedUntil', 0);
   metrics.skip(afterMs);
   await pool('Deliver').kill();
   await untilSent(body.id);
@@ -600,7 +600,7 @@ async function deliverFails(number: number): Promise<void> {
   await untilSent(body.id);
 }
 
-/** The deliver function delivers a share in this time. */
+/** The deliver function delivers a slice in this time. */
 async function deliverTakes(ms: number): Promise<void> {
   project = await newProject();
   await subscribeHolding(1);

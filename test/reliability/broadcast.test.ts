@@ -39,7 +39,7 @@ afterAll(async () => {
 const keys = createBrowserKeys();
 
 /** Stores subscriptions without the API, which would take seconds for hundreds of them. */
-async function store({ projectId }: ProjectCredentials, subscriptions: readonly Subscription[]) {
+async function store({ ref }: ProjectCredentials, subscriptions: readonly Subscription[]) {
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
   const { save } = subscriptionStore(service.dynamo, tables, () => new Date());
@@ -51,7 +51,7 @@ async function store({ projectId }: ProjectCredentials, subscriptions: readonly 
   ]);
   const worker = async () => {
     for (const subscription of waiting) {
-      await save(projectId, parse(subscription.toJSON()), null);
+      await save(ref, parse(subscription.toJSON()), null);
     }
   };
   await Promise.all(Array.from({ length: concurrentCalls }, worker));
@@ -71,9 +71,9 @@ async function subscribe(project: ProjectCredentials, pushService: PushService, 
 const unlimited = { subscriberCap: null, monthlySendCap: null, rateLimitPerMinute: null };
 
 /** Reads the stored endpoints, and expects the subscriber counter to equal their number. */
-async function storedEndpoints({ projectId }: ProjectCredentials): Promise<Set<string>> {
+async function storedEndpoints({ ref }: ProjectCredentials): Promise<Set<string>> {
   const { tables } = service.stack.dynamodb;
-  const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, projectId);
+  const { subscriptions, subscribers } = await readProjectItems(service.dynamo, tables, ref);
   expect(subscribers).toBe(subscriptions.size);
   return new Set([...subscriptions.values()].map(({ origin, path }) => origin + path));
 }

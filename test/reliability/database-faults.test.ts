@@ -43,14 +43,14 @@ async function isStored({ endpoint }: SimulatedBrowser): Promise<boolean> {
   const { Item } = await service.dynamo.send(
     new GetCommand({
       TableName: service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-      Key: subscriptionKey(project.projectId, endpointHash(endpoint)),
+      Key: subscriptionKey(project.ref, endpointHash(endpoint)),
     }),
   );
   return Item !== undefined;
 }
 
 const readItems = () =>
-  readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.projectId);
+  readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.ref);
 
 const usage = () => service.usage(project.projectId);
 

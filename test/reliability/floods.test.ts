@@ -196,13 +196,13 @@ describe('an event for a notification of no or another project costs at most one
     const parameters = { projectId: project.projectId, notificationId: await id() };
     // Now each instance has cached the project.
     await flood(2 * concurrency, () => call('track', { parameters }));
-    const { TALLIES_TABLE } = service.stack.dynamodb.tables;
-    const before = await readTable(service.dynamo, TALLIES_TABLE);
+    const { DELIVERIES_TABLE } = service.stack.dynamodb.tables;
+    const before = await readTable(service.dynamo, DELIVERIES_TABLE);
     calls.length = 0;
     const statuses = await flood(20, () => call('track', { parameters }));
     const made = calls.filter((operation) => operation !== 'GetItem');
     expect([...statuses]).toEqual([[404, 20]]);
     expect(made).toEqual(Array(20 * (1 + conditional)).fill('UpdateItem'));
-    expect(await readTable(service.dynamo, TALLIES_TABLE)).toEqual(before);
+    expect(await readTable(service.dynamo, DELIVERIES_TABLE)).toEqual(before);
   });
 });

@@ -39,7 +39,7 @@ async function countManySubscribers(): Promise<void> {
   await service.dynamo.send(
     new UpdateCommand({
       TableName: service.stack.dynamodb.tables.USAGE_TABLE,
-      Key: { projectId: project.projectId, period: 'subscribers#0' },
+      Key: { projectRef: project.ref, period: 'subscribers#0' },
       UpdateExpression: 'ADD used :many',
       ExpressionAttributeValues: { ':many': countedSubscribers },
     }),

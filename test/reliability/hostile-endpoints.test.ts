@@ -49,7 +49,7 @@ const urlNamed = (wanted: string) =>
   [...hostileUrls(trapPort()), ...malformedUrls].find(({ name }) => name === wanted)!.url;
 
 const subscriptions = async () =>
-  (await readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.projectId))
+  (await readProjectItems(service.dynamo, service.stack.dynamodb.tables, project.ref))
     .subscriptions;
 
 describe('an endpoint that is not of an accepted push service is refused and not stored', () => {
@@ -93,7 +93,7 @@ describe('a stored endpoint that is not of an accepted push service is never con
       const stored = recipient({ endpoint, keys });
       const item: SubscriptionItem = {
         ...stored,
-        ...subscriptionKey(owner.projectId, stored.endpointHash),
+        ...subscriptionKey(owner.ref, stored.endpointHash),
         createdAt: now,
         updatedAt: now,
       };

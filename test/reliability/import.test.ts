@@ -97,10 +97,10 @@ test.each([
 ])(
   'an import into a project with %s that is killed twice is completed by the next one',
   async (_title, subscriberCap) => {
-    const projectId = await database.createProject({ subscriberCap });
+    const { projectId, ref } = await database.createProject({ subscriberCap });
     const values = Array.from({ length: lines }, () => subscriptionJson());
     const file = folder.write('lines.ndjson', linesOf(values));
-    const read = () => readSubscribers(database.dynamo, database.tables, projectId);
+    const read = () => readSubscribers(database.dynamo, database.tables, ref);
 
     for (const writes of writesBeforeKills) {
       writesLeft = writes;

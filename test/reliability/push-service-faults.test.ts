@@ -41,14 +41,14 @@ function originOf(server: Server): string {
 async function store(endpoint: string): Promise<void> {
   const { keys } = subscription();
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
-  const { projectId } = project;
+  const { ref } = project;
   const stored = recipient({ endpoint, keys });
-  const Item = { ...stored, ...subscriptionKey(projectId, stored.endpointHash) };
+  const Item = { ...stored, ...subscriptionKey(ref, stored.endpointHash) };
   await service.dynamo.send(new PutCommand({ TableName: SUBSCRIPTIONS_TABLE, Item }));
   await service.dynamo.send(
     new UpdateCommand({
       TableName: USAGE_TABLE,
-      Key: { projectId, period: 'subscribers#0' },
+      Key: { projectRef: ref, period: 'subscribers#0' },
       UpdateExpression: 'ADD used :one',
       ExpressionAttributeValues: { ':one': 1 },
     }),

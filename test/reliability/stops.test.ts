@@ -1,5 +1,5 @@
 import type { NotificationList, NotificationResult } from '../../contract/schemas/notification.ts';
-import { shareTimeline } from '../../contract/timeline.ts';
+import { sliceTimeline } from '../../contract/timeline.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
@@ -44,7 +44,7 @@ beforeEach(async () => {
 const savesFail: DynamoDbHook = ({ caller, operation, parameters }) =>
   caller.startsWith('Send') &&
   operation === 'UpdateItem' &&
-  parameters.TableName === service.stack.dynamodb.tables.TALLIES_TABLE
+  parameters.TableName === service.stack.dynamodb.tables.DELIVERIES_TABLE
     ? throttled
     : undefined;
 
@@ -78,7 +78,7 @@ describe('no push starts later than 5 s after the response of a stop', () => {
     const id = await newestId();
     hook = savesFail;
     expect((await stop(id)).body.status).toBe('stopping');
-    const lastAt = Date.now() + shareTimeline.lastPushAfterStopMs;
+    const lastAt = Date.now() + sliceTimeline.lastPushAfterStopMs;
     await waitUntil(lastAt);
     const pushed = arrivedAt.length;
     hook = undefined;
@@ -96,7 +96,7 @@ describe('no push starts later than 5 s after the response of a stop', () => {
     hook = ({ caller, operation, parameters }) =>
       caller.startsWith('StopNotification') &&
       operation === 'UpdateItem' &&
-      parameters.TableName === service.stack.dynamodb.tables.TALLIES_TABLE
+      parameters.TableName === service.stack.dynamodb.tables.DELIVERIES_TABLE
         ? throttled
         : undefined;
     expect((await stop(id)).status).toBe(503);
@@ -111,9 +111,9 @@ test('pushes pause while the counts cannot be written, and then reach everyone o
   await somePushes();
   hook = savesFail;
   const failingAt = Date.now();
-  await waitUntil(failingAt + shareTimeline.pushAfterWriteMs + 500);
+  await waitUntil(failingAt + sliceTimeline.knownForMs + 500);
   const pushed = arrivedAt.length;
-  await waitUntil(failingAt + shareTimeline.pushAfterWriteMs + 1500);
+  await waitUntil(failingAt + sliceTimeline.knownForMs + 1500);
   expect(arrivedAt).toHaveLength(pushed);
   expect(pushed).toBeLessThan(audience);
   hook = undefined;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Plan } from '../../contract/project.ts';
+import type { Plan, Project, ProjectRef } from '../../contract/project.ts';
 import { connect, type Database, startDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { Interleaving } from './fixtures/interleaving.ts';
@@ -39,20 +39,23 @@ function expectExactCounter({ subscribers, subscriptions }: ProjectItems): void 
 }
 
 /** Creates a project with these endpoints subscribed. */
-async function createProjectWith(indices: readonly number[], plan: Plan): Promise<string> {
-  const projectId = await database.createProject(plan);
+async function createProjectWith(
+  indices: readonly number[],
+  plan: Plan,
+): Promise<Pick<Project, 'projectId' | 'ref'>> {
+  const project = await database.createProject(plan);
   const { subscriptions } = subscriptionStores(database.dynamo, database.tables);
   for (const index of indices) {
-    await subscriptions.save(projectId, subscription({ endpoint: endpoints[index]! }), null);
+    await subscriptions.save(project.ref, subscription({ endpoint: endpoints[index]! }), null);
   }
-  return projectId;
+  return project;
 }
 
 /** The deployment's cap, and none. */
 const plan: fc.Arbitrary<Plan> = fc.constantFrom({}, { subscriberCap: null });
 
 const subscribedIndices = fc.uniqueArray(endpointIndex);
-const read = (projectId: string) => readProjectItems(database.dynamo, database.tables, projectId);
+const read = (project: ProjectRef) => readProjectItems(database.dynamo, database.tables, project);
 
 test('the subscriber counter equals the number of subscriptions after every call, and every call has the right outcome, in any interleaving', async () => {
   const property = fc.asyncProperty(
@@ -61,11 +64,11 @@ test('the subscriber counter equals the number of subscriptions after every call
     plan,
     clientsOfSubscriptions,
     async (scheduler, subscribed, plan, clients) => {
-      const projectId = await createProjectWith(subscribed, plan);
+      const { projectId, ref } = await createProjectWith(subscribed, plan);
       const stores = subscriptionStores(scheduled, database.tables);
       const creations: Creations = new Map();
       const checks: Check[] = [];
-      let before = await read(projectId);
+      let before = await read(ref);
       await interleaving.run(
         scheduler,
         clients.map((operations) => async () => {
@@ -74,7 +77,7 @@ test('the subscriber counter equals the number of subscriptions after every call
           }
         }),
         async () => {
-          const after = await read(projectId);
+          const after = await read(ref);
           expectExactCounter(after);
           for (const check of checks.splice(0)) check(before, after);
           before = after;
@@ -92,10 +95,10 @@ test('the subscriber counter equals the number of subscriptions after any concur
     plan,
     mixes,
     async (subscribed, plan, operations) => {
-      const projectId = await createProjectWith(subscribed, plan);
+      const { projectId, ref } = await createProjectWith(subscribed, plan);
       const stores = subscriptionStores(database.dynamo, database.tables);
       await Promise.all(operations.map((one) => perform(stores, projectId, one, new Map())));
-      expectExactCounter(await read(projectId));
+      expectExactCounter(await read(ref));
     },
   );
   // No shrinking: a failure depends on timing and may not repeat.

@@ -54,7 +54,7 @@ const times = (count: number, value: number) => Array<number>(count).fill(value)
 test('a rotation of the key pair loses none of 1,000 browsers and notifies none twice', async () => {
   // At its cap: a browser that comes back must not need room for a second subscription.
   const project = await service.createProject({ subscriberCap: size });
-  const { applicationServerKey, projectId } = project;
+  const { applicationServerKey, projectId, ref } = project;
   const people = Array.from(
     { length: size },
     (): Person => ({
@@ -65,7 +65,7 @@ test('a rotation of the key pair loses none of 1,000 browsers and notifies none 
   await storeSubscribers(
     service.dynamo,
     tables,
-    projectId,
+    ref,
     people.map(({ current }) => current),
   );
   const [comingBack, staying] = [people.slice(0, size / 2), people.slice(size / 2)];
@@ -102,7 +102,7 @@ test('a rotation of the key pair loses none of 1,000 browsers and notifies none 
   });
   expect(await send('dropped')).toMatchObject({ attempted: size / 2, delivered: size / 2 });
   expect(received(comingBack, 'dropped')).toEqual(times(size / 2, 1));
-  const { stored, counted } = await readSubscribers(service.dynamo, tables, projectId);
+  const { stored, counted } = await readSubscribers(service.dynamo, tables, ref);
   expect({ stored, counted }).toEqual({ stored: size / 2, counted: size / 2 });
 
   // Who comes back later is subscribed again.

@@ -11,7 +11,7 @@ import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
-import { share } from '../lambdas/deliver/recorded-share-dependencies.ts';
+import { slice } from '../lambdas/deliver/slice-setup.ts';
 import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts';
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 
@@ -85,7 +85,7 @@ test('send delivers to a browser', async () => {
 });
 
 /** Events of the functions that have no route, by their names. */
-const events = { Deliver: share() };
+const events = { Deliver: slice() };
 
 test('each function without a route returns its result', async () => {
   const routed = new Set(gatewayRoutes.map(({ functionName }) => functionName));
@@ -93,7 +93,7 @@ test('each function without a route returns its result', async () => {
   expect(others).toHaveLength(Object.keys(events).length);
   for (const [prefix, event] of Object.entries(events)) {
     const name = others.find((other) => other.startsWith(prefix))!;
-    expect(await invoke(name, event)).toEqual({ kind: 'response', body: {} });
+    expect(await invoke(name, event)).toEqual({ kind: 'response', body: null });
   }
 });
 

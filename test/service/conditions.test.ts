@@ -28,7 +28,7 @@ async function age({ endpoint }: SimulatedBrowser, ms: number) {
   await service.dynamo.send(
     new UpdateCommand({
       TableName: tableName(),
-      Key: subscriptionKey(project.projectId, endpointHash(endpoint)),
+      Key: subscriptionKey(project.ref, endpointHash(endpoint)),
       UpdateExpression: 'SET updatedAt = updatedAt - :ms',
       ExpressionAttributeValues: { ':ms': ms },
     }),
@@ -119,7 +119,7 @@ test('a subscribe request makes a browser seen again, and states all of its chan
   expect(await attempted({ channels: ['sales'] })).toBe(0);
   const stored = await readTable(service.dynamo, tableName());
   const own = (stored as unknown as SubscriptionItem[]).filter(({ projectPart }) =>
-    projectPart.startsWith(`${project.projectId}#`),
+    projectPart.startsWith(`${project.ref}#`),
   );
   expect(own).toEqual([expect.not.objectContaining({ channels: expect.anything() })]);
 });

@@ -14,7 +14,7 @@ import {
   type Service,
   startService,
 } from '../fixtures/service.ts';
-import { reopen } from '../fixtures/stored-tallies.ts';
+import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let service: Service;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
 import type { SendResult } from '../../contract/schemas/notification.ts';
-import { divide, sharesOf } from '../../lambdas/send/divide.ts';
+import { divide, slicesOf } from '../../lambdas/send/divide.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import { type Grant, readGrants } from '../../local/template/iam-policy.ts';
@@ -13,7 +13,7 @@ import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
-import { reopen } from '../fixtures/stored-tallies.ts';
+import { reopen } from '../fixtures/stored-slices.ts';
 
 const assembly = readAssembly(sharedAssembly());
 const grants = readGrants(assembly.template, createResolver(assembly.template));
@@ -64,6 +64,12 @@ async function createProjectWithWrongPair(service: Service): Promise<ProjectCred
   return project;
 }
 
+/** Subscribes a browser whose next push is repeated when it may have passed to another user. */
+async function subscribeSlow(service: Service, project: ProjectCredentials, userId: string) {
+  const browser = await service.subscribe(project, userId);
+  browser.behave({ status: 503, headers: { 'retry-after': '2' }, times: 1 });
+}
+
 type Scenario = (service: Service, setHook: (hook?: DynamoDbHook) => void) => Promise<unknown>;
 
 /** Requests with which a function makes all of its database calls. Default: one read of the owner. */
@@ -97,8 +103,10 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     // A repeated send, with the same idempotency key.
     await send(service, project);
     await send(service, await createProjectWithWrongPair(service));
-    const targeted = await service.send(project, { title: 'T', userIds: ['ada'] });
-    return targeted.status;
+    const handedOver = { prefer: 'respond-async', 'idempotency-key': 'order-2' };
+    await service.send(project, { title: 'T' }, handedOver);
+    await subscribeSlow(service, project, 'bob');
+    return (await service.send(project, { title: 'T', userIds: ['bob'] })).status;
   },
   async getNotification(service) {
     const project = await service.createProject();
@@ -125,31 +133,34 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
+    await subscribeSlow(service, project, 'ada');
     const broadcast = {
       projectId: project.projectId,
-      projectCreatedAt: project.createdAt,
+      project: project.ref,
       notificationId: randomUUID(),
+      sentAt: Date.now(),
       content: { title: 'T' },
+      conditions: {},
       requestId: 'request',
       eventsUrl: 'https://push.example.com/events',
       expiresAt: 5_000_000_000,
-      deadline: undefined,
     };
     const [, deliver] = [...service.stack.functions].find(([name]) => name.startsWith('Deliver'))!;
-    for (const audience of [{ userIds: ['ada'] }, { subscribers: 1 }, { subscribers: 1 }]) {
-      const [share] = sharesOf(broadcast, audience, divide(audience, 100, false), 100);
-      // The second invocation finds the first tally of the share claimed.
-      await deliver.invoke(JSON.stringify(share), randomUUID());
+    for (const audience of [{ userIds: ['ada'] }, { subscribers: 1 }]) {
+      const [slice] = slicesOf(broadcast, audience, divide(audience, 100, false), 100);
+      await deliver.invoke(JSON.stringify(slice), randomUUID());
+      // The second invocation finds that another one has had the slice.
+      await reopen(service, broadcast.notificationId);
     }
-    const { projectId, createdAt } = await createProjectWithWrongPair(service);
+    const { projectId, ref } = await createProjectWithWrongPair(service);
     const audience = { subscribers: 1 };
-    const [share] = sharesOf(
-      { ...broadcast, projectId, projectCreatedAt: createdAt, notificationId: randomUUID() },
+    const [slice] = slicesOf(
+      { ...broadcast, projectId, project: ref, notificationId: randomUUID() },
       audience,
       divide(audience, 100, false),
       100,
     );
-    await deliver.invoke(JSON.stringify(share), randomUUID());
+    await deliver.invoke(JSON.stringify(slice), randomUUID());
   },
   async track(service) {
     const project = await service.createProject();
@@ -249,9 +260,9 @@ test.each<[route: RouteName, action: string, table: string]>([
   ['subscribe', 'dynamodb:PutItem', 'SubscriptionsTable'],
   ['unsubscribe', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
   ['send', 'dynamodb:ConditionCheckItem', 'UsageTable'],
-  ['getNotification', 'dynamodb:BatchGetItem', 'TalliesTable'],
-  ['stopNotification', 'dynamodb:UpdateItem', 'TalliesTable'],
-  ['track', 'dynamodb:UpdateItem', 'TalliesTable'],
+  ['getNotification', 'dynamodb:BatchGetItem', 'DeliveriesTable'],
+  ['stopNotification', 'dynamodb:UpdateItem', 'DeliveriesTable'],
+  ['track', 'dynamodb:UpdateItem', 'DeliveriesTable'],
   ['getProject', 'dynamodb:Query', 'UsageTable'],
   ['getProject', 'dynamodb:Query', 'SubscriptionsTable'],
   ['listNotifications', 'dynamodb:Query', 'NotificationsTable'],

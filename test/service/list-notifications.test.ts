@@ -6,10 +6,10 @@ import {
   type NotificationList,
   notificationListSchema,
 } from '../../contract/schemas/notification.ts';
-import { shareSizes } from '../../contract/share-sizes.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
-import { expiryOf } from '../../lambdas/store/send-writes.ts';
+import { expiryOf } from '../../lambdas/store/notifications.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
@@ -60,21 +60,22 @@ async function send(count: number, headers: Record<string, string> = {}): Promis
 
 function put(item: object) {
   const TableName = service.stack.dynamodb.tables.NOTIFICATIONS_TABLE;
-  const { projectId } = project;
-  return service.dynamo.send(new PutCommand({ TableName, Item: { projectId, ...item } }));
+  const { ref: projectRef } = project;
+  return service.dynamo.send(new PutCommand({ TableName, Item: { projectRef, ...item } }));
 }
 
 const newId = (time = new Date()) => uuidV7(time, (length) => new Uint8Array(length).fill(255));
 
-/** Stores a notification as send does, without tallies. */
+/** Stores a notification as send does, without the items of its delivery. */
 async function store(
   sentAt: Date,
-  plan = { subscribers: 5_000_000, shares: 1, talliesPerShare: 1 },
+  division = { subscribers: 5_000_000, slices: 1, countersPerSlice: 1 },
 ) {
   const notificationId = newId(sentAt);
   const content = { title: 'T' };
   const times = { sentAt: sentAt.toISOString(), expiresAt: expiryOf(sentAt) };
-  await put({ notificationId, content, ...plan, respondedAsync: true, ...times });
+  const item = { notificationId, content, conditions: {}, ...division, respondedAsync: true };
+  await put({ ...item, ...times });
   return notificationId;
 }
 
@@ -171,16 +172,19 @@ test('a notification is in the list for 90 days, even if DynamoDB deletes it lat
   expect(await readAll(1)).toEqual([kept]);
 });
 
-test('a page of large notifications ends before 2,000 tallies', async () => {
-  const plan = { subscribers: 5_000_000, shares: shareSizes.shares, talliesPerShare: 8 };
+test('a page of large notifications ends before 2,000 items', async () => {
+  const division = {
+    ...{ subscribers: 5_000_000, slices: sliceSizes.slices },
+    countersPerSlice: sliceSizes.counters,
+  };
   const start = Date.now() - 1000;
   const ids: string[] = [];
-  for (const ms of [4, 3, 2, 1, 0]) ids.push(await store(new Date(start + ms), plan));
+  for (const ms of [4, 3, 2, 1, 0]) ids.push(await store(new Date(start + ms), division));
   batches = 0;
   const page = await list('?limit=100');
   expect(idsOf(page)).toEqual(ids.slice(0, 2));
   expect(page.nextCursor).toBeDefined();
-  expect(batches).toBe(Math.ceil((2 * 768) / 100));
+  expect(batches).toBe(Math.ceil((2 * 864) / 100));
   expect(await readAll(100)).toEqual(ids);
 });
 
@@ -198,7 +202,7 @@ describe('a cursor names a position in the own list', () => {
     await service.dynamo.send(
       new DeleteCommand({
         TableName: service.stack.dynamodb.tables.NOTIFICATIONS_TABLE,
-        Key: { projectId: project.projectId, notificationId: deleted },
+        Key: { projectRef: project.ref, notificationId: deleted },
       }),
     );
     expect(idsOf(await list(`?cursor=${cursorOf(deleted!)}`))).toEqual([oldest]);

@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
-import { tallyKey } from '../../lambdas/store/items.ts';
+import { eventCounterId, sliceId } from '../../lambdas/store/items.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 
@@ -12,11 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function readTally(notificationId: string) {
+/** Reads a slice or an event counter. */
+async function readDelivery(id: string) {
   const { Item } = await service.dynamo.send(
     new GetCommand({
-      TableName: service.stack.dynamodb.tables.TALLIES_TABLE,
-      Key: { tally: tallyKey(notificationId, 0) },
+      TableName: service.stack.dynamodb.tables.DELIVERIES_TABLE,
+      Key: { id },
     }),
   );
   return Item;
@@ -91,17 +92,19 @@ test('a refused push counts as failed, and its subscription stays', async () => 
   expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1 });
 });
 
-test('beacons are counted in a tally of their notification', async () => {
+test('beacons are counted in an event counter of their notification', async () => {
   const project = await service.createProject();
   const browsers = [await service.subscribe(project), await service.subscribe(project)];
   const { body } = await service.send(project, { title: 'T' });
   for (const browser of browsers) expect((await browser.show()).status).toBe(200);
   expect(await (await browsers[0]!.click()).json()).toEqual({ ok: true });
-  expect(await readTally(body.id)).toMatchObject({
-    projectId: project.projectId,
-    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0, ended: 'complete' },
+  expect(await readDelivery(eventCounterId(body.id, 0))).toMatchObject({
+    projectRef: project.ref,
     shown: 2,
     clicked: 1,
+  });
+  expect(await readDelivery(sliceId(body.id, 0))).toMatchObject({
+    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0, ended: 'delivered' },
   });
 });
 
@@ -118,7 +121,8 @@ test('a beacon is counted before the send has ended', async () => {
   expect(hasEnded).toBe(false);
   release();
   const { body } = await sending;
-  expect(await readTally(body.id)).toMatchObject({ delivered: 1, shown: 1 });
+  expect(await readDelivery(eventCounterId(body.id, 0))).toMatchObject({ shown: 1 });
+  expect(await readDelivery(sliceId(body.id, 0))).toMatchObject({ delivered: 1 });
 });
 
 test('an unsubscribe removes the subscription, and a repeated one returns the same', async () => {

@@ -35,7 +35,7 @@ async function subscribeAll(userIds: readonly string[]): Promise<SimulatedBrowse
   const worker = async () => {
     for (const [index, browser] of waiting) {
       const subscription = parse({ ...browser.toJSON(), userId: userIds[index] });
-      await store.save(project.projectId, subscription, null);
+      await store.save(project.ref, subscription, null);
     }
   };
   await Promise.all(Array.from({ length: 50 }, worker));
@@ -208,7 +208,7 @@ test('the template is stored, and values are neither stored nor logged', async (
     expect(text).not.toContain(userId);
   }
   const [stored] = (await readTable(service.dynamo, tables.NOTIFICATIONS_TABLE)).filter(
-    (item) => item.projectId === project.projectId && item.content !== undefined,
+    (item) => item.projectRef === project.ref && item.content !== undefined,
   );
   expect(stored).toMatchObject({ content: { title: '{{ v }}' }, users: 1 });
   expect(log.join('')).not.toContain(value);

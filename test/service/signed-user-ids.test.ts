@@ -216,7 +216,7 @@ test('a project becomes signed, and open again, when functions read it again', a
 test('a signature for a project that has just been deleted is refused with 404', async () => {
   const project = await service.createProject();
   await subscribe(project, {});
-  await service.registry.remove(project.projectId, randomBytes);
+  await service.registry.remove(project.projectId);
   expect(codeOf(await subscribe(project, { userId: 'ada', userIdSignature: 'x' }))).toBe(
     '404 project_not_found',
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NotificationList, NotificationResult } from '../../contract/schemas/notification.ts';
-import { shareTimeline } from '../../contract/timeline.ts';
+import { sliceTimeline } from '../../contract/timeline.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -76,7 +76,7 @@ async function stopAfterSomePushes(
     const read = await call<NotificationResult>(project, 'getNotification', id);
     return read.body.status === 'stopping' ? undefined : read.body;
   });
-  expect(Math.max(...arrivedAt) - respondedAt).toBeLessThan(shareTimeline.lastPushAfterStopMs);
+  expect(Math.max(...arrivedAt) - respondedAt).toBeLessThan(sliceTimeline.lastPushAfterStopMs);
   return ended;
 }
 
@@ -129,7 +129,7 @@ test.concurrent('an asynchronous broadcast ends, and its repetition is told so',
 
 test.concurrent('every function that delivers to user ids ends', async () => {
   const { project, browsers } = await newProject(browsersOfAudience);
-  // Four shares, with 12 or 13 of the browsers each.
+  // Four slices, with 12 or 13 of the browsers each.
   const userIds = browsers.flatMap((_, index) => [
     ...[`u${index}`, ...Array.from({ length: 19 }, (_, none) => `none-${index}-${none}`)],
   ]);

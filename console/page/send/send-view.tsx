@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { shareSizes } from '../../../contract/share-sizes.ts';
+import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { subscribedUserId } from '../calls/this-browser.ts';
 import { useAction } from '../calls/use-action.ts';
@@ -39,7 +39,7 @@ export function SendView() {
   /** By the body, until it is sent: a repeated attempt never sends it twice. */
   const keys = useRef(new Map<string, string>()).current;
   const respondAsync =
-    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > shareSizes.recipients);
+    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > sliceSizes.recipients);
 
   const send = useAction(async (toThisBrowser: boolean) => {
     const request = toThisBrowser
@@ -112,7 +112,7 @@ export function SendView() {
                     <CheckField
                       path="respondAsync"
                       label="Respond before the delivery"
-                      hint={`The counts follow while it is being sent. For more than ${countText(shareSizes.recipients)} subscribers.`}
+                      hint={`The counts follow while it is being sent. For more than ${countText(sliceSizes.recipients)} subscribers.`}
                       checked={respondAsync}
                       onChange={(checked) => change({ respondAsync: checked })}
                     />

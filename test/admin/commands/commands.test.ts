@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
@@ -118,12 +118,15 @@ describe('create', () => {
 
 describe('show', () => {
   it('prints limits and usage', async () => {
-    await operator.registry.create({ projectId, plan: { subscriberCap: 7 }, random: randomBytes });
+    const { project } = await operator.registry.create({
+      ...{ projectId, random: randomBytes },
+      plan: { subscriberCap: 7 },
+    });
     await subscriptionStore(
       operator.database.dynamo,
       projectTables(operator.database.tables),
       () => new Date(),
-    ).save(projectId, subscription(), null);
+    ).save(project.ref, subscription(), null);
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
@@ -269,7 +272,9 @@ describe('delete', () => {
     await importValues(operator, projectId, [subscriptionJson()]);
     const { dynamo, tables } = operator.database;
     const TableName = projectTables(tables).projects;
-    await dynamo.send(new DeleteCommand({ TableName, Key: { projectId } }));
+    const { ref } = (await operator.registry.find(projectId))!;
+    const mark = { projectId, ref, removed: true };
+    await dynamo.send(new PutCommand({ TableName, Item: mark }));
     const { output } = await operator.runLocal(['delete', projectId, '--dry-run']);
     expect(output).toContain(`Would delete "${projectId}" with 1 subscription and 0 notif`);
   });

@@ -89,7 +89,7 @@ describe('a deployed stack', () => {
     SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,
     UsageTable: operator.database.tables.USAGE_TABLE,
     NotificationsTable: operator.database.tables.NOTIFICATIONS_TABLE,
-    TalliesTable: operator.database.tables.TALLIES_TABLE,
+    DeliveriesTable: operator.database.tables.DELIVERIES_TABLE,
   });
 
   it('is read from the outputs of its CloudFormation stack', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const name of [tables.projects, tables.vapidKeys, tables.subscriptions, tables.usage]) {
     await restoreTable(name);
   }
-  await operator.registry.remove('shop', randomBytes);
+  await operator.registry.remove('shop');
 });
 afterAll(() => operator.stop());
 
@@ -132,13 +132,13 @@ test('a table with other keys is refused', async () => {
   expect(code).toBe(1);
   expect(messages).toBe(
     `"${restored(subscriptions)}" is another table: its keys are projectPart and endpointHash, ` +
-      `those of "${usage}" are projectId and period. Tables with the right keys: ${restored(usage)}.\n`,
+      `those of "${usage}" are projectRef and period. Tables with the right keys: ${restored(usage)}.\n`,
   );
 });
 
 test('without a restored table, the message says where to begin', async () => {
-  const { tallies, usage } = projectTables(operator.database.tables);
+  const { deliveries, usage } = projectTables(operator.database.tables);
   await operator.database.dynamo.send(new DeleteTableCommand({ TableName: restored(usage) }));
-  const { messages } = await restore({ usage: tallies });
+  const { messages } = await restore({ usage: deliveries });
   expect(messages).toContain('these keys: restore one first, see docs/backup.md.');
 });

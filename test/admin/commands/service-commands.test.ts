@@ -157,7 +157,7 @@ describe('stats', () => {
   });
 
   it('counts the subscribers that each condition selects, as a send does', async () => {
-    const { projectId } = project;
+    const { projectId, ref } = project;
     const choices = [['news'], ['news', 'sales'], undefined, ['news']];
     const [, older, oldest] = await Promise.all(
       choices.map((channels) => operator.service.subscribe(project, undefined, channels)),
@@ -166,7 +166,7 @@ describe('stats', () => {
       await operator.service.dynamo.send(
         new UpdateCommand({
           TableName: operator.service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-          Key: subscriptionKey(projectId, endpointHash(endpoint)),
+          Key: subscriptionKey(ref, endpointHash(endpoint)),
           UpdateExpression: 'SET updatedAt = updatedAt - :ms',
           ExpressionAttributeValues: { ':ms': ago * 24 * 60 * 60 * 1000 },
         }),

@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { limits } from '../../../contract/limits.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
@@ -15,6 +16,7 @@ import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts'
 
 let operator: Operator;
 let projectId: string;
+let ref: ProjectRef;
 let file: string;
 const vapid = newVapidPair();
 
@@ -25,7 +27,8 @@ afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   file = join(operator.directory, `${projectId}.ndjson`);
-  await operator.registry.create({ projectId, vapid, random: randomBytes });
+  const { project } = await operator.registry.create({ projectId, vapid, random: randomBytes });
+  ref = project.ref;
 });
 
 /** The table of the push services, with one. */
@@ -34,6 +37,8 @@ const counted = (lines: number) =>
 const importAll = (values: readonly unknown[]) => importValues(operator, projectId, values);
 const exported = () => exportedValues(operator, projectId);
 
+const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60_000).toISOString();
+
 async function subscribers(): Promise<number> {
   return (await operator.registry.usage(projectId)).subscribers;
 }
@@ -41,7 +46,7 @@ async function subscribers(): Promise<number> {
 function subscribe(url: ReturnType<typeof subscription>) {
   const { dynamo, tables } = operator.database;
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  return store.save(projectId, url, null);
+  return store.save(ref, url, null);
 }
 
 describe('subscriptions import', () => {
@@ -178,16 +183,24 @@ describe('subscriptions import', () => {
   });
 
   it('does not replace a subscription that was updated after its export', async () => {
-    await importAll([subscriptionJson()]);
+    await importAll([{ ...subscriptionJson(), updatedAt: daysAgo(2) }]);
     const [before] = await exported();
-    const newer = {
-      ...before,
-      keys: subscriptionJson().keys,
-      updatedAt: '2999-01-01T00:00:00.000Z',
-    };
+    const newer = { ...before, keys: subscriptionJson().keys, updatedAt: daysAgo(1) };
     expect((await importAll([newer])).report).toMatchObject({ updated: 1 });
     expect((await importAll([before])).report).toMatchObject({ updated: 0, unchanged: 1 });
     expect(await exported()).toEqual([{ ...newer }]);
+  });
+
+  it('takes a time in the future as now, so that later requests of the browser count', async () => {
+    const saved = subscription();
+    const { href } = saved.endpoint;
+    const future = { createdAt: daysAgo(-1), updatedAt: daysAgo(-1) };
+    await importAll([{ ...subscriptionJson({ endpoint: href }), ...future }]);
+    const [imported] = await exported();
+    expect(Date.parse(String(imported!.createdAt))).toBeLessThanOrEqual(Date.now());
+    expect(Date.parse(String(imported!.updatedAt))).toBeLessThanOrEqual(Date.now());
+    expect(await subscribe({ ...saved, userId: 'ann' })).toBe('updated');
+    expect(await exported()).toMatchObject([{ endpoint: href, userId: 'ann' }]);
   });
 
   it.each([

@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 
 let operator: Operator;
 let projectId: string;
+let ref: ProjectRef;
 
 beforeAll(async () => {
   operator = await startOperator();
@@ -13,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
-  await operator.registry.create({ projectId, random: randomBytes });
+  const { project } = await operator.registry.create({ projectId, random: randomBytes });
+  ref = project.ref;
 });
 
 const savedAt = new Date('2026-11-20T12:00:00Z');
@@ -26,7 +29,7 @@ async function subscribe(
 ) {
   const tables = projectTables(operator.database.tables);
   const saved = subscription({ userId, channels, ...(url && { endpoint: endpoint(url) }) });
-  await subscriptionStore(operator.database.dynamo, tables, () => now).save(projectId, saved, null);
+  await subscriptionStore(operator.database.dynamo, tables, () => now).save(ref, saved, null);
   return saved;
 }
 

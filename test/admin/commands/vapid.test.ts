@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 let operator: Operator;
 let projectId: string;
+let ref: ProjectRef;
 let firstKey: string;
 
 beforeAll(async () => {
@@ -16,12 +18,13 @@ beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   const { project } = await operator.registry.create({ projectId, random: randomBytes });
   firstKey = project.vapidPublicKey;
+  ref = project.ref;
 });
 
 async function subscribe(vapidPairNumber: number): Promise<void> {
   const { dynamo, tables } = operator.database;
   await subscriptionStore(dynamo, projectTables(tables), () => new Date()).save(
-    projectId,
+    ref,
     { ...subscription(), vapidPairNumber },
     null,
   );

@@ -71,7 +71,7 @@ beforeEach(async () => {
     UpdateTerminationProtection: () => '<StackId>x</StackId>',
   });
   for await (const { projectId } of operator.registry.list()) {
-    await operator.registry.remove(projectId, (size) => Buffer.alloc(size));
+    await operator.registry.remove(projectId);
   }
 });
 afterEach(() => {
@@ -92,7 +92,7 @@ function stackXml(status: string): string {
     SubscriptionsTable: tables.SUBSCRIPTIONS_TABLE,
     UsageTable: tables.USAGE_TABLE,
     NotificationsTable: tables.NOTIFICATIONS_TABLE,
-    TalliesTable: tables.TALLIES_TABLE,
+    DeliveriesTable: tables.DELIVERIES_TABLE,
   };
   const members = Object.entries(outputs).map(
     ([key, value]) =>

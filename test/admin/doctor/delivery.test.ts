@@ -132,7 +132,7 @@ describe('a fault is named by its step, which is the last one', () => {
       () => {
         hook = ({ operation, requiredGrants }) =>
           operation === 'UpdateItem' &&
-          requiredGrants.some(({ resource }) => resource.includes('Tallies'))
+          requiredGrants.some(({ resource }) => resource.includes('Deliveries'))
             ? { status: 200, body: {} }
             : undefined;
       },

@@ -7,6 +7,7 @@ import {
 } from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { Project } from '../../../contract/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
@@ -16,7 +17,7 @@ import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subs
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
 let database: Database;
-let projectId: string;
+let project: Pick<Project, 'projectId' | 'ref'>;
 let importBatch: ImportBatch;
 const clock = () => new Date();
 
@@ -25,22 +26,26 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 beforeEach(async () => {
-  projectId = await database.createProject({ subscriberCap: null });
+  project = await database.createProject({ subscriberCap: null });
   const { dynamo, tables } = database;
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
   importBatch = batchImport(dynamo, projectTables(tables), projects, 1000);
 });
 
+const keys = { vapidPair: 0, vapidPublicKey: 'unused' };
+
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
-function run(overrides: Partial<ImportLinesDependencies> = {}, texts = lines) {
+function run(
+  overrides: Partial<ImportLinesDependencies> = {},
+  { into = project, texts = lines } = {},
+) {
   async function* all() {
     for (const text of texts) yield { text };
   }
-  const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused', ...overrides };
   return importLines(all(), {
-    projectId,
-    readLine: lineReader(project, [], clock),
+    projectId: into.projectId,
+    readLine: lineReader({ ...into, ...keys }, [], clock),
     importBatch,
     sleep: async () => {},
     onProgress: () => {},
@@ -48,7 +53,7 @@ function run(overrides: Partial<ImportLinesDependencies> = {}, texts = lines) {
   });
 }
 
-const stored = () => readSubscribers(database.dynamo, database.tables, projectId);
+const stored = () => readSubscribers(database.dynamo, database.tables, project.ref);
 
 it('counts what an import that failed in the middle has added, and the next one adds the rest', async () => {
   let batches = 0;
@@ -95,22 +100,22 @@ it('waits while the database throttles', async () => {
 it('fills the cap exactly, from all parts at the same time, and again after removals', async () => {
   const { dynamo, tables } = database;
   const capped = await database.createProject({ subscriberCap: 100 });
-  expect(await run({ projectId: capped })).toMatchObject({ created: 100, overCap: 900 });
-  expect(await readSubscribers(dynamo, tables, capped)).toEqual({ stored: 100, counted: 100 });
+  expect(await run({}, { into: capped })).toMatchObject({ created: 100, overCap: 900 });
+  expect(await readSubscribers(dynamo, tables, capped.ref)).toEqual({ stored: 100, counted: 100 });
 
   const subscriptions = subscriptionStore(dynamo, projectTables(tables), clock);
   const hashes = lines.map((line) => endpointHash(JSON.parse(line).endpoint));
   let removed = 0;
   for (let at = 0; at < 700; at += 50) {
-    removed += await subscriptions.removeBatch(capped, hashes.slice(at, at + 50));
+    removed += await subscriptions.removeBatch(capped.ref, hashes.slice(at, at + 50));
   }
   expect(removed).toBeGreaterThan(0);
-  expect(await run({ projectId: capped })).toMatchObject({
+  expect(await run({}, { into: capped })).toMatchObject({
     created: removed,
     unchanged: 100 - removed,
     overCap: 900,
   });
-  expect(await readSubscribers(dynamo, tables, capped)).toEqual({ stored: 100, counted: 100 });
+  expect(await readSubscribers(dynamo, tables, capped.ref)).toEqual({ stored: 100, counted: 100 });
 });
 
 it('does not bring back the user id of a browser that signs out between its look-up and its write', async () => {
@@ -121,7 +126,7 @@ it('does not bring back the user id of a browser that signs out between its look
     const { href, origin, pathname: path } = new URL(json.endpoint);
     const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
     const store = subscriptionStore(dynamo, projectTables(tables), () => at(time));
-    await store.save(projectId, { endpoint: { href, origin, path }, keys, userId }, null);
+    await store.save(project.ref, { endpoint: { href, origin, path }, keys, userId }, null);
   };
   await save(0, 'ada');
   let isFirst = true;
@@ -135,13 +140,12 @@ it('does not bring back the user id of a browser that signs out between its look
   };
   const signingOut = Object.create(dynamo, { send: { value: send } });
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  const project = { projectId, vapidPair: 0, vapidPublicKey: 'unused' };
   async function* line() {
     yield { text: JSON.stringify({ ...json, updatedAt: at(1).toISOString() }) };
   }
   const report = await importLines(line(), {
-    projectId,
-    readLine: lineReader(project, [], clock),
+    projectId: project.projectId,
+    readLine: lineReader({ ...project, ...keys }, [], clock),
     importBatch: batchImport(signingOut, projectTables(tables), projects, 1000),
     sleep: async () => {},
     onProgress: () => {},
@@ -161,19 +165,19 @@ async function importRepeated(two: readonly PushSubscriptionJson[], linesBetween
   const between = Array.from({ length: linesBetween }, () => subscriptionJson());
   const [first, last] = two;
   const texts = [first, ...between, last].map((line) => JSON.stringify(line));
-  const report = await run({ projectId: other }, texts);
+  const report = await run({}, { into: other, texts });
   const { href } = new URL(first!.endpoint);
   const items = await readTable(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
   const [{ projectUser, auth, updatedAt, createdAt } = {}] = items.filter(
     (item) =>
-      `${item.origin}${item.path}` === href && String(item.projectPart).startsWith(`${other}#`),
+      `${item.origin}${item.path}` === href && String(item.projectPart).startsWith(`${other.ref}#`),
   );
   return {
     created: report.created - linesBetween,
     updated: report.updated,
     unchanged: report.unchanged,
     stored: {
-      userId: String(projectUser).slice(other.length + 1),
+      userId: String(projectUser).slice(other.ref.length + 1),
       auth: Buffer.from(auth as Uint8Array).toString('base64url'),
       ...{ updatedAt, createdAt },
     },
@@ -215,5 +219,6 @@ it.each<[string, readonly Partial<PushSubscriptionJson & { updatedAt: string }>[
 );
 
 it('stops when the project is deleted', async () => {
-  await expect(run({ projectId: 'missing' })).rejects.toThrow('Project "missing" does not exist.');
+  const missing = { ...project, projectId: 'missing' };
+  await expect(run({}, { into: missing })).rejects.toThrow('Project "missing" does not exist.');
 });

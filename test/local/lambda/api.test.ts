@@ -183,10 +183,10 @@ test('an asynchronous invocation is accepted before the function has ended', asy
 
 test('an asynchronous invocation that fails is retried under the same request id', async () => {
   await start(`export const handler = async (event, context) => {
-    console.log(event.share, context.awsRequestId);
+    console.log(event.slice, context.awsRequestId);
     throw new Error('failed');
   };`);
-  const { requestId } = await invoke({ ...event, Payload: '{"share":7}' });
+  const { requestId } = await invoke({ ...event, Payload: '{"slice":7}' });
   await logged('dropped: failed 3 times');
   expect(logs.filter((line) => line === `7 ${requestId}`)).toHaveLength(3);
 });

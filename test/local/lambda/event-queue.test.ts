@@ -38,9 +38,9 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 test('an invocation that succeeds runs once', async () => {
   start(0);
-  queue.add(deliver, '{"share":1}', 'request-1');
+  queue.add(deliver, '{"slice":1}', 'request-1');
   await pause();
-  expect(invocations).toEqual(['Deliver {"share":1} request-1']);
+  expect(invocations).toEqual(['Deliver {"slice":1} request-1']);
   expect(logs).toEqual([]);
 });
 

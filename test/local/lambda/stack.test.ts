@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { relative } from 'node:path';
 import { InvokeCommand, type InvokeCommandInput, LambdaClient } from '@aws-sdk/client-lambda';
-import { sharesOf } from '../../../lambdas/send/divide.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
+import { slicesOf } from '../../../lambdas/send/divide.ts';
 import type { Stack, StackOptions } from '../../../local/stack.ts';
 import { type Assembly, readAssembly, resourcesOf } from '../../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../../fixtures/assembly.ts';
@@ -41,20 +42,21 @@ function assemblyWith(source: string, { directory, template }: Assembly = assemb
   return writeAssembly(folder, changed, assembly);
 }
 
-/** A share of a project that does not exist: deliver returns an empty object. */
-const [share] = sharesOf(
+/** A slice of a project that does not exist: deliver does nothing. */
+const [slice] = slicesOf(
   {
     projectId: 'demo',
-    projectCreatedAt: '2026-11-01T00:00:00.000Z',
+    project: 'r' as ProjectRef,
     notificationId: randomUUID(),
+    sentAt: Date.now(),
     content: { title: 'T' },
+    conditions: {},
     requestId: 'request',
     eventsUrl: 'https://push.example.com/events',
     expiresAt: 5_000_000_000,
-    deadline: undefined,
   },
   { subscribers: 0 },
-  { shares: 1, talliesPerShare: 1 },
+  { slices: 1, countersPerSlice: 1 },
   1000,
 );
 
@@ -69,7 +71,7 @@ async function invoke(input: Partial<InvokeCommandInput> = {}, caller = 'Send') 
     maxAttempts: 1,
   });
   try {
-    const Payload = JSON.stringify(share);
+    const Payload = JSON.stringify(slice);
     const { Payload: result, ...output } = await client.send(
       new InvokeCommand({ FunctionName: named('Deliver'), Payload, ...input }),
     );
@@ -81,7 +83,7 @@ async function invoke(input: Partial<InvokeCommandInput> = {}, caller = 'Send') 
 
 test('send may invoke deliver, and no other function may', async () => {
   await start();
-  expect(await invoke()).toMatchObject({ StatusCode: 200, result: '{}' });
+  expect(await invoke()).toMatchObject({ StatusCode: 200, result: 'null' });
   for (const caller of ['Subscribe', 'Unsubscribe', 'Track', 'Deliver']) {
     await expect(invoke({}, caller)).rejects.toMatchObject({ name: 'AccessDeniedException' });
   }

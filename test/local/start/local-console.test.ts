@@ -35,7 +35,7 @@ function get(url: string, host = 'localhost:4000') {
 }
 
 test('the page is told the projects of the stack: the demo project, with its key, is the first', async () => {
-  const other = await database.createProject();
+  const { projectId: other } = await database.createProject();
   const response = await get(settingsPath);
   const settings = JSON.parse(response!.body.toString()) as ConsoleSettings;
   expect(settings).toEqual({

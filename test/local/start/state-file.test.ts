@@ -21,7 +21,7 @@ const state = (baseUrl: string): LocalState => ({
       SUBSCRIPTIONS_TABLE: 'b',
       USAGE_TABLE: 'c',
       NOTIFICATIONS_TABLE: 'd',
-      TALLIES_TABLE: 'Tallies',
+      DELIVERIES_TABLE: 'Deliveries',
       RATE_LIMITS_TABLE: 'e',
     },
   },

@@ -116,7 +116,7 @@ test('tableNames() collects the table names from the functions’ environments',
   const functions = [
     ...variables({ PROJECTS_TABLE: 'a', SUBSCRIPTIONS_TABLE: 'b', USAGE_TABLE: 'c' }),
     ...variables({ VAPID_KEYS_TABLE: 'f' }),
-    ...variables({ TALLIES_TABLE: 'g' }),
+    ...variables({ DELIVERIES_TABLE: 'g' }),
     ...variables({ PROJECTS_TABLE: 'a', NOTIFICATIONS_TABLE: 'd', RATE_LIMITS_TABLE: 'e' }),
   ];
   const names = tableNames(functions);
@@ -127,7 +127,7 @@ test('tableNames() collects the table names from the functions’ environments',
     NOTIFICATIONS_TABLE: 'd',
     RATE_LIMITS_TABLE: 'e',
     VAPID_KEYS_TABLE: 'f',
-    TALLIES_TABLE: 'g',
+    DELIVERIES_TABLE: 'g',
   });
   expect(projectTables(names)).toEqual({
     projects: 'a',
@@ -135,6 +135,6 @@ test('tableNames() collects the table names from the functions’ environments',
     subscriptions: 'b',
     usage: 'c',
     notifications: 'd',
-    tallies: 'g',
+    deliveries: 'g',
   });
 });

@@ -151,13 +151,16 @@ test('starts no push after it was stopped', async () => {
 });
 
 test('does not wait for the pauses before retries after it was stopped', async () => {
-  const { running, add, time } = start(() => 'throttled', {
+  const { running, add, time, pushes } = start(() => 'throttled', {
     ...{ lastPushAt: 300_000, pausesAt: 300_000, endAt: 310_000 },
   });
   add(recipientsAt(fcm, 20));
   time.at(1500, () => running.stop());
   expect(await time.until(running.end())).toMatchObject({ failures: { throttled: 20 } });
   expect(time.now).toBe(1500);
+  // Nor is any push repeated when its pause would be over.
+  await time.until(time.sleep(200_000));
+  expect(pushes).toHaveLength(20);
 });
 
 describe('a pusher whose times pause it', () => {
