@@ -1,15 +1,13 @@
-import * as z from 'zod/mini';
-import { type FailureReason, type Failures, failureReasonNames } from './failure-reasons.ts';
-import { deliveryCountsSchema } from './schemas/delivery-counts.ts';
+import type { FailureReason, Failures } from './failure-reasons.ts';
+import type { DeliveryCounts } from './schemas/delivery-counts.ts';
 
 /** Outcomes of recipients: of a slice, of what an invocation has delivered of it, or of a notification. */
-export const countsSchema = z.extend(deliveryCountsSchema, {
+export interface Counts extends DeliveryCounts {
   /** Failures by their reason, adding up to `failed`. */
-  failures: z.partialRecord(z.enum(failureReasonNames), z.int().check(z.positive())),
+  readonly failures: Failures;
   /** Recipients that were not attempted. */
-  unreached: z.int().check(z.nonnegative()),
-});
-export type Counts = z.infer<typeof countsSchema>;
+  readonly unreached: number;
+}
 
 export const noCounts: Counts = {
   attempted: 0,

@@ -71,7 +71,7 @@ export const databaseCalls = {
   },
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [countedForSend, read, begunAndClaimed, saved];
+    return [counted, read, begunAndClaimed, saved];
   },
   /** What an asynchronous broadcast does before it is handed over. */
   beginAsync: [countedForSend, [begun]],

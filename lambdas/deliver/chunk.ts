@@ -4,7 +4,7 @@ import { rendered } from '../../contract/placeholders.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Slice } from '../../contract/slice.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
-import type { Message } from '../push/pushing/pusher.ts';
+import type { Message } from '../push/pushing/push.ts';
 import type { AudienceStore } from '../store/audience.ts';
 
 /** Recipients that are read and claimed at once. */

@@ -32,7 +32,7 @@ export async function cancel(
 }
 
 /**
- * Repeats the cancellation until the end of the invocation: otherwise the unit stays taken, and a repeated request
+ * While the database is busy, repeats the cancellation until the end of the invocation: otherwise the unit stays taken, and a repeated request
  * finds a send that nobody delivers.
  * @returns `cancelled` also if nobody knows whether it was.
  */
@@ -44,7 +44,8 @@ async function untilCancelled(
     try {
       return await sends.cancel(notification, call.requestId, signal);
     } catch (error) {
-      if (clock().getTime() + againMs >= deadlines.endsAt) {
+      const isTransient = error instanceof ServiceError && error.code === 'unavailable';
+      if (!isTransient || clock().getTime() + againMs >= deadlines.endsAt) {
         observe.cancelFailed(slices[0]!, error);
         return 'cancelled';
       }

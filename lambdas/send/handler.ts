@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { type ParsedSendRequest, sendSchema } from '../../contract/schemas/notification.ts';
+import { sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
 import { sliceDependencies, sliceVariables } from '../deliver/slice-dependencies.ts';
 import { ownerChain } from '../http/chain.ts';
@@ -15,7 +15,6 @@ import { notificationStore } from '../store/notifications.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
 import { usedParts } from '../store/usage.ts';
-import type { Audience } from './divide.ts';
 import { sliceStarter } from './invoker.ts';
 import { keyHashOf } from './new-sending.ts';
 import { send } from './send.ts';
@@ -56,24 +55,22 @@ const deps: SendDependencies = {
   pushesPerSecond: environment.PUSHES_PER_SECOND,
 };
 
-/** With a wrong counter, which may be negative, everyone is still sent to. */
-function audienceOf(request: ParsedSendRequest, subscribers: number): Audience {
-  return usersOf(request) ?? { subscribers: Math.max(0, subscribers) };
-}
-
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { project, signal } = event;
   const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
   const key = idempotencyKey(event);
   const now = clock();
-  // What the month's cap or an earlier request decides is known before the audience is read.
+  const users = usersOf(request);
+  if (users !== undefined) return { request, audience: users, idempotencyKey: key };
+  // What the month's cap or an earlier request decides is known before everyone is read.
   const [used, earlier] = await Promise.all([
     readUsed(project.ref, utcMonth(now), signal),
     key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), now, signal),
   ]);
   const subscribers = sumOf(used.subscribers);
   checker.usage(project.projectId, { subscribers });
-  const audience = audienceOf(request, subscribers);
+  // With a wrong counter, which may be negative, everyone is still sent to.
+  const audience = { subscribers: Math.max(0, subscribers) };
   return { request, audience, sent: used.sends, idempotencyKey: key, earlier };
 }).handler(async (event) => {
   const { project, input, requestContext } = event;

@@ -43,7 +43,7 @@ async function beginSend(
   const { call, notification, project, deadlines } = sending;
   const { requestId } = call;
   // The transaction decides. What it would refuse needs no audience.
-  if (isFull(call.sent, cap)) throw capReached(cap, notification.sentAt);
+  if (call.sent !== undefined && isFull(call.sent, cap)) throw capReached(cap, notification.sentAt);
   // Later, what begins could not be undone in time.
   if (deps.clock().getTime() > deadlines.lastPushAt) throw outOfTime();
   const signal = deps.abortAfter(deadlines.pushEndAt - deps.clock().getTime());

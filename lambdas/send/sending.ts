@@ -31,11 +31,11 @@ export interface SendCall {
   readonly request: ParsedSendRequest;
   /** Whom the request is for: its user ids, or as many subscribers as the project has. */
   readonly audience: Audience;
-  /** Notifications of this month so far, part by part of the counter. */
-  readonly sent: Parts;
+  /** Notifications of this month so far, part by part of the counter. Not read for a send to users. */
+  readonly sent?: Parts | undefined;
   /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
-  /** The earlier request with that key. */
+  /** The earlier request with that key, if that was read. */
   readonly earlier?: EarlierRequest | undefined;
   /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */
   readonly respondAsync: boolean;

@@ -8,8 +8,9 @@ import type { Slice } from '../../contract/slice.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { type DeliverDependencies, deliver } from '../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
+import type { Message } from '../../lambdas/push/pushing/push.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
-import { type Message, startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
+import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
 import { keyHashOf } from '../../lambdas/send/new-sending.ts';
 import { send } from '../../lambdas/send/send.ts';
 import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
@@ -312,17 +313,21 @@ export async function simulate(
         const { request, idempotencyKey, respondAsync, requestId } = call;
         const read = usedParts(environment.dynamo, tables.usage);
         const deps = sendDependencies(run, environment);
+        const common = {
+          ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
+          baseUrl: 'https://api.example',
+        };
         // As the handler does.
+        const users = usersOf(request);
+        if (users !== undefined) return send(deps, project, { ...common, audience: users });
         const [used, earlier] = await Promise.all([
           read(project.ref, utcMonth(run.clock()), signal),
           idempotencyKey &&
             deps.sends.earlier(project.ref, keyHashOf(idempotencyKey), run.clock(), signal),
         ]);
-        const audience = usersOf(request) ?? { subscribers: sumOf(used.subscribers) };
-        return send(deps, project, {
-          ...{ request, audience, idempotencyKey, respondAsync, requestId, startedAt },
-          ...{ sent: used.sends, earlier: earlier || undefined, baseUrl: 'https://api.example' },
-        });
+        const audience = { subscribers: sumOf(used.subscribers) };
+        const sent = used.sends;
+        return send(deps, project, { ...common, audience, sent, earlier: earlier || undefined });
       },
       (run) => run.note(() => `started: ${call.requestId}`),
     );

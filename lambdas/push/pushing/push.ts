@@ -2,10 +2,17 @@ import type { Recipient } from '../../../contract/audience.ts';
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import type { NotificationContent } from '../../../contract/schemas/notification.ts';
 import { encryption } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
+import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest } from '../transport/transport.ts';
-import type { Message, PusherOptions, PusherSettings, PushOptions } from './pusher.ts';
+
+/** Become headers of each push (RFC 8030 §5.2 to §5.4). */
+export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
+
+/** A serialised message, or what makes that of a recipient: it is made when it is encrypted. */
+export type Message = Buffer | ((recipient: Recipient) => Buffer);
 
 /** @throws {Error} if the recipient's keys are invalid. */
 export type EncryptFor = (recipient: Recipient) => Buffer;
@@ -74,9 +81,9 @@ export type OriginPushes = readonly [Origin, Push[]];
  * @param pushService of all pushes, as `pushServiceOf` names it.
  */
 export function preparer(
-  { options }: Pick<PusherOptions, 'options'>,
+  options: PushOptions,
   pushService: string,
-  { sign }: Pick<PusherSettings, 'sign'>,
+  sign: VapidSigner,
 ): (push: Push) => void {
   const fixed = {
     'Content-Encoding': 'aes128gcm',

@@ -4,7 +4,6 @@ import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import { pushServiceOf } from '../../../contract/push-services.ts';
-import type { NotificationContent } from '../../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { sliceTimeline } from '../../../contract/timeline.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
@@ -16,16 +15,15 @@ import { Pace } from './pace.ts';
 import {
   type EncryptFor,
   encryptionFor,
+  type Message,
   otherPairOf,
   type Push,
+  type PushOptions,
   preparer,
   pushesByOrigin,
   useOtherPair,
 } from './push.ts';
 import { type InFlightLimits, nextToStart, PushService, promptMs } from './push-service.ts';
-
-/** Become headers of each push (RFC 8030 §5.2 to §5.4). */
-export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
 
 /** Epoch ms. */
 export interface PushTimes {
@@ -36,9 +34,6 @@ export interface PushTimes {
   /** Everything ends by this, finished or not: pushes in flight and removals. */
   readonly endAt: number;
 }
-
-/** A serialised message, or what makes that of a recipient: it is made when it is encrypted. */
-export type Message = Buffer | ((recipient: Recipient) => Buffer);
 
 /** Common to all recipients of a pusher. */
 export interface PusherOptions {
@@ -260,7 +255,7 @@ class RunningPusher {
     if (name === undefined) return undefined;
     let service = this.#services.get(name);
     if (service === undefined) {
-      const prepare = preparer(this.#options, name, this.#settings);
+      const prepare = preparer(this.#options.options, name, this.#settings.sign);
       service = new PushService(name, this.#settings.inFlight, prepare);
       this.#services.set(name, service);
     }

@@ -1,5 +1,5 @@
 import { noCounts } from '../../../contract/counts.ts';
-import type { Message } from '../../../lambdas/push/pushing/pusher.ts';
+import type { Message } from '../../../lambdas/push/pushing/push.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { writeOf } from '../store/stored-notifications.ts';
 import { fakePusher } from './fake-pusher.ts';

@@ -1,10 +1,11 @@
 import { noCounts } from '../../../contract/counts.ts';
+import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import { project, recipients } from '../deliver/slice-setup.ts';
 import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
 
 const firstId = '01890a5d-ac96-774b-bcce-000000000001';
 const noneAttempted = { ...noCounts, unreached: 3 };
-const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
+const busy = { code: 'unavailable', retryAfterSeconds: 1 };
 
 test('a send takes a unit, delivers, stores the counts and returns them', async () => {
   const failures = { refused: 1 };
@@ -200,7 +201,7 @@ describe('a fault', () => {
     const deps = lostBegin(setup);
     let failures = 20;
     const cancel: typeof deps.sends.cancel = async (...call) => {
-      if (failures-- > 0) throw new Error('throttled');
+      if (failures-- > 0) throw unavailable(new Error('throttled'));
       return deps.sends.cancel(...call);
     };
     const failing = { ...deps, sends: { ...deps.sends, cancel } };
@@ -208,8 +209,18 @@ describe('a fault', () => {
     expect(await setup.sent()).toBe(0);
     failures = Number.POSITIVE_INFINITY;
     await expect(setup.send({}, failing)).rejects.toBe(fault);
-    expect(setup.calls).toContain('not cancelled: throttled');
+    expect(setup.calls.filter((call) => call.startsWith('not cancelled'))).toHaveLength(1);
     expect(await setup.sent()).toBe(1);
+  });
+
+  test('of the cancellation that cannot pass is reported at once', async () => {
+    const setup = sendSetup();
+    const deps = lostBegin(setup);
+    const cancel = () => Promise.reject(new Error('not authorized'));
+    const failing = { ...deps, sends: { ...deps.sends, cancel } };
+    await expect(setup.send({}, failing)).rejects.toBe(fault);
+    expect(setup.calls).toContain('not cancelled: not authorized');
+    expect(setup.time.now).toBe(now.getTime() + 1000);
   });
 
   test('of the last write is reported, and the counts are returned', async () => {
@@ -223,7 +234,7 @@ describe('a fault', () => {
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
   const setup = sendSetup({ counts: noneAttempted });
-  await expect(setup.send()).rejects.toMatchObject(unavailable);
+  await expect(setup.send()).rejects.toMatchObject(busy);
   expect(await setup.sent()).toBe(0);
 });
 
@@ -234,7 +245,7 @@ test.each([21_900, 24_000, 28_000, 40_000])(
     const startedAt = new Date(now.getTime() + 1000 - ms);
     const outcome = await setup.send({ startedAt }).catch((error: unknown) => error);
     if (ms < 22_000) return expect(outcome).toMatchObject({ kind: 'sent' });
-    expect(outcome).toMatchObject(unavailable);
+    expect(outcome).toMatchObject(busy);
     expect(setup.calls).toEqual([]);
   },
 );
