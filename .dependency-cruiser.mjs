@@ -72,8 +72,11 @@ export default {
     mayUseNode('lib'),
 
     may('admin', contract, store, packages, '^package\\.json$'),
-    // The counts of a notification, as the route returns them.
-    may('admin', '^lambdas/(get-notification/get-notification|results/notification-result)\\.ts$'),
+    // Notifications with their counts, as the routes return them.
+    may(
+      'admin',
+      '^lambdas/(get-notification/get-notification|list-notifications/list-notifications)\\.ts$',
+    ),
     may('admin', '^sdk/(common/error|server/(attempt|carillon-server|project-client))\\.ts$'),
     mayUseNode('admin'),
     may(

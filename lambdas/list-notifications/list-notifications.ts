@@ -21,7 +21,7 @@ const pageTallies = 2000;
 /** A page of the project's notifications, the newest first, with the counts stored so far. */
 export async function listNotifications(
   { notifications, tallies, clock }: ListDependencies,
-  { projectId }: Project,
+  { projectId }: Pick<Project, 'projectId'>,
   { limit, cursor }: NotificationListQuery,
   signal?: AbortSignal,
 ): Promise<NotificationList> {
