@@ -86,8 +86,6 @@ export default {
       '^console/',
       '^lib/',
       '^local/node-binary\\.ts$',
-      // How the shares of a release look.
-      '^lambdas/send/divide\\.ts$',
       '^package\\.json$',
       packages,
     ),
