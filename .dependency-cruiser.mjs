@@ -96,7 +96,7 @@ export default {
     mayUseNode('local'),
 
     may('sdk', contract),
-    may('sdk/build', packages),
+    may('sdk/build', packages, '^package\\.json$'),
     mayUseNode('sdk/build'),
     mayUseNode('sdk/server'),
 
