@@ -5,13 +5,15 @@ export interface Release {
   /** Such as `v1.0.0`; absent before the tag is made. */
   readonly tag?: string | undefined;
   readonly changelog: string;
+  /** Fields of a share that no sample of releases/shares.json has. */
+  readonly unsampled: readonly string[];
   /** Whether the API description is kept, for comparison with later versions. */
   readonly isKept: boolean;
 }
 
 /** What has to be done before the version is released. A line each. */
 export function releaseMistakes(release: Release): readonly string[] {
-  const { version, lockedVersion, tag, changelog, isKept } = release;
+  const { version, lockedVersion, tag, changelog, unsampled, isKept } = release;
   const heading = /^## (.*)$/m.exec(changelog)?.[1] ?? '';
   const isDated = /^\d{4}-\d\d-\d\d$/.test(heading.replace(`${version} (`, '').slice(0, -1));
   const mistakes: readonly (readonly [isMade: boolean, mistake: string])[] = [
@@ -21,6 +23,7 @@ export function releaseMistakes(release: Release): readonly string[] {
       `CHANGELOG.md: the first heading must be "## ${version} (<date>)"; it is "## ${heading}".`,
     ],
     [tag !== undefined && tag !== `v${version}`, `The tag is ${tag}; package.json has ${version}.`],
+    [unsampled.length > 0, `Add to the samples of releases/shares.json: ${unsampled.join(', ')}.`],
     [!isKept, 'releases/openapi.json is of another version. Run: npm run release'],
   ];
   return mistakes.flatMap(([isMade, mistake]) => (isMade ? [mistake] : []));

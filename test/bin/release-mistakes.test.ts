@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { type Release, releaseMistakes } from '../../bin/release-mistakes.ts';
+import { shareSchema } from '../../contract/share.ts';
 
 const ready: Release = {
   version: '1.0.0',
   lockedVersion: '1.0.0',
   changelog: '# Changelog\n\n## 1.0.0 (2026-12-01)\n\n## 0.7.0 (2026-11-01)\n',
+  unsampled: [],
   isKept: true,
 };
 
@@ -19,7 +22,16 @@ test.each<[Partial<Release>, string]>([
     { changelog: '## 1.0.0 (unreleased)\n' },
     'CHANGELOG.md: the first heading must be "## 1.0.0 (<date>)"; it is "## 1.0.0 (unreleased)".',
   ],
+  [{ unsampled: ['pace', 'from'] }, 'Add to the samples of releases/shares.json: pace, from.'],
   [{ isKept: false }, 'releases/openapi.json is of another version. Run: npm run release'],
 ])('%j is: %s', (change, mistake) => {
   expect(releaseMistakes({ ...ready, ...change })).toEqual([mistake]);
 });
+
+// A share may wait in Lambda's queue for hours, also while a new version is deployed.
+test.each(Object.entries(JSON.parse(readFileSync('releases/shares.json', 'utf8'))))(
+  'a share of the last release is read without loss: %s',
+  (_, share) => {
+    expect(shareSchema.parse(share)).toEqual(share);
+  },
+);
