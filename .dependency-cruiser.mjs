@@ -72,8 +72,11 @@ export default {
     mayUseNode('lib'),
 
     may('admin', contract, store, packages, '^package\\.json$'),
-    // The counts of a notification, as the route returns them.
-    may('admin', '^lambdas/(get-notification/get-notification|results/notification-result)\\.ts$'),
+    // Notifications with their counts, as the routes return them.
+    may(
+      'admin',
+      '^lambdas/(get-notification/get-notification|list-notifications/list-notifications)\\.ts$',
+    ),
     may('admin', '^sdk/(common/error|server/(attempt|carillon-server|project-client))\\.ts$'),
     mayUseNode('admin'),
     may(
@@ -83,8 +86,6 @@ export default {
       '^console/',
       '^lib/',
       '^local/node-binary\\.ts$',
-      // How the shares of a release look.
-      '^lambdas/send/divide\\.ts$',
       '^package\\.json$',
       packages,
     ),
@@ -95,7 +96,7 @@ export default {
     mayUseNode('local'),
 
     may('sdk', contract),
-    may('sdk/build', packages),
+    may('sdk/build', packages, '^package\\.json$'),
     mayUseNode('sdk/build'),
     mayUseNode('sdk/server'),
 

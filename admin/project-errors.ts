@@ -54,7 +54,7 @@ export class PreviousVapidPairExists extends Error {
   constructor(projectId: string) {
     super(
       `Project "${projectId}" still has a previous application server key. ` +
-        'Drop it first, with the command drop-previous-vapid.',
+        `Drop it first, with the command rotate ${projectId} vapid --drop-previous.`,
     );
   }
 }
@@ -74,7 +74,7 @@ export class PreviousVapidPairInUse extends Error {
   constructor(projectId: string, subscribers: number) {
     super(
       `Subscribers of "${projectId}" that still use its previous application server key: ` +
-        `${subscribers.toLocaleString('en-US')}. Wait until they have visited the site, or remove them with --force.`,
+        `${subscribers.toLocaleString('en-US')}. Wait until they have visited the site, or remove them with --revoke.`,
     );
   }
 }

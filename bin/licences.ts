@@ -1,5 +1,55 @@
-import { writeFileSync } from 'node:fs';
-import { bundledPackages } from './licences/bundled-packages.ts';
-import { licencesPage } from './licences/licences-page.ts';
+/** Writes docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out')));
+/** A package whose code is in a bundle. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  /** SPDX expression. Absent if the package has none. */
+  readonly license?: string;
+  /** Whether the lockfile marks it as a development dependency. */
+  readonly dev?: boolean;
+}
+
+/**
+ * The packages in the functions' bundles, sorted by folder, as the lockfile has them. Reads the source maps.
+ * @param assembly directory of a cloud assembly with bundles.
+ */
+export function bundledPackages(
+  assembly: string,
+  lockfile = 'package-lock.json',
+): readonly BundledPackage[] {
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
+  const maps = readdirSync(assembly).filter((name) => name.startsWith('asset.'));
+  const sources = maps.flatMap(
+    (name) => JSON.parse(readFileSync(join(assembly, name, 'index.js.map'), 'utf8')).sources,
+  );
+  // As in the lockfile: `node_modules/a/node_modules/@b/c`.
+  const folders = sources.flatMap(
+    (source) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(source) ?? [],
+  );
+  return [...new Set(folders)].sort().map((folder) => {
+    const { version, license, dev } = packages[folder];
+    return { name: folder.replace(/.*node_modules\//, ''), version, license, dev };
+  });
+}
+
+/** The text of docs/licences.md. */
+export function licencesPage(packages: readonly BundledPackage[]): string {
+  const rows = packages.map(
+    ({ name, version, license = 'none stated' }) => `| ${name} | ${version} | ${license} |\n`,
+  );
+  return `# Licences
+
+Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions also contain code of
+these packages. \`npm run licences\` generates this page from the bundles.
+
+| Package | Version | Licence |
+|---|---|---|
+${rows.join('')}`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out')));
+}

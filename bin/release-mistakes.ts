@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-
 export interface Release {
   readonly version: string;
   /** The version in package-lock.json. */
@@ -7,31 +5,26 @@ export interface Release {
   /** Such as `v1.0.0`; absent before the tag is made. */
   readonly tag?: string | undefined;
   readonly changelog: string;
-  /** openapi.json, and the copy that later versions are compared with. */
-  readonly openapi: string;
-  readonly keptOpenapi: string;
-  /** Samples of slices, and those that are kept. */
-  readonly slices: object;
-  readonly keptSlices: object;
+  /** Fields of a slice that no sample of releases/slices.json has. */
+  readonly unsampled: readonly string[];
+  /** Whether the API description is kept, for comparison with later versions. */
+  readonly isKept: boolean;
 }
 
 /** What has to be done before the version is released. A line each. */
 export function releaseMistakes(release: Release): readonly string[] {
-  const { version, lockedVersion, tag, changelog } = release;
+  const { version, lockedVersion, tag, changelog, unsampled, isKept } = release;
   const heading = /^## (.*)$/m.exec(changelog)?.[1] ?? '';
-  const mistakes: (readonly [boolean, string])[] = [
-    [!/^\d+\.\d+\.\d+$/.test(version), `package.json: ${version} is not a version.`],
+  const isDated = /^\d{4}-\d\d-\d\d$/.test(heading.replace(`${version} (`, '').slice(0, -1));
+  const mistakes: readonly (readonly [isMade: boolean, mistake: string])[] = [
     [lockedVersion !== version, `package-lock.json has ${lockedVersion}. Run: npm install`],
     [
-      !new RegExp(`^${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d\\d-\\d\\d\\)$`).test(heading),
+      !isDated,
       `CHANGELOG.md: the first heading must be "## ${version} (<date>)"; it is "## ${heading}".`,
     ],
     [tag !== undefined && tag !== `v${version}`, `The tag is ${tag}; package.json has ${version}.`],
-    [
-      release.openapi !== release.keptOpenapi ||
-        !isDeepStrictEqual(release.slices, release.keptSlices),
-      'releases/ has another version. Run: npm run release',
-    ],
+    [unsampled.length > 0, `Add to the samples of releases/slices.json: ${unsampled.join(', ')}.`],
+    [!isKept, 'releases/openapi.json is of another version. Run: npm run release'],
   ];
   return mistakes.flatMap(([isMade, mistake]) => (isMade ? [mistake] : []));
 }

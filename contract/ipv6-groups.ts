@@ -3,18 +3,11 @@
  * for addresses adds 12 kB to each bundle.
  */
 export function ipv6Groups(address: string): number[] {
-  const [head = '', tail = ''] = address.replace(/%.*/, '').split('::');
-  const before = groupsOf(head);
-  const after = groupsOf(tail);
-  const zeros = Array<number>(8 - before.length - after.length).fill(0);
-  return [...before, ...zeros, ...after];
-}
-
-function groupsOf(text: string): number[] {
-  return text.split(':').flatMap((part) => {
-    if (part === '') return [];
-    if (!part.includes('.')) return [Number.parseInt(part, 16)];
-    const [a, b, c, d] = part.split('.').map(Number) as [number, number, number, number];
-    return [(a << 8) | b, (c << 8) | d];
-  });
+  // Its spelling is that of RFC 5952, without dots.
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`);
+  const [before = [], after = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))));
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }

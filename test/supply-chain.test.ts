@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { bundledPackages } from '../bin/licences/bundled-packages.ts';
-import { licencesPage } from '../bin/licences/licences-page.ts';
+import { bundledPackages, licencesPage } from '../bin/licences.ts';
 import { sharedAssembly } from './fixtures/assembly.ts';
 import { temporaryFolder } from './fixtures/folder.ts';
 
@@ -59,7 +58,7 @@ test('every dependency is bundled, except web-push, which makes the key pairs of
 });
 
 test('every bundled package has an accepted licence', () => {
-  expect(packages.filter(({ licence }) => !accepted.includes(licence ?? ''))).toEqual([]);
+  expect(packages.filter(({ license }) => !accepted.includes(license ?? ''))).toEqual([]);
 });
 
 test('docs/licences.md lists the bundled packages: npm run licences writes it', () => {
@@ -86,9 +85,9 @@ test('a nested package is listed by its name, separately from another version of
     }),
   );
   expect(bundledPackages(folder.path, lockfile)).toEqual([
-    { name: '@c/d', version: '3.0.0', licence: 'ISC', dev: false },
-    { name: 'ms', version: '1.0.0', licence: undefined, dev: true },
-    { name: 'ms', version: '2.0.0', licence: 'MIT', dev: false },
+    { name: '@c/d', version: '3.0.0', license: 'ISC' },
+    { name: 'ms', version: '1.0.0', dev: true },
+    { name: 'ms', version: '2.0.0', license: 'MIT' },
   ]);
   folder.remove();
 });

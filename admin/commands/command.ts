@@ -1,13 +1,12 @@
-import { Argument, InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { limits } from '../../contract/limits.ts';
 import { notificationIdSchema } from '../../contract/schemas/ids.ts';
-import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import { printable } from '../terminal/printable.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { ProgressBar } from '../terminal/progress-bar.ts';
+import type { Paint, Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
-import type { EffectiveLimits } from './effective-limits.ts';
 
 /** How users call the command. Without `-s`, npm prints a banner before the output. */
 export const programName = 'npm run -s carillon --';
@@ -17,10 +16,36 @@ export interface Context extends Omit<Connection, 'close'> {
   readonly terminal: Terminal;
   /** Whether results are printed as JSON. */
   readonly isJson: boolean;
+  /** Styles of the output. */
+  readonly paint: Paint;
   /** Prints the result: the value as JSON under `--json`, the text otherwise. */
   print(value: unknown, text: string): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
+  /** @throws {ProjectNotFound} */
+  project(projectId: string): Promise<RegisteredProject>;
+  /** @throws {CommandError} unless the operator agrees, or has with `--yes`. */
+  confirm(confirmation: Confirmation): Promise<void>;
+  /** Draws a bar while the task runs. @param total items. */
+  withBar<Result>(
+    label: string,
+    total: number,
+    task: (update: ProgressBar['update']) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** A question before something that cannot be undone. */
+export interface Confirmation {
+  /** What the command does, as in "This deletes …". */
+  readonly effect: string;
+  /** What the operator has to type. */
+  readonly expected: string;
+  /** What the expected text is called. @default "project id" */
+  readonly label?: string;
+  /** The message if the operator types anything else. */
+  readonly refusal: string;
+  /** Whether the operator has agreed already. */
+  readonly yes: true | undefined;
 }
 
 /** Connects to the stack, runs the task and closes the connection. */
@@ -61,36 +86,25 @@ export function readProjectName(name: string): string {
 }
 
 export function notificationIdArgument(): Argument {
-  return new Argument('<notificationId>', 'id that send returned').argParser(readNotificationId);
+  return new Argument('<notificationId>', 'id that send returned').argParser((text) => {
+    if (notificationIdSchema.safeParse(text).success) return text;
+    throw new InvalidArgumentError('Use the id that send returned, a UUID.');
+  });
 }
 
-function readNotificationId(text: string): string {
-  if (notificationIdSchema.safeParse(text).success) return text;
-  throw new InvalidArgumentError('Use the id that send returned, a UUID.');
+export interface YesOption {
+  readonly yes?: true;
 }
 
-export interface ShownUsage extends ProjectUsage {
-  /** Subscribers that use the previous application server key, if the project has one. */
-  readonly previousKeySubscribers?: number | undefined;
+export interface DryRunOption {
+  readonly dryRun?: true;
 }
 
-/** A project as `--json` prints it. */
-export function projectJson(
-  { vapidPublicKey, previousVapidPublicKey, ...project }: RegisteredProject,
-  stored?: { readonly usage: ShownUsage; readonly limits: EffectiveLimits },
-) {
-  const { projectId, name, plan, userIds, createdAt } = project;
-  const { previousKeyUntil, previousIdentityKeyUntil } = project;
-  return {
-    projectId,
-    name,
-    applicationServerKey: vapidPublicKey,
-    previousApplicationServerKey: previousVapidPublicKey,
-    plan,
-    userIds,
-    createdAt,
-    previousKeyUntil,
-    previousIdentityKeyUntil,
-    ...stored,
-  };
+export function dryRunOption(): Option {
+  return new Option('--dry-run', 'print what would happen, and change nothing');
+}
+
+/** The last line of a result. */
+export function dryRunText(dryRun: true | undefined): string {
+  return dryRun ? 'This was a dry run: nothing was changed.\n' : '';
 }

@@ -1,28 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { Command } from 'commander';
-import { withExamples } from '../terminal/command-line.ts';
+import type { Command } from 'commander';
+import { newCommand } from '../terminal/command-line.ts';
 import { readSecret } from '../terminal/read-secret.ts';
-import { paintFor, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
-import { projectIdArgument, projectJson, type RunOnStack, readProjectName } from './command.ts';
-import { addLimitOptions, type LimitOptions, readPlan } from './limits.ts';
-import { type UserIdsOption, userIdsOption } from './user-ids.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
+import { readPlan } from './limits.ts';
+import { addProjectOptions, type ProjectOptions } from './project-options.ts';
+import { projectJson } from './project-view.ts';
 
-interface CreateOptions extends LimitOptions, UserIdsOption {
-  readonly name?: string;
+interface CreateOptions extends ProjectOptions {
   readonly vapidPublic?: string;
   readonly vapidPrivateFile?: string;
 }
 
 export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
-  const command = addLimitOptions(
-    new Command('create')
-      .description('Creates a project and prints its API key card.')
-      .addArgument(projectIdArgument())
-      .option('--name <text>', 'name of the project (default: its id)', readProjectName),
+  const command = addProjectOptions(
+    newCommand(
+      'create',
+      'Creates a project and prints its API key card.',
+      'my-site --name "My site"',
+      'my-site --subscriber-cap 5000 --send-cap none',
+      'my-site --user-ids signed',
+      'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
+      'my-site --local --json',
+    ).addArgument(projectIdArgument()),
   )
-    .addOption(userIdsOption())
     .option('--vapid-public <key>', 'public key of an existing VAPID pair')
     .option(
       '--vapid-private-file <file>',
@@ -32,7 +36,7 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       const { name, userIds } = options;
       const plan = readPlan(options);
       const vapid = await readKeys(options, command, input);
-      await runOnStack(async ({ registry, baseUrl, terminal, print }) => {
+      await runOnStack(async ({ registry, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
           plan,
@@ -41,27 +45,11 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
           ...(userIds && { userIds }),
           ...(vapid && { vapid }),
         });
-        const card = {
-          projectId,
-          applicationServerKey: project.vapidPublicKey,
-          secretKey,
-          identityKey,
-        };
-        print(
-          // `secretApiKey` is its former name, printed for one more version.
-          { ...projectJson(project), secretKey, secretApiKey: secretKey, identityKey, baseUrl },
-          `\n${projectCard(card, baseUrl, paintFor(terminal.output))}\n`,
-        );
+        const created = { ...projectJson(project), secretKey, identityKey, baseUrl };
+        print(created, `\n${projectCard(created, baseUrl, paint)}\n`);
       });
     });
-  return withExamples(
-    command,
-    'my-site --name "My site"',
-    'my-site --subscriber-cap 5000 --send-cap none',
-    'my-site --user-ids signed',
-    'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
-    'my-site --local --json',
-  );
+  return command;
 }
 
 async function readKeys(

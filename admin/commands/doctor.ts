@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checks, runCheck } from '../doctor/checks.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
 import { findingLine, type NamedFinding } from '../doctor/finding.ts';
-import { withExamples } from '../terminal/command-line.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { abortOnInterrupt } from '../terminal/interrupt.ts';
-import { paintFor } from '../terminal/terminal.ts';
 import { CommandError, type RunOnStack } from './command.ts';
 
 interface Options {
@@ -14,8 +13,11 @@ interface Options {
 }
 
 export function doctorCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('doctor')
-    .description('Checks the deployment.')
+  return newCommand(
+    'doctor',
+    'Checks the deployment.',
+    ...['', '--deliver', '--stack Carillon-dev --json'],
+  )
     .option(
       '--deliver',
       'also send notifications through a push service, and receive, decrypt and report them',
@@ -27,8 +29,7 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
     )
     .action(({ deliver, via }: Options) =>
       runOnStack(async (context) => {
-        const { terminal, isJson, print } = context;
-        const paint = paintFor(terminal.output);
+        const { terminal, isJson, paint, print } = context;
         const findings: NamedFinding[] = [];
         const report = (finding: NamedFinding) => {
           findings.push(finding);
@@ -50,7 +51,6 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         }
       }),
     );
-  return withExamples(command, '', '--deliver', '--stack Carillon-dev --json');
 }
 
 function readAddress(text: string): string {

@@ -1,46 +1,31 @@
-import { Command } from 'commander';
-import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { RegisteredProject } from '../registered-project.ts';
-import { withExamples } from '../terminal/command-line.ts';
+import type { Command } from 'commander';
+import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
-import { table } from '../terminal/table.ts';
-import { paintFor } from '../terminal/terminal.ts';
-import { truncate } from '../terminal/truncate.ts';
-import { projectJson, type RunOnStack } from './command.ts';
-import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
+import { table, truncate } from '../terminal/table.ts';
+import type { RunOnStack } from './command.ts';
 import { describeLimit, formatCount } from './limits.ts';
-import { formatTime } from './project-text.ts';
+import { formatTime, type ProjectView, projectView } from './project-view.ts';
 
 export function listCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('list')
-    .description('Lists all projects with their usage and limits.')
-    .action(() =>
-      runOnStack(async ({ registry, settings, terminal, print, next }) => {
-        const projects: RegisteredProject[] = [];
-        for await (const project of registry.list()) projects.push(project);
-        projects.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
-        const listed: ListedProject[] = [];
-        for (const project of projects) {
-          const usage = await registry.usage(project.projectId);
-          listed.push({ project, usage, limits: effectiveLimits(project.plan, settings) });
-        }
-        const text =
-          projects.length === 0
-            ? `No projects. Create one with: ${next('create <projectId>')}\n`
-            : table(columns, listed.map(row), paintFor(terminal.output));
-        print(
-          listed.map(({ project, ...stored }) => projectJson(project, stored)),
-          text,
-        );
-      }),
-    );
-  return withExamples(command, '', '--region eu-west-1 --json');
-}
-
-interface ListedProject {
-  readonly project: RegisteredProject;
-  readonly usage: ProjectUsage;
-  readonly limits: EffectiveLimits;
+  return newCommand(
+    'list',
+    'Lists all projects with their usage and limits.',
+    ...['', '--region eu-west-1 --json'],
+  ).action(() =>
+    runOnStack(async ({ registry, settings, paint, print, next }) => {
+      const views: ProjectView[] = [];
+      for await (const project of registry.list()) {
+        views.push(projectView(project, settings, await registry.usage(project.projectId)));
+      }
+      views.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
+      print(
+        views,
+        views.length === 0
+          ? `No projects. Create one with: ${next('create <projectId>')}\n`
+          : table(columns, views.map(row), paint),
+      );
+    }),
+  );
 }
 
 const columns = [
@@ -55,19 +40,17 @@ const columns = [
   { title: 'created' },
 ] as const;
 
-function row({ project, usage, limits }: ListedProject): string[] {
+/** `show` prints names in full. */
+function row({ projectId, name, usage, limits, userIds, createdAt }: ProjectView): string[] {
   return [
-    project.projectId,
-    truncate(printable(project.name), nameLengthCharacters),
+    projectId,
+    truncate(printable(name), 40),
     formatCount(usage.subscribers),
     describeLimit(limits.subscriberCap),
     formatCount(usage.sends),
     describeLimit(limits.monthlySendCap),
     describeLimit(limits.rateLimitPerMinute),
-    project.userIds,
-    formatTime(project.createdAt),
+    userIds,
+    formatTime(createdAt),
   ];
 }
-
-/** Longest name in the table. `show` prints names in full. */
-const nameLengthCharacters = 40;

@@ -1,11 +1,10 @@
 import { deliveryVerdict, type Judged, type Tone } from '../../contract/delivery-verdict.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { printable } from '../terminal/printable.ts';
-import { table } from '../terminal/table.ts';
+import { table, truncate } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { truncate } from '../terminal/truncate.ts';
 import { countOf, formatCount } from './limits.ts';
-import { formatTime } from './project-text.ts';
+import { formatTime } from './project-view.ts';
 
 /** A notification's counts, one per line, and what became of it unless that is good. */
 export function notificationText(notification: NotificationResult, paint: Paint): string {

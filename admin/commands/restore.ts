@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type RestoredProject, restoreProjects } from '../restore.ts';
 import { checkRestoredTables } from '../restored-tables.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
-import { withExamples } from '../terminal/command-line.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
-import { CommandError, type RunOnStack } from './command.ts';
-import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
+import { newCommand } from '../terminal/command-line.ts';
+import {
+  CommandError,
+  type DryRunOption,
+  dryRunOption,
+  dryRunText,
+  type RunOnStack,
+} from './command.ts';
 import { countOf, formatCount } from './limits.ts';
 
 interface RestoreOptions extends DryRunOption {
@@ -19,15 +23,18 @@ interface RestoreOptions extends DryRunOption {
 }
 
 export function restoreCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('restore')
-    .description('Copies projects from tables that were restored from a backup. It only adds.')
+  return newCommand(
+    'restore',
+    'Copies projects from tables that were restored from a backup. It only adds.',
+    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
+  )
     .requiredOption('--projects <table>', 'restored table Projects')
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
     .addOption(dryRunOption())
     .action(({ projects, vapidKeys, subscriptions, usage, dryRun }: RestoreOptions) =>
-      runOnStack(async ({ dynamo, tables, settings, terminal, print }) => {
+      runOnStack(async ({ dynamo, tables, settings, print, withBar }) => {
         const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
         await checkRestoredTables(dynamo, from.tables, tables);
         const clock = () => new Date();
@@ -37,20 +44,16 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
         const find: ProjectStore['find'] = async (...parameters) =>
           (await own.find(...parameters)) ?? (dryRun ? backup.find(...parameters) : undefined);
         const importBatch = batchImport(dynamo, tables, { find }, settings.SUBSCRIBER_CAP, dryRun);
-        const bar = progressBar(
-          terminal.messages,
-          dryRun ? 'reading' : 'restoring',
-          await subscribersIn(projectRegistry(dynamo, { ...tables, ...from.tables }, clock)),
+        const subscribers = await subscribersIn(
+          projectRegistry(dynamo, { ...tables, ...from.tables }, clock),
         );
-        const onProgress = (subscriptions: number) => bar.update(subscriptions);
-        const to = { dynamo, tables };
-        const deps = { importBatch, sleep, dryRun, onProgress };
         const restored: RestoredProject[] = [];
-        try {
-          for await (const project of restoreProjects(from, to, deps)) restored.push(project);
-        } finally {
-          bar.stop();
-        }
+        await withBar(dryRun ? 'reading' : 'restoring', subscribers, async (onProgress) => {
+          const deps = { importBatch, sleep, dryRun, onProgress };
+          for await (const project of restoreProjects(from, { dynamo, tables }, deps)) {
+            restored.push(project);
+          }
+        });
         const json = restored.map((project) => ({ ...project, dryRun }));
         print(json, restored.map(line).join('') + dryRunText(dryRun));
         const incomplete = restored.filter(
@@ -62,10 +65,6 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
         }
       }),
     );
-  return withExamples(
-    command,
-    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
-  );
 }
 
 async function subscribersIn(registry: ProjectRegistry): Promise<number> {

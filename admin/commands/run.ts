@@ -4,31 +4,38 @@ import { ProjectNotFound } from '../project-errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { printableJson } from '../terminal/printable.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { programName, type RunOnStack } from './command.ts';
-import { completionCommand } from './completion.ts';
+import { progressBar } from '../terminal/progress-bar.ts';
+import { paintFor, type Terminal } from '../terminal/terminal.ts';
+import { type Context, programName, type RunOnStack } from './command.ts';
+import { confirm } from './confirm.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
-import { dropPreviousVapidCommand } from './drop-previous-vapid.ts';
-import { identityKeyCommand } from './identity-key.ts';
 import { listCommand } from './list.ts';
-import { renameCommand } from './rename.ts';
 import { restoreCommand } from './restore.ts';
-import { rotateIdentityKeyCommand } from './rotate-identity-key.ts';
-import { rotateKeyCommand } from './rotate-key.ts';
-import { rotateVapidCommand } from './rotate-vapid.ts';
+import { rotateCommand } from './rotate.ts';
 import { sendCommand } from './send.ts';
-import { setPlanCommand } from './set-plan.ts';
+import { setCommand } from './set.ts';
 import { showCommand } from './show.ts';
 import { statsCommand } from './stats.ts';
 import { stopCommand } from './stop.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
-import { usageCommand } from './usage.ts';
 import { usersCommand } from './users.ts';
 
 const defaultStack = 'Carillon';
+
+/** What replaces the commands of 1.0. */
+const presentNames = new Map([
+  ['rename', 'set <projectId> --name <text>'],
+  ['set-plan', 'set <projectId>'],
+  ['rotate-key', 'rotate <projectId> secret'],
+  ['identity-key', 'show <projectId> --keys'],
+  ['rotate-identity-key', 'rotate <projectId> identity'],
+  ['rotate-vapid', 'rotate <projectId> vapid'],
+  ['drop-previous-vapid', 'rotate <projectId> vapid --drop-previous'],
+  ['usage', 'show <projectId> --month 2026-11'],
+]);
 
 /** The options of every command. */
 interface CommonOptions {
@@ -65,15 +72,31 @@ export function runCarillon(
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
+    const { registry } = connection;
     const isJson = options.json === true;
-    const next = (command: string) => `${programName} ${command}${stackOptions(options)}`;
-    const print = (value: unknown, text: string) =>
-      terminal.output.write(isJson ? `${printableJson(value)}\n` : text);
+    const context: Context = {
+      ...connection,
+      terminal,
+      isJson,
+      paint: paintFor(terminal.output),
+      print: (value, text) => terminal.output.write(isJson ? `${printableJson(value)}\n` : text),
+      next: (command) => `${programName} ${command}${stackOptions(options)}`,
+      async project(projectId) {
+        const project = await registry.find(projectId);
+        if (project === undefined) throw new ProjectNotFound(projectId);
+        return project;
+      },
+      confirm: (confirmation) => confirm(confirmation, terminal),
+      async withBar(label, total, run) {
+        const { update, stop } = progressBar(terminal.messages, label, total);
+        return run(update).finally(stop);
+      },
+    };
     try {
-      await task({ ...connection, terminal, isJson, print, next });
+      await task(context);
     } catch (error) {
       if (!(error instanceof ProjectNotFound)) throw error;
-      throw await withNearest(error, connection.registry, next('list'));
+      throw await withNearest(error, registry, context.next('list'));
     } finally {
       close();
     }
@@ -82,23 +105,21 @@ export function runCarillon(
     .addCommand(createCommand(runOnStack, terminal))
     .addCommand(showCommand(runOnStack))
     .addCommand(listCommand(runOnStack))
-    .addCommand(renameCommand(runOnStack))
-    .addCommand(setPlanCommand(runOnStack))
-    .addCommand(rotateKeyCommand(runOnStack))
-    .addCommand(identityKeyCommand(runOnStack))
-    .addCommand(rotateIdentityKeyCommand(runOnStack))
-    .addCommand(rotateVapidCommand(runOnStack))
-    .addCommand(dropPreviousVapidCommand(runOnStack))
+    .addCommand(setCommand(runOnStack))
+    .addCommand(rotateCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(sendCommand(runOnStack, process.env))
     .addCommand(stopCommand(runOnStack, process.env))
     .addCommand(statsCommand(runOnStack))
-    .addCommand(usageCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
-    .addCommand(restoreCommand(runOnStack))
-    .addCommand(completionCommand(terminal.output));
+    .addCommand(restoreCommand(runOnStack));
+  for (const name of presentNames.keys()) program.addCommand(new Command(name), { hidden: true });
+  program.hook('preSubcommand', (_, command) => {
+    const name = presentNames.get(command.name());
+    if (name) program.error(`unknown command '${command.name()}'. It is now "${name}".`);
+  });
   program.addHelpText(
     'after',
     '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +

@@ -1,32 +1,31 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { hasNoSubscriber } from '../../contract/delivery-verdict.ts';
 import { limits } from '../../contract/limits.ts';
-import type { AcceptedSend, SendResult } from '../../contract/schemas/notification.ts';
+import type { SendResult } from '../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
-import { CarillonServer } from '../../sdk/server/carillon-server.ts';
-import { ProjectNotFound } from '../project-errors.ts';
-import { withExamples } from '../terminal/command-line.ts';
-import { paintFor } from '../terminal/terminal.ts';
-import { type Context, projectIdArgument, type RunOnStack } from './command.ts';
-import { confirm } from './confirm.ts';
-import { type KeyOptions, keyFileOption, keyVariable, readKey } from './key-option.ts';
+import { newCommand } from '../terminal/command-line.ts';
+import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
+import { type KeyOptions, keyFileOption, keyVariable, openClient } from './key-option.ts';
 import { countOf, formatCount } from './limits.ts';
 import { failedText, verdictText } from './notification-text.ts';
 
-interface SendOptions extends KeyOptions {
+interface SendOptions extends KeyOptions, YesOption {
   readonly user?: string;
   readonly channel?: string[];
   readonly seenWithinDays?: number;
   readonly title: string;
   readonly body?: string;
   readonly url?: string;
-  readonly yes?: true;
 }
 
 export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Command {
-  const command = new Command('send')
-    .description(
-      `Sends a notification over HTTP, to one user or to everyone. The secret key is read from ${keyVariable}.`,
-    )
+  return newCommand(
+    'send',
+    `Sends a notification over HTTP, to one user or to everyone. The secret key is read from ${keyVariable}.`,
+    'my-site --user ann --title "Is this on?"',
+    'my-site --channel news --channel sales --seen-within-days 30',
+    'my-site --key-file secret-key.txt --yes',
+  )
     .addArgument(projectIdArgument())
     .option('--user <userId>', 'send to this user only (default: to everyone, after asking)')
     .option('--channel <name...>', 'only subscribers with any of these channels')
@@ -41,9 +40,9 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
     .addOption(keyFileOption())
     .option('--yes', 'send to everyone without asking')
     .action((projectId: string, options: SendOptions) =>
-      runOnStack(async ({ registry, baseUrl, terminal, print, next }) => {
-        if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
-        const secretKey = await readKey(options, env, terminal.input);
+      runOnStack(async (context) => {
+        const { registry, paint, print, next, confirm } = context;
+        const carillon = await openClient(context, projectId, options, env);
         const { subscribers } = await registry.usage(projectId);
         const { user, channel: channels, seenWithinDays, title, body, url, yes } = options;
         const conditions = {
@@ -51,13 +50,12 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
           ...(seenWithinDays !== undefined && { seenWithinDays }),
         };
         const isSelected = Object.keys(conditions).length > 0;
-        if (user === undefined && !yes) {
+        if (user === undefined) {
           const effect =
             `sends "${title}" to ${countOf(subscribers, 'subscriber')} of "${projectId}"` +
             (isSelected ? ', without those that do not match' : '');
-          await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.' }, terminal);
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was sent.', yes });
         }
-        const carillon = new CarillonServer({ baseUrl, projectId, secretKey });
         const notification = {
           title,
           ...(body !== undefined && { body }),
@@ -69,21 +67,19 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
         const result = await (isLarge
           ? carillon.send(notification, { respondAsync: true })
           : carillon.send(notification));
+        if (!('attempted' in result)) {
+          const call = next(`stats ${projectId} ${result.id}`);
+          return print(result, `Sending. See the counts with: ${call}\n`);
+        }
         const audience =
           user === undefined && !isSelected
             ? 'everyone'
             : { ...(user !== undefined && { users: 1 }), ...conditions };
-        const paint = paintFor(terminal.output);
-        const verdict = 'attempted' in result ? verdictText({ ...result, audience }, paint) : '';
-        print(result, resultText(projectId, result, next) + verdict);
+        const judged = { ...result, audience } as const;
+        const counts = hasNoSubscriber(judged) ? '' : countsText(result);
+        print(result, counts + verdictText(judged, paint));
       }),
     );
-  return withExamples(
-    command,
-    'my-site --user ann --title "Is this on?"',
-    'my-site --channel news --channel sales --seen-within-days 30',
-    'my-site --key-file secret-key.txt --yes',
-  );
 }
 
 function readDays(text: string): number {
@@ -97,14 +93,7 @@ function readTitle(text: string): string {
   throw new InvalidArgumentError('Use a title that is not blank.');
 }
 
-function resultText(
-  projectId: string,
-  result: SendResult | AcceptedSend,
-  next: Context['next'],
-): string {
-  if (!('attempted' in result)) {
-    return `Sending. See the counts with: ${next(`stats ${projectId} ${result.id}`)}\n`;
-  }
+function countsText(result: SendResult): string {
   const { id, attempted, delivered, removed, unreached = 0 } = result;
   return (
     `Sent ${id}: ${formatCount(attempted)} attempted, ${formatCount(delivered)} delivered, ` +

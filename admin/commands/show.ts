@@ -1,31 +1,38 @@
-import { Command } from 'commander';
-import { ProjectNotFound } from '../project-errors.ts';
-import { withExamples } from '../terminal/command-line.ts';
-import { paintFor } from '../terminal/terminal.ts';
-import { projectIdArgument, projectJson, type RunOnStack } from './command.ts';
-import { effectiveLimits } from './effective-limits.ts';
-import { projectText } from './project-text.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { newCommand } from '../terminal/command-line.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
+import { projectText, projectView } from './project-view.ts';
+
+interface ShowOptions {
+  readonly month?: string;
+  readonly keys?: true;
+}
 
 export function showCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('show')
-    .description('Prints a project, its limits and its usage.')
+  return newCommand(
+    'show',
+    'Prints a project, its limits and its usage.',
+    ...['my-site', 'my-site --month 2026-11 --json', 'my-site --keys'],
+  )
     .addArgument(projectIdArgument())
-    .action((projectId: string) =>
-      runOnStack(async ({ registry, settings, terminal, print }) => {
-        const project = await registry.find(projectId);
-        if (!project) throw new ProjectNotFound(projectId);
-        const usage = {
-          ...(await registry.usage(projectId)),
-          previousKeySubscribers: project.previousVapidPublicKey
-            ? await registry.countPreviousPair(project)
+    .option('--month <YYYY-MM>', 'count the notifications of this UTC month', readMonth)
+    .option('--keys', 'also print the identity key, which signs user ids')
+    .action((projectId: string, { month, keys }: ShowOptions) =>
+      runOnStack(async ({ project, registry, settings, paint, print }) => {
+        const found = await project(projectId);
+        const view = projectView(found, settings, {
+          ...(await registry.usage(projectId, month)),
+          previousKeySubscribers: found.previousVapidPublicKey
+            ? await registry.countPreviousPair(found)
             : undefined,
-        };
-        const limits = effectiveLimits(project.plan, settings);
-        print(
-          projectJson(project, { usage, limits }),
-          projectText(project, settings, paintFor(terminal.output), usage),
-        );
+        });
+        const identityKey = keys ? await registry.identityKey(projectId) : undefined;
+        print({ ...view, identityKey }, projectText({ ...view, identityKey }, paint));
       }),
     );
-  return withExamples(command, 'my-site', 'my-site --local --json');
+}
+
+function readMonth(text: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError('Use a year and a month, such as 2026-11.');
 }

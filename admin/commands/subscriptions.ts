@@ -1,23 +1,28 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { projectStore } from '../../lambdas/store/projects.ts';
-import { ProjectNotFound } from '../project-errors.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
 import { lineReader } from '../subscriptions/line.ts';
 import { textLines } from '../subscriptions/text-lines.ts';
-import { withExamples } from '../terminal/command-line.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { printable, printableLines } from '../terminal/printable.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
 import { table } from '../terminal/table.ts';
-import { type Paint, paintFor, type Terminal } from '../terminal/terminal.ts';
-import { CommandError, projectIdArgument, type RunOnStack } from './command.ts';
-import { type DryRunOption, dryRunOption, dryRunText } from './dry-run.ts';
+import type { Paint, Terminal } from '../terminal/terminal.ts';
+import {
+  CommandError,
+  type DryRunOption,
+  dryRunOption,
+  dryRunText,
+  projectIdArgument,
+  type RunOnStack,
+  type YesOption,
+} from './command.ts';
 import { countOf, formatCount } from './limits.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
@@ -28,46 +33,37 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
 }
 
 function importCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('import')
-    .description(
-      'Adds subscriptions, one JSON object per line: PushSubscription JSON, or an export. ' +
-        'Repeat it after an interruption: it continues.',
-    )
+  return newCommand(
+    'import',
+    'Adds subscriptions, one JSON object per line: PushSubscription JSON, or an export. ' +
+      'Repeat it after an interruption: it continues.',
+    'my-site subscriptions.ndjson --dry-run',
+    'my-site subscriptions.ndjson',
+    'my-site --local < lines.ndjson',
+  )
     .addArgument(projectIdArgument())
     .argument('[file]', 'file to read; - reads standard input', '-')
     .addOption(dryRunOption())
     .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
-      runOnStack(async ({ registry, dynamo, tables, settings, terminal, print }) => {
-        const project = await registry.find(projectId);
-        if (!project) throw new ProjectNotFound(projectId);
+      runOnStack(async ({ project, dynamo, tables, settings, terminal, paint, print, withBar }) => {
+        const found = await project(projectId);
         const clock = () => new Date();
-        const bar = progressBar(
-          terminal.messages,
-          dryRun ? 'reading' : 'importing',
-          await countLines(file),
-        );
         const projects = projectStore(dynamo, tables.projects, clock);
         const lines = textLines(file === '-' ? terminal.input : readFrom(file));
-        const report = await importLines(lines, {
-          projectId,
-          readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
-          importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-          sleep,
-          onProgress: (lines) => bar.update(lines),
-        }).finally(() => bar.stop());
-        print(
-          { projectId, dryRun, ...report },
-          reportText(report, paintFor(terminal.output)) + dryRunText(dryRun),
+        const label = dryRun ? 'reading' : 'importing';
+        const report = await withBar(label, await countLines(file), (onProgress) =>
+          importLines(lines, {
+            projectId,
+            readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
+            importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
+            sleep,
+            onProgress,
+          }),
         );
+        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
         if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
       }),
     );
-  return withExamples(
-    command,
-    'my-site subscriptions.ndjson --dry-run',
-    'my-site subscriptions.ndjson',
-    'my-site --local < lines.ndjson',
-  );
 }
 
 const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
@@ -93,7 +89,7 @@ function incomplete(projectId: string, { invalid, overCap }: ImportReport): Comm
     ...(overCap > 0
       ? [
           `${countOf(overCap, 'subscription')}, because project "${projectId}" has reached its subscriber cap: ` +
-            'raise it with set-plan --subscriber-cap and import again',
+            'raise it with set --subscriber-cap and import again',
         ]
       : []),
   ];
@@ -120,27 +116,36 @@ async function* readFrom(file: string): AsyncGenerator<Buffer> {
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('export')
-    .description(
-      'Writes all subscriptions of a project, one JSON object per line. Protect the file: it contains keys.',
-    )
+  return newCommand(
+    'export',
+    'Writes all subscriptions of a project, one JSON object per line. Protect the file: it contains keys.',
+    ...['my-site subscriptions.ndjson', 'my-site | gzip > backup.ndjson.gz'],
+  )
     .addArgument(projectIdArgument())
     .argument('[file]', 'file to write; - writes to standard output', '-')
-    .action((projectId: string, file: string) =>
-      runOnStack(async ({ registry, dynamo, tables, terminal, print }) => {
-        if (!(await registry.find(projectId))) throw new ProjectNotFound(projectId);
-        const { subscribers } = await registry.usage(projectId);
-        const bar = progressBar(terminal.messages, 'exporting', file === '-' ? 0 : subscribers);
-        let exported = 0;
-        async function* pages() {
-          const table = tables.subscriptions;
-          for await (const lines of exportPages(dynamo, table, registry, projectId)) {
-            yield lines.join('');
-            exported += lines.length;
-            bar.update(exported);
-          }
+    .option('--yes', 'replace an existing file without asking')
+    .action((projectId: string, file: string, { yes }: YesOption) =>
+      runOnStack(async ({ project, registry, dynamo, tables, terminal, print, ...context }) => {
+        await project(projectId);
+        if (file !== '-' && existsSync(file) && statSync(file).isFile()) {
+          const effect = `replaces the file ${printable(file)}`;
+          const refusal = 'Nothing was written.';
+          await context.confirm({ effect, expected: projectId, refusal, yes });
         }
-        await write(pages(), file, terminal).finally(() => bar.stop());
+        const { subscribers } = await registry.usage(projectId);
+        const total = file === '-' ? 0 : subscribers;
+        let exported = 0;
+        await context.withBar('exporting', total, (update) => {
+          async function* pages() {
+            const table = tables.subscriptions;
+            for await (const lines of exportPages(dynamo, table, registry, projectId)) {
+              yield lines.join('');
+              exported += lines.length;
+              update(exported);
+            }
+          }
+          return write(pages(), file, terminal);
+        });
         if (file === '-') return;
         print(
           { projectId, file, exported },
@@ -148,7 +153,6 @@ function exportCommand(runOnStack: RunOnStack): Command {
         );
       }),
     );
-  return withExamples(command, 'my-site subscriptions.ndjson', 'my-site | gzip > backup.ndjson.gz');
 }
 
 /** A file and a pipe get the text as it is. */

@@ -1,14 +1,12 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { userSchema } from '../../contract/schemas/user.ts';
-import { withExamples } from '../terminal/command-line.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
-import { paintFor } from '../terminal/terminal.ts';
 import type { ExportedUser } from '../user-data.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
-import { confirm } from './confirm.ts';
+import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
 import { formatCount } from './limits.ts';
-import { formatTime } from './project-text.ts';
+import { formatTime } from './project-view.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
@@ -18,14 +16,16 @@ export function usersCommand(runOnStack: RunOnStack): Command {
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('export')
-    .description('Prints everything that is stored under a user id; with --json also the keys.')
+  return newCommand(
+    'export',
+    'Prints everything that is stored under a user id; with --json also the keys.',
+    ...['my-site ada', 'my-site ada --json'],
+  )
     .addArgument(projectIdArgument())
     .addArgument(userIdArgument())
     .action((projectId: string, userId: string) =>
-      runOnStack(async ({ users, terminal, print }) => {
+      runOnStack(async ({ users, paint, print }) => {
         const user = await users.export(projectId, userId);
-        const paint = paintFor(terminal.output);
         const subscriptions = user.subscriptions.map((one) => [
           printable(one.endpoint),
           one.channels.join(' '),
@@ -42,29 +42,28 @@ function exportCommand(runOnStack: RunOnStack): Command {
         );
       }),
     );
-  return withExamples(command, 'my-site ada', 'my-site ada --json');
 }
 
 function deleteCommand(runOnStack: RunOnStack): Command {
-  const command = new Command('delete')
-    .description('Deletes all subscriptions of a user id.')
+  return newCommand(
+    'delete',
+    'Deletes all subscriptions of a user id.',
+    ...['my-site ada', 'my-site ada --yes --json'],
+  )
     .addArgument(projectIdArgument())
     .addArgument(userIdArgument())
     .option('--yes', 'delete without asking for confirmation')
-    .action((projectId: string, userId: string, { yes }: { readonly yes?: true }) =>
-      runOnStack(async ({ users, terminal, print }) => {
-        const count = await users.count(projectId, userId);
+    .action((projectId: string, userId: string, { yes }: YesOption) =>
+      runOnStack(async ({ users, print, confirm }) => {
         const user = { projectId, userId };
-        if (!yes) {
-          const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
-          const refusal = 'Nothing was deleted.';
-          await confirm({ effect, expected: userId, label: 'user id', refusal }, terminal);
-        }
+        const count = await users.count(projectId, userId);
+        const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
+        const refusal = 'Nothing was deleted.';
+        await confirm({ effect, expected: userId, label: 'user id', refusal, yes });
         const removed = await users.remove(projectId, userId);
         print({ ...user, removed }, `Deleted ${subscriptionsOf(removed, user)}\n`);
       }),
     );
-  return withExamples(command, 'my-site ada', 'my-site ada --yes --json');
 }
 
 function subscriptionsOf(

@@ -140,7 +140,7 @@ export const checks: Readonly<Record<string, Check>> = {
     }
     return near.length === 0
       ? ok('No project is near a limit.')
-      : warning(`Near a limit: ${near.join(', ')}. Raise it with set-plan.`);
+      : warning(`Near a limit: ${near.join(', ')}. Raise it with the command set.`);
   },
 };
 

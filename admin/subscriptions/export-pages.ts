@@ -7,7 +7,7 @@ import { subscriptionPages } from './subscription-pages.ts';
 
 /**
  * The lines of a project's subscriptions, page by page. Those whose application server key was dropped are left
- * out: nobody can push to them, and `drop-previous-vapid` removes them.
+ * out: nobody can push to them, and `rotate vapid --drop-previous` removes them.
  * @throws {ProjectNotFound}
  */
 export async function* exportPages(

@@ -35,6 +35,12 @@ export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairN
   readonly vapidPairNumber: number | undefined;
 }
 
+/** What became of a batch. */
+export interface ImportedBatch extends ImportCounts {
+  /** The batch without the subscriptions over the cap. */
+  readonly stored: readonly ImportedSubscription[];
+}
+
 /** What became of imported subscriptions. */
 export interface ImportCounts {
   readonly created: number;
@@ -54,7 +60,7 @@ export interface ImportCounts {
 export type ImportBatch = (
   projectId: string,
   batch: readonly ImportedSubscription[],
-) => Promise<ImportCounts>;
+) => Promise<ImportedBatch>;
 
 /** What was in the tables when a batch was looked up. */
 interface Stored {
@@ -103,11 +109,12 @@ export function batchImport(
     project: Project,
     batch: readonly ImportedSubscription[],
     { items, room }: Stored,
-  ): Promise<ImportCounts | undefined> {
+  ): Promise<ImportedBatch | undefined> {
     const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
     const isPlanned = (item: ImportedSubscription) => planned.has(hex(item.endpointHash));
     const missing = batch.filter((item) => !isStored(item) && !isPlanned(item));
     const added = missing.slice(0, Math.max(0, sumOf(room) - planned.size));
+    const overCap = new Set(missing.slice(added.length));
     const known = batch.filter(isStored);
     const storedAs = (item: ImportedSubscription) => items.get(hex(item.endpointHash))!;
     const changed = known.filter((item) => changes(storedAs(item), item));
@@ -130,7 +137,8 @@ export function batchImport(
       created: added.length,
       updated: changed.length + repeated,
       unchanged: known.length - changed.length,
-      overCap: missing.length - added.length,
+      overCap: overCap.size,
+      stored: batch.filter((item) => !overCap.has(item)),
     };
   }
 

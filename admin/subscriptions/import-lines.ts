@@ -6,9 +6,9 @@ import type { TextLine } from './text-lines.ts';
 /** `created`, `updated`, `unchanged`, `overCap` and `invalid` add up to the lines that are not empty. */
 export interface ImportReport extends ImportCounts {
   readonly invalid: number;
-  /** Valid lines with a user id. */
+  /** Lines with a user id whose subscription is stored. */
   readonly withUserId: number;
-  /** Valid lines by the origin of their push service. */
+  /** Lines whose subscription is stored, by the origin of their push service. */
   readonly pushServices: Readonly<Record<string, number>>;
   /** The first invalid lines. The first line is 1. */
   readonly mistakes: readonly { readonly line: number; readonly message: string }[];
@@ -32,7 +32,11 @@ export async function importLines(
   let withUserId = 0;
   const pushServices: Record<string, number> = {};
   const mistakes: { line: number; message: string }[] = [];
-  const counts = await importSubscriptions(validItems(), deps);
+  const onStored = ({ projectUser, origin }: ImportedSubscription) => {
+    if (projectUser !== undefined) withUserId += 1;
+    pushServices[origin] = (pushServices[origin] ?? 0) + 1;
+  };
+  const counts = await importSubscriptions(validItems(), { ...deps, onStored });
   return { ...counts, invalid, withUserId, pushServices, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
@@ -46,8 +50,6 @@ export async function importLines(
         invalid += 1;
         if (mistakes.length < namedMistakes) mistakes.push({ line, message: read.mistake });
       } else {
-        if (read.projectUser !== undefined) withUserId += 1;
-        pushServices[read.origin] = (pushServices[read.origin] ?? 0) + 1;
         yield read;
       }
     }

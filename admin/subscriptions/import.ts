@@ -11,6 +11,8 @@ export interface ImportDependencies {
   readonly projectId: string;
   readonly importBatch: ImportBatch;
   readonly sleep: (ms: number) => Promise<unknown>;
+  /** Called with each subscription that is stored now, also if it was before. */
+  readonly onStored?: (subscription: ImportedSubscription) => void;
 }
 
 /** Pauses while the database throttles; a new table doubles its capacity within minutes. */
@@ -27,7 +29,7 @@ const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
  */
 export async function importSubscriptions(
   subscriptions: AsyncIterable<ImportedSubscription>,
-  { projectId, importBatch, sleep }: ImportDependencies,
+  { projectId, importBatch, sleep, onStored = () => {} }: ImportDependencies,
 ): Promise<ImportCounts> {
   const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
   /** By part: its next batch, by endpoint. */
@@ -70,6 +72,7 @@ export async function importSubscriptions(
         total.updated += counts.updated;
         total.unchanged += counts.unchanged;
         total.overCap += counts.overCap;
+        for (const subscription of counts.stored) onStored(subscription);
         return;
       } catch (error) {
         const isBusy = error instanceof ServiceError && error.code === 'unavailable';

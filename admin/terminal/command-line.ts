@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { printable, printableJson } from './printable.ts';
 import { paintFor, type Terminal } from './terminal.ts';
@@ -39,6 +39,15 @@ export async function runCommandLine(
     else printError(error as Error, terminal);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** @param examples the arguments after its name. */
+export function newCommand(
+  name: string,
+  description: string,
+  ...examples: readonly string[]
+): Command {
+  return withExamples(new Command(name).description(description), ...examples);
 }
 
 /** Adds examples to the help of a command. @param examples the arguments after its name. */
@@ -91,7 +100,11 @@ function checkValues(command: Command, args: readonly string[]): void {
 }
 
 function usageError({ code, message }: CommanderError, command: Command): UsageError {
-  const names = command.commands.map((one) => one.name());
+  const names = command
+    .createHelp()
+    .visibleCommands(command)
+    .map((one) => one.name())
+    .filter((name) => name !== 'help');
   // Commander's code for a call without a subcommand, for which it prints the help.
   const text =
     code === 'commander.help' ? `missing command: use one of ${names.join(', ')}` : message;

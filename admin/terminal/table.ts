@@ -36,3 +36,11 @@ function pad(cell: string, width: number, align: 'left' | 'right'): string {
 function visibleLength(text: string): number {
   return stripVTControlCharacters(text).length;
 }
+
+/** The text, or as much of it as fits before an ellipsis. */
+export function truncate(text: string, lengthCharacters: number): string {
+  const characters = [...text];
+  return characters.length > lengthCharacters
+    ? `${characters.slice(0, lengthCharacters - 1).join('')}…`
+    : text;
+}

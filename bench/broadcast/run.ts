@@ -13,7 +13,7 @@ import { createBundler } from '../bundler.ts';
 import { startChild } from '../child.ts';
 import type { Latency } from '../latency.ts';
 import type { PushServerCounts } from '../push-server.ts';
-import { projectId, type Subscribers, seed } from './seed.ts';
+import { projectId, seed } from './seed.ts';
 import type { StackAddress, StackReport, StackTask } from './stack-process.ts';
 
 export interface BroadcastRun extends StackReport {
@@ -26,22 +26,7 @@ export interface BroadcastRun extends StackReport {
   readonly handshakes: number;
 }
 
-/** A stack with subscribers. */
-export interface RunningStack {
-  counts(): Promise<PushServerCounts>;
-  /** Sends, and measures what the stack does for it. */
-  measure<Result>(work: (send: Send) => Promise<Result>): Promise<readonly [Result, StackReport]>;
-}
-
-export type Send = (notification: object, respondAsync?: boolean) => ReturnType<typeof send>;
-
 export interface BroadcastRunner {
-  withStack<Result>(
-    subscribers: Subscribers,
-    latency: Latency,
-    use: (stack: RunningStack) => Promise<Result>,
-  ): Promise<Result>;
-
   /**
    * Starts a stack with this many subscribers and sends one broadcast.
    * @param respondAsync whether the caller does not wait, and reads the notification until it is sent.
@@ -60,44 +45,34 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   await synthesize({ directory: assembly });
   const bundler = await createBundler();
 
-  const runner: BroadcastRunner = {
-    async run(count, latency, respondAsync) {
-      const subscribers = { count, goneEvery: 100, haveUserIds: false };
-      return runner.withStack(subscribers, latency, async ({ counts, measure }) => {
-        const content = { title: 'Hello', body: 'x'.repeat(200) };
-        const [{ result, seconds }, report] = await measure((send) =>
-          withProgress(count, counts, () => send(content, respondAsync)),
-        );
-        const { handshakes, received } = await counts();
-        return { subscribers: count, result, seconds, handshakes, received, ...report };
-      });
-    },
-    async withStack(subscribers, latency, use) {
+  return {
+    async run(subscribers, latency, respondAsync) {
       const server = await bundler.bundle('bench/push-server.ts');
       const pushServer = startChild(server, { args: [JSON.stringify(latency)] });
       const stack = startChild('bench/broadcast/stack-process.ts', {
         flags: ['--import', 'tsx'],
         env: { NODE_EXTRA_CA_CERTS: ca },
       });
+      const counts = () => pushServer.request<PushServerCounts>({});
       try {
         const { port } = await pushServer.receive<{ port: number }>();
         const pushOrigin = `https://127.0.0.1:${port}`;
         const task: StackTask = { assembly, pushOrigin };
         const address = await stack.request<StackAddress>(task);
-        const bar = progressBar(processTerminal.messages, 'Subscribing ', subscribers.count);
+        const bar = progressBar(processTerminal.messages, 'Subscribing ', subscribers);
         const secretKey = await seed(address, pushOrigin, subscribers, bar.update);
         bar.stop();
 
         // Starts the function, so that the measurement excludes its cold start.
         await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
-        return await use({
-          counts: () => pushServer.request<PushServerCounts>({}),
-          async measure(work) {
-            await stack.request({ start: true });
-            const result = await work((...call) => send(address, secretKey, ...call));
-            return [result, await stack.request<StackReport>({ start: false })];
-          },
-        });
+        await stack.request({ start: true });
+        const content = { title: 'Hello', body: 'x'.repeat(200) };
+        const { result, seconds } = await withProgress(subscribers, counts, () =>
+          send(address, secretKey, content, respondAsync),
+        );
+        const report = await stack.request<StackReport>({ start: false });
+        const { handshakes, received } = await counts();
+        return { subscribers, result, seconds, handshakes, received, ...report };
       } finally {
         await Promise.all([pushServer.stop(), stack.disconnect()]);
       }
@@ -107,7 +82,6 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
       await rm(directory, { recursive: true });
     },
   };
-  return runner;
 }
 
 async function send(

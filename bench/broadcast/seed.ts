@@ -7,22 +7,12 @@ import type { ProjectRef } from '../../contract/project.ts';
 import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import {
-  endpointHash,
-  projectUser,
-  subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { StackAddress } from './stack-process.ts';
 
 export const projectId = 'bench';
-export interface Subscribers {
-  readonly count: number;
-  /** One in this many subscriptions is gone. */
-  readonly goneEvery: number;
-  /** Whether each has the user id that {@link userIdOf} says. */
-  readonly haveUserIds: boolean;
-}
-
+/** One in this many subscriptions is gone. */
+const goneEvery = 100;
 /** The maximum of BatchWriteItem. */
 const batchItems = 25;
 const concurrentBatches = 8;
@@ -36,7 +26,7 @@ const keyPairs = 500;
 export async function seed(
   { endpoint, tables }: Pick<StackAddress, 'endpoint' | 'tables'>,
   pushOrigin: string,
-  subscribers: Subscribers,
+  subscribers: number,
   onProgress: (written: number) => void,
 ): Promise<string> {
   const dynamo = documentClient(localConfig(endpoint));
@@ -58,7 +48,7 @@ export async function seed(
       }
     };
     await Promise.all(Array.from({ length: concurrentBatches }, worker));
-    for (const Item of newSubscriberParts(project.ref, subscribers.count)) {
+    for (const Item of newSubscriberParts(project.ref, subscribers)) {
       await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE!, Item }));
     }
     return secretKey;
@@ -67,13 +57,10 @@ export async function seed(
   }
 }
 
-/** The user id of a subscription, by its index. */
-export const userIdOf = (index: number) => `user-${index}`;
-
 function* subscriptions(
   project: ProjectRef,
   origin: string,
-  { count, goneEvery, haveUserIds }: Subscribers,
+  count: number,
 ): Generator<SubscriptionItem, void> {
   const curve = createECDH('prime256v1');
   const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
@@ -90,7 +77,6 @@ function* subscriptions(
       origin,
       path,
       ...keys[index % keys.length]!,
-      ...(haveUserIds && { projectUser: projectUser(project, userIdOf(index)) }),
       createdAt: now,
       updatedAt: now,
     };

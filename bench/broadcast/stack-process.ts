@@ -23,15 +23,12 @@ export interface StackAddress {
 export interface StackReport {
   /** Of the whole process: gateway, functions and DynamoDB proxy. */
   readonly peakMemoryMB: number;
-  /** CPU time of that process since the start of the measurement. */
-  readonly cpuMs: number;
   /** Calls to DynamoDB during the broadcast, by operation. */
   readonly calls: Readonly<Record<string, number>>;
 }
 
 const [task] = (await once(process, 'message')) as [StackTask];
 let calls: Record<string, number> = {};
-let cpuBefore = process.cpuUsage();
 const stack = await startStack({
   assembly: task.assembly,
   environment: {
@@ -44,13 +41,9 @@ const stack = await startStack({
 });
 
 process.on('message', ({ start }: { readonly start: boolean }) => {
-  if (start) {
-    calls = {};
-    cpuBefore = process.cpuUsage();
-  }
-  const { user, system } = process.cpuUsage(cpuBefore);
+  if (start) calls = {};
   const peakMemoryMB = process.resourceUsage().maxRSS / 1024;
-  const report: StackReport = { peakMemoryMB, cpuMs: (user + system) / 1000, calls };
+  const report: StackReport = { peakMemoryMB, calls };
   process.send!(report);
 });
 process.on('disconnect', () => void stack.stop().then(() => process.exit()));

@@ -73,7 +73,7 @@ export async function subscribe(
     throw new ServiceError(
       'user_id_signature_invalid',
       'The "userIdSignature" is not that of this "userId": sign exactly the text that you send, ' +
-        'with the key that "carillon identity-key" prints.',
+        'with the key that "carillon show --keys" prints.',
     );
   }
 }

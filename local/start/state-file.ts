@@ -33,7 +33,7 @@ export async function writeState(
   file = stateFile,
 ): Promise<() => Promise<void>> {
   const files: readonly (readonly [path: string, text: string])[] = [
-    [file, `${JSON.stringify(withFormerNames(state), null, 2)}\n`],
+    [file, `${JSON.stringify(state, null, 2)}\n`],
     [file.replace(/\.json$/, '.env'), shellVariables(state)],
   ];
   await mkdir(dirname(file), { recursive: true });
@@ -48,11 +48,6 @@ export async function writeState(
       if (current === text) await rm(path);
     }
   };
-}
-
-/** `secretApiKey` is the former name of the secret key, written for one more version. */
-function withFormerNames({ project, ...state }: LocalState) {
-  return { ...state, project: { ...project, secretApiKey: project.secretKey } };
 }
 
 function shellVariables({ baseUrl, pushService, project }: LocalState): string {

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { outputs } from './outputs.ts';
-import { declarationFile } from './package-json.ts';
+import { entryPoints } from './bundle.ts';
 
 /**
  * Writes the types of the SDK: a declaration file for each bundle, and the folder `types`. The service
@@ -11,13 +10,15 @@ import { declarationFile } from './package-json.ts';
  * @param folder absolute; must exist.
  */
 export function emitTypes(root: string, folder: string): void {
-  for (const [runsIn, config] of [
-    ['page', 'sdk/tsconfig.json'],
-    ['server', 'tsconfig.json'],
+  const isOfServer = (entryPoint: string) => entryPoint.startsWith('server/');
+  const isWorker = (entryPoint: string) => entryPoint.startsWith('worker/');
+  const all = Object.values(entryPoints).filter((entryPoint) => !isWorker(entryPoint));
+  for (const [files, config] of [
+    [all.filter((entryPoint) => !isOfServer(entryPoint)), 'sdk/tsconfig.json'],
+    [all.filter(isOfServer), 'tsconfig.json'],
   ] as const) {
-    const files = outputs.filter((output) => output.runsIn === runsIn);
     const program = ts.createProgram(
-      files.map(({ entryPoint }) => join(root, 'sdk', entryPoint)),
+      files.map((entryPoint) => join(root, 'sdk', entryPoint)),
       {
         ...compilerOptions(join(root, config)),
         incremental: false,
@@ -33,10 +34,10 @@ export function emitTypes(root: string, folder: string): void {
       ts.sys.writeFile(path, schemas === undefined ? text : plainTypes(program, schemas));
     });
   }
-  for (const { file, entryPoint, runsIn } of outputs) {
+  for (const [file, entryPoint] of Object.entries(entryPoints)) {
     const module = `./types/sdk/${entryPoint.replace(/ts$/, 'js')}`;
-    const text = runsIn === 'worker' ? 'export {};\n' : `export * from '${module}';\n`;
-    writeFileSync(join(folder, declarationFile(file)), text);
+    const text = isWorker(entryPoint) ? 'export {};\n' : `export * from '${module}';\n`;
+    writeFileSync(join(folder, file.replace(/\.(m?)js$/, '.d.$1ts')), text);
   }
 }
 

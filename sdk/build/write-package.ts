@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BundledFile, bundleSdk, bundleServerClient } from './bundle.ts';
+import { version } from '../../package.json' with { type: 'json' };
+import { bundleSdk } from './bundle.ts';
 import { emitTypes } from './emit-types.ts';
-import { packageJson } from './package-json.ts';
+import manifest from './package.json' with { type: 'json' };
 
-/** The npm package: its folder, its tarball, and the bundles and source maps in both. */
+/** The npm package. */
 export interface WrittenPackage {
   readonly folder: string;
   readonly tarball: string;
-  readonly files: readonly BundledFile[];
 }
 
 /**
@@ -21,25 +21,20 @@ export async function writePackage(root: string, target: string): Promise<Writte
   const folder = join(target, 'carillon');
   rmSync(target, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const files = [...(await bundleSdk(root)), ...(await bundleServerClient(root))];
-  for (const { name, contents } of files) writeFileSync(join(folder, name), contents);
-  emitTypes(root, folder);
-  for (const [name, source] of Object.entries(copies)) {
-    copyFileSync(join(root, source), join(folder, name));
+  for (const { name, contents } of await bundleSdk(root)) {
+    writeFileSync(join(folder, name), contents);
   }
-  const manifest = packageJson(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  emitTypes(root, folder);
+  // No notices: the bundles contain no code of other packages.
+  for (const file of ['LICENSE', 'sdk/README.md', 'openapi.json']) {
+    copyFileSync(join(root, file), join(folder, file.replace('sdk/', '')));
+  }
+  const contents = JSON.stringify({ ...manifest, version }, null, 2);
+  writeFileSync(join(folder, 'package.json'), `${contents}\n`);
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,
     encoding: 'utf8',
   });
   const [{ filename }] = JSON.parse(packed);
-  return { folder, tarball: join(target, filename), files };
+  return { folder, tarball: join(target, filename) };
 }
-
-/** By their name in the package. No notices: the bundles contain no code of other packages. */
-const copies = {
-  LICENSE: 'LICENSE',
-  'README.md': 'sdk/README.md',
-  'openapi.json': 'openapi.json',
-};

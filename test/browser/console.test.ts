@@ -148,7 +148,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.screenshot('simulated-browsers');
 
     await tab.click('button', 'Add 500 simulated browsers');
-    await tab.expectText('[role=alert] .problem', 'set-plan --subscriber-cap');
+    await tab.expectText('[role=alert] .problem', '--subscriber-cap');
     await tab.expectText('[aria-label=Subscribers]', '510 of 510');
 
     await tab.click('link', 'Send');

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { databaseCalls, type Rounds } from '../../bench/costs/database-calls.ts';
-import { RecordedRounds } from '../../bench/recorded-rounds.ts';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
-import { endpointHash, partOf } from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, partCount, partOf } from '../../lambdas/store/subscription-keys.ts';
+import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import {
@@ -16,6 +15,130 @@ import {
 } from '../fixtures/service.ts';
 import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
+
+/** Calls to DynamoDB in rounds: the calls of one round are under way at the same time. */
+type Rounds = readonly (readonly string[])[];
+
+const counted = ['UpdateItem RateLimits'];
+/** What an owner's request needs is read while the request is counted. */
+const countedAnd = (read: string) => [...counted, read];
+/** A broadcast reads the item of its `Idempotency-Key`. */
+const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
+/** The second notification item is for the `Idempotency-Key`. Then a slice and its event counter. */
+const begunAndClaimed = [
+  'TransactWriteItems Usage Notifications Notifications Deliveries Deliveries',
+];
+const saved = ['UpdateItem Deliveries'];
+
+/**
+ * The calls of each request to DynamoDB: the operation, and the table of each of its items. Their rounds are most of
+ * a request's time.
+ */
+const databaseCalls = {
+  newSubscription: [
+    counted,
+    ['UpdateItem Subscriptions'],
+    ['TransactWriteItems Subscriptions Usage'],
+  ],
+  /** All parts of the counter are full. */
+  refusedSubscription: [
+    counted,
+    ['UpdateItem Subscriptions'],
+    ['TransactWriteItems Subscriptions Usage'],
+    ['Query Usage'],
+    ['TransactWriteItems Subscriptions Usage'],
+  ],
+  updatedSubscription: [counted, ['UpdateItem Subscriptions']],
+  /** The project in memory does not have the key that the request names, or that signed its user id. */
+  unknownKeyOrSignature: [counted, ['GetItem Projects']],
+  unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
+  event: [counted, ['UpdateItem Deliveries']],
+  readProject: [countedAnd('Query Usage')],
+  /** One read in each partition of the subscriptions. */
+  sampleSubscribers: [
+    [...countedAnd('Query Usage'), ...Array<string>(partCount).fill('Query Subscriptions')],
+  ],
+  /** A page whose notifications have at most 100 items together. */
+  listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Deliveries']],
+  readUser: [countedAnd('Query Subscriptions/byUser')],
+  removeUser: [
+    countedAnd('Query Subscriptions/byUser'),
+    ['TransactWriteItems Subscriptions Usage'],
+  ],
+  readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Deliveries']],
+  /** The notification has one slice, which has not ended. */
+  stopNotification: [
+    countedAnd('GetItem Notifications'),
+    ['BatchGetItem Deliveries'],
+    ['UpdateItem Deliveries'],
+    ['GetItem Notifications'],
+    ['BatchGetItem Deliveries'],
+  ],
+  /** A function has not read the project within the last 30 s. */
+  uncachedProject: [['GetItem Projects']],
+  /** The same for a function that sends. */
+  uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
+  /** A broadcast that one function delivers in one chunk. */
+  broadcast: [
+    countedForSend,
+    Array<string>(partCount).fill('Query Subscriptions'),
+    begunAndClaimed,
+    saved,
+  ],
+  targetedSend(users: number): Rounds {
+    const read = Array<string>(users).fill('Query Subscriptions/byUser');
+    return [counted, read, begunAndClaimed, saved];
+  },
+  /** The first send of a month makes this call, and begins again. */
+  newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
+  /** A push succeeded with the other key pair than the stored one. */
+  correctedPair: [['UpdateItem Subscriptions']],
+  invalidRequest: [counted],
+} as const satisfies Readonly<Record<string, Rounds | ((count: number) => Rounds)>>;
+
+/**
+ * The calls of a request to DynamoDB, by the rounds in which they are made: a call is one round later than
+ * the latest one that had ended when it began. Their number is the longest chain of calls, each of which
+ * began after the one before had ended.
+ */
+class RecordedRounds {
+  readonly rounds: string[][] = [];
+  #endedRounds = 0;
+
+  /** @returns the index of the call's round. */
+  record(call: DynamoDbCall): number {
+    const round = this.#endedRounds;
+    this.rounds[round] ??= [];
+    this.rounds[round].push(describeCall(call));
+    void call.ended.then(() => {
+      this.#endedRounds = Math.max(this.#endedRounds, round + 1);
+    });
+    return round;
+  }
+}
+
+/** A call's operation, and the tables of its items. */
+function describeCall({ operation, parameters }: DynamoDbCall): string {
+  const {
+    TableName,
+    IndexName,
+    TransactItems = [],
+    RequestItems = {},
+  } = parameters as {
+    readonly TableName?: string;
+    readonly IndexName?: string;
+    readonly TransactItems?: readonly Readonly<Record<string, { readonly TableName: string }>>[];
+    readonly RequestItems?: object;
+  };
+  const tables = [
+    ...(TableName === undefined ? [] : [TableName]),
+    ...TransactItems.flatMap((item) => Object.values(item).map((write) => write.TableName)),
+    ...Object.keys(RequestItems),
+  ];
+  // The template's name of a table ends with CDK's hash.
+  const names = tables.map((table) => table.replace(/Table[0-9A-F]{8}$/, ''));
+  return [operation, ...names].join(' ') + (IndexName === undefined ? '' : `/${IndexName}`);
+}
 
 let service: Service;
 let recorded = new RecordedRounds();
@@ -180,8 +303,8 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a broadcast to few subscribers',
-    rounds: databaseCalls.broadcast(0),
-    firstRounds: firstOfMonth(databaseCalls.broadcast(0)),
+    rounds: databaseCalls.broadcast,
+    firstRounds: firstOfMonth(databaseCalls.broadcast),
     uncached: databaseCalls.uncachedSigningProject,
     async prepare(owner) {
       await service.subscribe(owner);
@@ -269,7 +392,7 @@ test('a wrong key pair takes one more call in the first send only', async () => 
   // With the previous key, which the request does not name.
   await service.subscribe(owner);
   const broadcast = () => send(owner, { title: 'T' });
-  const plain = databaseCalls.broadcast(0);
+  const plain = databaseCalls.broadcast;
   await expectRounds(broadcast, [
     ...[...databaseCalls.uncachedSigningProject, ...firstOfMonth(plain).slice(0, -1)],
     ...[...databaseCalls.correctedPair, ...plain.slice(-1)],
@@ -292,7 +415,7 @@ test('a broadcast takes one more call per 50 gone subscriptions of a part', asyn
   for (const browser of browsers) browser.unsubscribe();
   // How many removals are under way at the same time depends on the push service.
   const made = await callsOf(() => send(owner, { title: 'T' }));
-  const plain = databaseCalls.broadcast(0).flat();
+  const plain = databaseCalls.broadcast.flat();
   expect(made.toSorted()).toEqual([...plain, ...[5, 50, 3].map(removal)].toSorted());
 });
 

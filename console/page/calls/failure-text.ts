@@ -19,7 +19,7 @@ const texts: Readonly<Record<string, Texts>> = {
   unauthorized: {
     what: 'The service has no project with this id and this secret key.',
     advice:
-      'Compare both with the API key card. If the key is lost, an operator makes another one: npm run -s carillon -- rotate-key. With npm start, add --local.',
+      'Compare both with the API key card. If the key is lost, an operator makes another one: npm run -s carillon -- rotate <projectId> secret. With npm start, add --local.',
   },
   direct_request: {
     advice: 'Start "npm run console" with the public address of the service.',
@@ -33,11 +33,11 @@ const texts: Readonly<Record<string, Texts>> = {
   }),
   subscriber_cap_reached: {
     advice:
-      'Ask the operator for a higher limit: npm run -s carillon -- set-plan --subscriber-cap. With npm start, add --local.',
+      'Ask the operator for a higher limit: npm run -s carillon -- set <projectId> --subscriber-cap <number>. With npm start, add --local.',
   },
   send_cap_reached: {
     advice:
-      'Wait for the next month, or ask the operator for a higher limit: npm run -s carillon -- set-plan.',
+      'Wait for the next month, or ask the operator for a higher limit: npm run -s carillon -- set <projectId> --send-cap <number>.',
   },
   payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
   notification_not_found: {

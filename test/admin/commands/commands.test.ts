@@ -30,17 +30,14 @@ describe('create', () => {
     expect(output).toContain(`API key card of project "${projectId}"`);
     expect(output).toContain(project?.vapidPublicKey);
     expect(output).toContain(`${operator.baseUrl}/api/v1/projects/${projectId}/notifications`);
+    expect(output).toMatch(/Identity key +carillon_id_/);
     expect(output).toMatch(/npm install \.\/carillon-[\s\S]*Without a bundler: copy carillon\.js/);
   });
 
   it('prints the project, its secret key and the base URL as JSON', async () => {
-    const args = ['--name', 'My bells', '--send-cap', '50', '--rate-limit', 'none'];
     const created = await operator.runJson([
-      'create',
-      projectId,
-      ...args,
-      '--subscriber-cap',
-      'default',
+      ...['create', projectId, '--name', 'My bells', '--user-ids', 'signed'],
+      ...['--send-cap', '50', '--rate-limit', 'none', '--subscriber-cap', 'default'],
     ]);
     expect(created).toEqual({
       projectId,
@@ -49,8 +46,7 @@ describe('create', () => {
       plan: { monthlySendCap: 50, rateLimitPerMinute: null },
       createdAt: expect.any(String),
       secretKey: expect.stringMatching(secretKeyPattern),
-      secretApiKey: expect.stringMatching(secretKeyPattern),
-      userIds: 'open',
+      userIds: 'signed',
       identityKey: expect.stringMatching(identityKeyPattern),
       baseUrl: operator.baseUrl,
     });
@@ -140,11 +136,38 @@ describe('show', () => {
     });
   });
 
-  it('prints no secret', async () => {
-    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
-    const { output } = await operator.runLocal(['show', projectId, '--json']);
-    expect(output).not.toContain(secretKey);
-    expect(output).not.toMatch(/hash|private/i);
+  it('prints no secret, and the identity key only with --keys', async () => {
+    const keys = await operator.registry.create({ projectId, random: randomBytes });
+    const { secretKey, identityKey } = keys;
+    await operator.registry.rotateKey(projectId, randomBytes, 60_000);
+    const shown = await Promise.all(
+      [['show', projectId], ['show', projectId, '--json'], ['list'], ['list', '--json']].map(
+        async (args) => (await operator.runLocal(args)).output,
+      ),
+    );
+    for (const output of shown) {
+      expect(output).not.toContain(secretKey);
+      expect(output).not.toMatch(/hash|private|carillon_id_/i);
+    }
+    const { output } = await operator.runLocal(['show', projectId, '--keys']);
+    expect(output).toContain(`Identity key              ${identityKey}\n`);
+    expect(await operator.runJson(['show', projectId, '--keys'])).toMatchObject({ identityKey });
+  });
+
+  it('prints the sends of a month', async () => {
+    const { project } = await operator.registry.create({ projectId, random: randomBytes });
+    const { dynamo, tables } = operator.database;
+    const Item = { projectRef: project.ref, period: '2026-10#3', used: 5 };
+    await dynamo.send(new PutCommand({ TableName: projectTables(tables).usage, Item }));
+    const month = async (text: string) =>
+      (await operator.runLocal(['show', projectId, '--month', text])).output;
+    expect(await month('2026-10')).toMatch(
+      /Notifications in 2026-10 +5 +limit: 10,000 \(default\)\n/,
+    );
+    expect(await month('2026-09')).toMatch(/Notifications in 2026-09 +0 /);
+    expect(await operator.runJson(['show', projectId, '--month', '2026-10'])).toMatchObject({
+      usage: { month: '2026-10', sends: 5 },
+    });
   });
 });
 
@@ -161,87 +184,59 @@ describe('list', () => {
   });
 });
 
-describe('set-plan', () => {
-  it('changes the given limits', async () => {
+describe('set', () => {
+  const set = (...options: readonly string[]) => operator.runLocal(['set', projectId, ...options]);
+
+  it('changes the name, limits and user ids that are given', async () => {
     const plan = { subscriberCap: 7, monthlySendCap: 8 };
     await operator.registry.create({ projectId, plan, random: randomBytes });
-    const flags = ['--subscriber-cap', 'default', '--rate-limit=9'];
-    const changed = await operator.runJson(['set-plan', projectId, ...flags]);
-    expect(changed.plan).toEqual({ monthlySendCap: 8, rateLimitPerMinute: 9 });
-    expect(await operator.registry.find(projectId)).toMatchObject({ plan: changed.plan });
+    const flags = ['--name', 'New name', '--subscriber-cap', 'default', '--rate-limit=9'];
+    const changed = await operator.runJson(['set', projectId, ...flags, '--user-ids=signed']);
+    const expected = {
+      ...{ projectId, name: 'New name', userIds: 'signed' },
+      plan: { monthlySendCap: 8, rateLimitPerMinute: 9 },
+    };
+    expect(changed).toMatchObject({
+      ...expected,
+      limits: { subscriberCap: 1000, monthlySendCap: 8, rateLimitPerMinute: 9 },
+    });
+    expect(await operator.registry.find(projectId)).toMatchObject(expected);
+    const { output } = await set('--name', 'Newer name', '--user-ids', 'open');
+    expect(output).toMatch(/^ +Name +Newer name$/m);
+    expect(output).toMatch(/^ +User ids +open$/m);
+    expect(await operator.registry.find(projectId)).toMatchObject({ plan: expected.plan });
   });
-});
 
-describe('rotate-key', () => {
-  it('prints a new secret key', async () => {
-    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
-    const rotated = await operator.runJson(['rotate-key', projectId, '--yes']);
-    expect(rotated.secretKey).toMatch(secretKeyPattern);
-    expect(rotated.secretKey).not.toBe(secretKey);
-    expect(rotated.secretApiKey).toBe(rotated.secretKey);
-  });
-
-  it('keeps the previous key valid for the grace period', async () => {
+  it('says what happens to user ids that are claimed when signatures are required', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
-    const rotated = await operator.runLocal(['rotate-key', projectId, '--grace', '24h']);
-    expect(rotated.output).toContain('"Use of previous secret keys"');
-    const { previousKeyUntil } = await operator.runJson(['show', projectId]);
-    const day = 24 * 60 * 60_000;
-    expect(Math.abs(Date.parse(previousKeyUntil) - Date.now() - day)).toBeLessThan(60_000);
-    const { output } = await operator.runLocal(['show', projectId]);
-    expect(output).toContain(`Previous key valid until  ${previousKeyUntil.slice(0, 10)}`);
+    const { output } = await set('--user-ids=signed');
+    expect(output).toMatch(/User ids +signed\n/);
+    expect(output).toContain('Subscriptions that already have a user id\nkeep it');
+    expect(output).toContain(`carillon -- users delete ${projectId} <userId> --local\n`);
   });
 
-  it('asks before the present key ends at once', async () => {
-    const { secretKey } = await operator.registry.create({ projectId, random: randomBytes });
-    const refused = await operator.runLocal(['rotate-key', projectId], { typed: 'no\n' });
-    expect(refused.code).toBe(1);
-    expect(refused.messages).toContain('makes the present secret key');
-    expect(refused.messages).toContain('The secret key was not replaced.');
-    const agreed = await operator.runLocal(['rotate-key', projectId], { typed: `${projectId}\n` });
-    expect(agreed.code).toBe(0);
-    expect(agreed.output).not.toContain(secretKey);
-  });
-
-  it('refuses to end a previous key that is to stay valid, unless it is revoked', async () => {
+  it('warns of a cap below the number of subscribers, and prints both', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
-    await operator.runJson(['rotate-key', projectId, '--grace', '24h']);
-    const refused = await operator.runLocal(['rotate-key', projectId, '--grace', '1h']);
-    expect(refused.code).toBe(1);
-    expect(refused.messages).toMatch(/is to stay valid until .* Wait, or use --revoke\./);
-    const revoked = await operator.runLocal(['rotate-key', projectId, '--revoke', '--yes']);
-    expect(revoked.code).toBe(0);
-    expect(await operator.registry.find(projectId)).not.toHaveProperty('previousKeyUntil');
-  });
-
-  it.each(['0h', '24', '1w', '31d', '-1h', '1.5h'])(
-    'refuses a grace period of "%s"',
-    async (grace) => {
-      const { code, messages } = await operator.runLocal([
-        'rotate-key',
-        projectId,
-        `--grace=${grace}`,
-      ]);
-      expect(code).toBe(2);
-      expect(messages).toContain(
-        'is invalid. Use 0, or minutes, hours or days up to 30d, such as 30m, 24h or 7d.',
-      );
-    },
-  );
-});
-
-describe('rename', () => {
-  it('changes the name that people see', async () => {
-    await operator.registry.create({ projectId, random: randomBytes });
-    const { output } = await operator.runLocal(['rename', projectId, 'New name']);
-    expect(output).toMatch(/^ +Name +New name$/m);
-    expect(await operator.registry.find(projectId)).toMatchObject({ projectId, name: 'New name' });
+    await importValues(operator, projectId, [subscriptionJson(), subscriptionJson()]);
+    const warning =
+      'The subscriber cap, 1, is below the number of subscribers, 2. All of them stay, and new ones are refused.';
+    const { code, output } = await set('--subscriber-cap=1');
+    expect(code).toBe(0);
+    expect(output).toMatch(/Subscribers +2 +limit: 1\n/);
+    expect(output.endsWith(`\n\n${warning}\n`)).toBe(true);
+    expect(await operator.runJson(['set', projectId, '--subscriber-cap=1'])).toMatchObject({
+      warning,
+      ...{ usage: { subscribers: 2 }, limits: { subscriberCap: 1 } },
+    });
+    for (const cap of ['2', 'none', 'default']) {
+      expect((await set('--subscriber-cap', cap)).output).not.toContain('below');
+    }
   });
 
   it('refuses a blank name', async () => {
-    const { code, messages } = await operator.runLocal(['rename', projectId, ' ']);
+    const { code, messages } = await set('--name', ' ');
     expect(code).toBe(2);
-    expect(messages).toContain("<name> ' ' is invalid. Use 1 to 100 characters, not only blanks");
+    expect(messages).toContain("argument ' ' is invalid. Use 1 to 100 characters, not only blanks");
   });
 });
 
@@ -322,13 +317,29 @@ it('a mistyped project id is answered with the one that was probably meant', asy
   expect(messages).toContain(` does not exist. Did you mean "${projectId}"? See all with: `);
 });
 
-describe.each(['show', 'set-plan', 'rotate-key', 'delete'])('%s', (command) => {
-  it('fails for an unknown project', async () => {
-    const flags = { 'set-plan': ['--send-cap', '1'], delete: ['--yes'] }[command] ?? [];
-    expect(await operator.runLocal([command, projectId, ...flags])).toEqual({
-      code: 1,
-      output: '',
-      messages: `Project "${projectId}" does not exist. See all with: npm run -s carillon -- list --local\n`,
-    });
+it.each([
+  'show unknown',
+  'show unknown --keys',
+  'set unknown --send-cap 1',
+  'set unknown --name Bells',
+  'set unknown --user-ids signed',
+  'rotate unknown secret',
+  'rotate unknown identity',
+  'rotate unknown vapid',
+  'rotate unknown vapid --drop-previous',
+  'delete unknown --yes',
+  'users export unknown ada',
+  'users delete unknown ada --yes',
+  'subscriptions import unknown',
+  'subscriptions export unknown',
+  'send unknown',
+  'stats unknown',
+])('"%s" fails, because there is no such project', async (call) => {
+  expect(await operator.runLocal(call.split(' '))).toEqual({
+    code: 1,
+    output: '',
+    messages:
+      'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
   });
+  expect(await operator.registry.find('unknown')).toBeUndefined();
 });

@@ -22,7 +22,7 @@ describe('a wrong call', () => {
   it.each([
     [
       [],
-      'Missing command: use one of create, show, list, rename, set-plan, rotate-key, identity-key, rotate-identity-key, rotate-vapid, drop-previous-vapid, delete, users, subscriptions, send, stop, stats, usage, doctor, restore, completion.',
+      'Missing command: use one of create, show, list, set, rotate, delete, users, subscriptions, send, stop, stats, doctor, restore.',
     ],
     [['subscriptions'], 'Missing command: use one of import, export.'],
     [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],
@@ -39,7 +39,12 @@ describe('a wrong call', () => {
     [['create', 'a', '--subscribers-cap=3'], 'Did you mean --subscriber-cap?'],
     [['create', 'a', '--send-cap=0'], "argument '0' is invalid. Use a whole number above 0"],
     [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
-    [['set-plan', 'a'], 'Nothing to change'],
+    [
+      ['set', 'a'],
+      'Nothing to change: give at least one of --name, --subscriber-cap, --send-cap, --rate-limit, --user-ids.',
+    ],
+    [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
+    [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],
     [['users'], 'Missing command: use one of export, delete.'],
     [['users', 'exprot', 'a', 'ada'], "Unknown command 'exprot'. Did you mean export?"],
     [['users', 'export', 'a'], "Missing required argument 'userId'."],
@@ -66,9 +71,10 @@ describe('a wrong call', () => {
   it.each([['--help'], ['-h'], ['help']])('%s prints all commands', async (arg) => {
     const { code, output } = await operator.run([arg]);
     expect(code).toBe(0);
-    for (const command of ['create', 'show', 'list', 'set-plan', 'rotate-key', 'delete', 'users']) {
+    for (const command of ['create', 'show', 'list', 'set', 'rotate', 'delete', 'users']) {
       expect(output).toContain(`  ${command}`);
     }
+    expect(output).not.toContain('set-plan');
   });
 
   it('create --help prints the options of create', async () => {
@@ -79,8 +85,29 @@ describe('a wrong call', () => {
   });
 });
 
-test.each(['carillon', 'projects'])('npm run -s %s starts the command', (script) => {
-  const output = execFileSync('npm', ['run', '-s', script, '--', '--help'], { encoding: 'utf8' });
+test.each([
+  ['rename', 'set <projectId> --name <text>'],
+  ['set-plan', 'set <projectId>'],
+  ['rotate-key', 'rotate <projectId> secret'],
+  ['identity-key', 'show <projectId> --keys'],
+  ['rotate-identity-key', 'rotate <projectId> identity'],
+  ['rotate-vapid', 'rotate <projectId> vapid'],
+  ['drop-previous-vapid', 'rotate <projectId> vapid --drop-previous'],
+  ['usage', 'show <projectId> --month 2026-11'],
+])('%s is an unknown command, and the message gives the new one', async (former, present) => {
+  const message = `Unknown command '${former}'. It is now "${present}".`;
+  for (const args of [[], ['my-site', '--grace', '24h'], ['--help'], ['x', '--month=2026-11']]) {
+    const { code, output, messages } = await operator.run([former, ...args]);
+    expect({ code, output }).toEqual({ code: 2, output: '' });
+    expect(messages).toBe(`${message}\nSee: npm run -s carillon -- --help\n`);
+  }
+  const { messages } = await operator.run([former, 'my-site', '--json']);
+  expect(JSON.parse(messages)).toEqual({ error: { code: 'usage', message } });
+});
+
+test('npm run -s carillon starts the command', () => {
+  const args = ['run', '-s', 'carillon', '--', '--help'];
+  const output = execFileSync('npm', args, { encoding: 'utf8' });
   expect(output).toContain('Usage: npm run -s carillon --');
 });
 

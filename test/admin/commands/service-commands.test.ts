@@ -1,7 +1,3 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { utcMonth } from '../../../lambdas/store/calendar.ts';
-import { endpointHash, subscriptionKey } from '../../../lambdas/store/subscription-keys.ts';
-import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
 import type { ProjectCredentials } from '../../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
@@ -83,6 +79,15 @@ describe('send', () => {
     expect(messages).not.toContain('Type the project id');
   });
 
+  it.each([
+    [[], 'nobody is subscribed to this project'],
+    [['--user', 'ann'], 'none of the user ids has a subscription'],
+    [['--channel', 'news'], 'no subscription meets the conditions'],
+  ])('says in one sentence that nobody was there (options %j)', async (options, reason) => {
+    const { code, output } = await operator.run(['send', project.projectId, '--yes', ...options]);
+    expect({ code, output }).toEqual({ code: 0, output: `No subscriber matched: ${reason}.\n` });
+  });
+
   it('reads a key with blanks and line feeds around it from the variable', async () => {
     process.env[keyVariable] = ` ${project.secretKey}\r\n`;
     const { code, messages } = await operator.run(['send', project.projectId, '--yes']);
@@ -156,41 +161,6 @@ describe('stats', () => {
     });
   });
 
-  it('counts the subscribers that each condition selects, as a send does', async () => {
-    const { projectId, ref } = project;
-    const choices = [['news'], ['news', 'sales'], undefined, ['news']];
-    const [, older, oldest] = await Promise.all(
-      choices.map((channels) => operator.service.subscribe(project, undefined, channels)),
-    );
-    const days = async ({ endpoint }: SimulatedBrowser, ago: number) => {
-      await operator.service.dynamo.send(
-        new UpdateCommand({
-          TableName: operator.service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-          Key: subscriptionKey(ref, endpointHash(endpoint)),
-          UpdateExpression: 'SET updatedAt = updatedAt - :ms',
-          ExpressionAttributeValues: { ':ms': ago * 24 * 60 * 60 * 1000 },
-        }),
-      );
-    };
-    await days(older!, 30.9);
-    await days(oldest!, 91);
-    const args = ['stats', projectId, '--subscribers'];
-    const counts = JSON.parse((await operator.run([...args, '--json'])).output);
-    expect(counts).toEqual({
-      subscribers: 4,
-      seenWithinDays: { 7: 2, 30: 3, 90: 3, 365: 4 },
-      channels: { news: 3, sales: 1 },
-    });
-    for (const [seen, count] of Object.entries(counts.seenWithinDays)) {
-      const request = { title: 'T', seenWithinDays: Number(seen) };
-      const { body } = await operator.service.send(project, request);
-      expect(body).toMatchObject({ attempted: count });
-    }
-    const { output } = await operator.run(args);
-    expect(output).toMatch(/everyone +4\nseen within 7 days +2\n/);
-    expect(output).toMatch(/channel news +3\nchannel sales +1\n$/);
-  });
-
   it('lists the last 20 notifications with their rates, the newest first', async () => {
     const { projectId } = project;
     const none = await operator.run(['stats', projectId]);
@@ -220,15 +190,6 @@ describe('stats', () => {
     expect(json).toHaveLength(20);
     const one = await operator.run(['stats', projectId, body.id, '--json']);
     expect(json[0]).toEqual(JSON.parse(one.output));
-  });
-
-  it.each([
-    [['--watch', '0'], 'Use whole seconds from 1 to 3600.'],
-    [['--watch', '--subscribers'], "'--subscribers' cannot be used with option '--watch"],
-  ])('refuses %j', async (options, message) => {
-    const { code, messages } = await operator.run(['stats', project.projectId, ...options]);
-    expect(code).toBe(2);
-    expect(messages).toContain(message);
   });
 
   it.each([
@@ -276,30 +237,5 @@ describe('stop', () => {
     delete process.env[keyVariable];
     const { messages } = await operator.run(['stop', project.projectId, unknown, '--json']);
     expect(JSON.parse(messages).error.code).toBe('missing_secret_key');
-  });
-});
-
-describe('usage', () => {
-  it('prints the sends of a month', async () => {
-    await operator.service.send(project, { title: 'Hello' });
-    const args = ['usage', project.projectId, '--json'];
-    const month = utcMonth(new Date());
-    expect(JSON.parse((await operator.run(args)).output)).toEqual({
-      projectId: project.projectId,
-      month,
-      sends: 1,
-      monthlySendCap: 10_000,
-    });
-    const before = await operator.run([...args, '--month', '2020-01']);
-    expect(JSON.parse(before.output)).toMatchObject({ month: '2020-01', sends: 0 });
-    const { output } = await operator.run(['usage', project.projectId]);
-    expect(output).toBe(
-      `"${project.projectId}" sent 1 notification in ${month}. The limit per month is now: 10,000.\n`,
-    );
-  });
-
-  it('refuses a month that does not exist', async () => {
-    const { code } = await operator.run(['usage', project.projectId, '--month', '2026-13']);
-    expect(code).toBe(2);
   });
 });

@@ -115,7 +115,7 @@ describe('subscriptions import', () => {
     const report = JSON.parse(dry.output);
     expect(report).toMatchObject({
       ...{ dryRun: true, created: 200, unchanged: 70, updated: 31, overCap: 50, invalid: 1 },
-      pushServices: { 'https://updates.push.services.mozilla.com': 351 },
+      pushServices: { 'https://updates.push.services.mozilla.com': 301 },
     });
     const { output } = await operator.runLocal([...args, '--json']);
     const { dryRun: _, ...planned } = report;
@@ -253,23 +253,33 @@ describe('subscriptions import', () => {
     expect(found.length).toBeGreaterThanOrEqual(120);
   });
 
-  it('fails for an unknown project and an unreadable file', async () => {
-    await writeFile(file, '');
-    expect(await operator.runLocal(['subscriptions', 'import', 'unknown', file])).toEqual({
-      code: 1,
-      output: '',
-      messages:
-        'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
-    });
-    const { code, messages } = await operator.runLocal([
-      'subscriptions',
-      'import',
-      projectId,
-      `${file}-none`,
-    ]);
+  it('fails for an unreadable file', async () => {
+    const args = ['subscriptions', 'import', projectId, `${file}-none`];
+    const { code, messages } = await operator.runLocal(args);
     expect(code).toBe(1);
     expect(messages).toContain('Cannot read');
   });
+
+  it('needs no signatures', async () => {
+    await operator.registry.setUserIds(projectId, 'signed');
+    const { report } = await importAll([subscriptionJson({ userId: 'ada' })]);
+    expect(report).toMatchObject({ created: 1, withUserId: 1 });
+  });
+
+  it.each([[[]], [['--dry-run']]])(
+    'counts in its summary what it did, not what it left out (options %j)',
+    async (options) => {
+      await operator.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
+      await writeFile(
+        file,
+        linesOf(Array.from({ length: 3 }, () => subscriptionJson({ userId: 'ada' }))),
+      );
+      const args = ['subscriptions', 'import', projectId, file, ...options];
+      const { output, messages } = await operator.runLocal(args);
+      expect(output).toContain(`1 added, 0 updated, 0 unchanged; 1 with a user id.\n${counted(1)}`);
+      expect(messages).toContain('Left out: 2 subscriptions');
+    },
+  );
 });
 
 describe('subscriptions export', () => {
@@ -314,8 +324,22 @@ describe('subscriptions export', () => {
     await importAll([subscriptionJson({ userId: untrusted })]);
     const piped = await operator.runLocal(['subscriptions', 'export', projectId]);
     expect(piped.output).toContain(untrusted);
-    await operator.runLocal(['subscriptions', 'export', projectId, file], { typed: '' });
-    expect(readFileSync(file, 'utf8')).toBe(piped.output);
+    const target = `${file}.export`;
+    await operator.runLocal(['subscriptions', 'export', projectId, target], { typed: '' });
+    expect(readFileSync(target, 'utf8')).toBe(piped.output);
+  });
+
+  it('asks before it replaces a file', async () => {
+    await writeFile(file, 'precious');
+    const args = ['subscriptions', 'export', projectId, file];
+    const refused = await operator.runLocal(args, { typed: 'no\n' });
+    expect(refused.code).toBe(1);
+    expect(refused.messages).toContain(`This replaces the file ${file}.`);
+    expect(refused.messages).toContain('Nothing was written.');
+    expect((await operator.runLocal(args)).messages).toContain('Use --yes');
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    expect(await operator.runLocal([...args, '--yes'])).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toBe('');
   });
 
   it.each([
@@ -339,12 +363,5 @@ describe('subscriptions export', () => {
       message: expect.stringContaining(`Cannot write ${target}: ${reason}`),
     });
     expect(await readdir(operator.directory, { recursive: true })).toEqual(before);
-  });
-
-  it('fails for an unknown project', async () => {
-    expect(await operator.runLocal(['subscriptions', 'export', 'unknown'])).toMatchObject({
-      code: 1,
-      output: '',
-    });
   });
 });

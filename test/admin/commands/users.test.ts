@@ -123,13 +123,3 @@ describe('users delete', () => {
     expect({ code, left: await subscribers() }).toEqual({ code: 1, left: 1 });
   });
 });
-
-it.each(['export', 'delete'])('users %s fails for an unknown project', async (command) => {
-  const flags = command === 'delete' ? ['--yes'] : [];
-  expect(await operator.runLocal(['users', command, 'no-such-project', 'ada', ...flags])).toEqual({
-    code: 1,
-    output: '',
-    messages:
-      'Project "no-such-project" does not exist. See all with: npm run -s carillon -- list --local\n',
-  });
-});

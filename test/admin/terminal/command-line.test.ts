@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { runCommandLine, withExamples } from '../../../admin/terminal/command-line.ts';
+import { newCommand, runCommandLine } from '../../../admin/terminal/command-line.ts';
 import packageJson from '../../../package.json';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
@@ -8,7 +8,7 @@ async function run(...args: readonly string[]) {
   const terminal = testTerminal();
   const calls: unknown[] = [];
   const program = new Command('tool').option('--json', 'print JSON');
-  const add = new Command('add')
+  const add = newCommand('add', 'Adds an item.', 'demo --yes', '')
     .argument('[item]')
     .option('--name <text>', 'its name')
     .option('--send-cap <N>', 'most sends')
@@ -17,7 +17,7 @@ async function run(...args: readonly string[]) {
       if (item === 'broken') throw new Error('It\nbroke.');
       calls.push({ item, ...options, ...program.opts() });
     });
-  program.addCommand(withExamples(add, 'demo --yes', ''));
+  program.addCommand(add);
   const code = await runCommandLine(program, args, terminal);
   return { code, calls, ...terminal.written() };
 }

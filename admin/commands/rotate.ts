@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { Argument, type Command, Option } from 'commander';
+import { newCommand } from '../terminal/command-line.ts';
+import { realWaiting } from '../vapid-rotation.ts';
+import {
+  CommandError,
+  type Context,
+  projectIdArgument,
+  type RunOnStack,
+  type YesOption,
+} from './command.ts';
+import { readDuration } from './duration.ts';
+import { formatCount } from './limits.ts';
+import { formatTime, previousKeyEnd } from './project-view.ts';
+
+interface RotateOptions extends YesOption {
+  readonly grace?: number;
+  readonly revoke?: true;
+  readonly dropPrevious?: true;
+}
+
+/** How long signatures of the previous identity key are valid. */
+const identityGrace = '30d';
+
+const keys = { secret: rotateSecret, identity: rotateIdentity, vapid: rotateVapid };
+
+export function rotateCommand(runOnStack: RunOnStack): Command {
+  const command = newCommand(
+    'rotate',
+    'Replaces the secret key, the identity key or the application server key (vapid) of a project.',
+    ...['my-site secret --grace 24h', 'my-site secret --revoke --yes', 'my-site identity'],
+    ...['my-site vapid', 'my-site vapid --drop-previous'],
+  )
+    .addArgument(projectIdArgument())
+    .addArgument(new Argument('<key>', 'key to replace').choices(Object.keys(keys)))
+    .option(
+      '--grace <duration>',
+      `keep the previous key valid for this long, such as 30m, 24h or 7d; 0: not at all (default: secret asks, identity ${identityGrace})`,
+      readDuration,
+    )
+    .option('--revoke', 'end a previous key now that is still valid or in use')
+    .option(
+      '--drop-previous',
+      'of vapid: drop the key from before the last rotation, and replace nothing',
+    )
+    // The name of `--revoke` in 1.0.
+    .addOption(new Option('--force').hideHelp().implies({ revoke: true }))
+    .option('--yes', 'do not ask')
+    .action((projectId: string, key: keyof typeof keys, options: RotateOptions) => {
+      const { grace, revoke, dropPrevious } = options;
+      if (dropPrevious && key !== 'vapid') command.error('--drop-previous is for vapid only');
+      if (key === 'vapid' && (grace !== undefined || (revoke && !dropPrevious))) {
+        command.error('the previous application server key is valid until --drop-previous');
+      }
+      const rotate = dropPrevious ? dropPreviousVapid : keys[key];
+      return runOnStack((context) => rotate(context, projectId, options));
+    });
+  return command;
+}
+
+async function rotateSecret(
+  context: Context,
+  projectId: string,
+  { grace, revoke, yes }: RotateOptions,
+): Promise<void> {
+  const { project, registry, paint, print, confirm } = context;
+  const { previousKeyUntil: until } = await project(projectId);
+  if (!revoke && isInFuture(until)) {
+    throw new CommandError(
+      'grace_period',
+      `The previous key of "${projectId}" is to stay valid until ${formatTime(until)}, and would end now. Wait, or use --revoke.`,
+    );
+  }
+  if (grace === undefined) {
+    const effect = `makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay valid for a day`;
+    await confirm({
+      ...{ effect, expected: projectId, refusal: 'The secret key was not replaced.', yes },
+    });
+  }
+  const rotated = await registry.rotateKey(projectId, randomBytes, grace);
+  const { secretKey } = rotated;
+  const { previousKeyUntil } = rotated.project;
+  print(
+    { projectId, secretKey, previousKeyUntil },
+    `The new secret key of "${projectId}", printed only once:\n\n  ${paint('yellow', secretKey)}\n\n` +
+      `The previous key stays valid ${previousKeyEnd(previousKeyUntil)}.\n` +
+      (previousKeyUntil === undefined
+        ? ''
+        : 'The query "Use of previous secret keys" in CloudWatch Logs Insights shows who still uses it.\n'),
+  );
+}
+
+async function rotateIdentity(
+  context: Context,
+  projectId: string,
+  options: RotateOptions,
+): Promise<void> {
+  const { project, registry, paint, print, confirm } = context;
+  const { grace = readDuration(identityGrace), revoke, yes } = options;
+  const { previousIdentityKeyUntil: until } = await project(projectId);
+  if (!revoke && isInFuture(until)) {
+    const effect =
+      `makes the previous identity key of "${projectId}" invalid now, ` +
+      `which was to stay valid until ${formatTime(until)}`;
+    await confirm({
+      ...{ effect, expected: projectId, refusal: 'The identity key was not replaced.', yes },
+    });
+  }
+  const rotated = await registry.rotateIdentityKey(projectId, randomBytes, grace);
+  const { identityKey } = rotated;
+  const { previousIdentityKeyUntil } = rotated.project;
+  print(
+    { projectId, identityKey, previousIdentityKeyUntil },
+    `The new identity key of "${projectId}":\n\n  ${paint('yellow', identityKey)}\n\n` +
+      `Sign with it from now on. Signatures of the previous key stay valid ${previousKeyEnd(previousIdentityKeyUntil)}.\n`,
+  );
+}
+
+async function rotateVapid(context: Context, projectId: string): Promise<void> {
+  const { registry, paint, print, next } = context;
+  const { vapidPublicKey, previousVapidPublicKey } = await registry.rotateVapid(projectId);
+  print(
+    {
+      projectId,
+      applicationServerKey: vapidPublicKey,
+      previousApplicationServerKey: previousVapidPublicKey,
+    },
+    `The new application server key of "${projectId}":\n\n  ${paint('cyan', vapidPublicKey)}\n\n` +
+      'Put it into your pages. Each browser then subscribes with it at its next visit;\n' +
+      'until then its pushes are signed with the previous key.\n\n' +
+      `Browsers that still use it:  ${next(`show ${projectId}`)}\n` +
+      `To drop it in the end:       ${next(`rotate ${projectId} vapid --drop-previous`)}\n`,
+  );
+}
+
+async function dropPreviousVapid(
+  context: Context,
+  projectId: string,
+  { revoke, yes }: RotateOptions,
+): Promise<void> {
+  const { registry, terminal, print, confirm } = context;
+  if (revoke && !yes) {
+    const project = await registry.find(projectId);
+    const users = project ? await registry.countPreviousPair(project) : 0;
+    const effect =
+      `permanently deletes the subscribers of "${projectId}" that use its previous ` +
+      `application server key: ${formatCount(users)}`;
+    const refusal = 'Nothing was deleted.';
+    if (users > 0) await confirm({ effect, expected: projectId, refusal, yes });
+  }
+  const subscriptions = await registry.dropPreviousVapid(projectId, {
+    isForced: revoke === true,
+    waiting: {
+      ...realWaiting,
+      onWait: (ms) =>
+        terminal.messages.write(
+          `The key is dropped. Waiting ${ms / 1000} s, until all functions have forgotten it.\n`,
+        ),
+    },
+  });
+  print(
+    { projectId, removed: { subscriptions } },
+    `Dropped the previous application server key of "${projectId}". ` +
+      `Subscribers removed with it: ${formatCount(subscriptions)}.\n`,
+  );
+}
+
+function isInFuture(time: string | undefined): time is string {
+  return time !== undefined && Date.parse(time) > Date.now();
+}

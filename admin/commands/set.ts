@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { newCommand } from '../terminal/command-line.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
+import { formatCount, readPlanChange } from './limits.ts';
+import { addProjectOptions, type ProjectOptions } from './project-options.ts';
+import { type ProjectView, projectText, projectView } from './project-view.ts';
+
+export function setCommand(runOnStack: RunOnStack): Command {
+  const command = addProjectOptions(
+    newCommand(
+      'set',
+      'Changes the name of a project, its limits, and whether user ids need a signature.',
+      ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
+      'my-site --user-ids signed',
+    ).addArgument(projectIdArgument()),
+  ).action(async (projectId: string, options: ProjectOptions) => {
+    const { name, userIds } = options;
+    const plan = readPlanChange(options);
+    const changesPlan = Object.keys(plan).length > 0;
+    if (!changesPlan && name === undefined && userIds === undefined) {
+      const names = command.options.map(({ long }) => long).join(', ');
+      command.error(`nothing to change: give at least one of ${names}`);
+    }
+    await runOnStack(async ({ project, registry, settings, paint, print, next }) => {
+      if (name !== undefined) await registry.rename(projectId, name);
+      if (userIds !== undefined) await registry.setUserIds(projectId, userIds);
+      if (changesPlan) await registry.setPlan(projectId, plan, settings);
+      const usage = await registry.usage(projectId);
+      const view = projectView(await project(projectId), settings, usage);
+      const warning = plan.subscriberCap === undefined ? undefined : capWarning(view);
+      const notes = [
+        ...(warning === undefined ? [] : [`\n${paint('yellow', warning)}\n`]),
+        ...(userIds === 'signed' ? [signedNote(next(`users delete ${projectId} <userId>`))] : []),
+      ];
+      print({ ...view, warning }, projectText(view, paint) + notes.join(''));
+    });
+  });
+  return command;
+}
+
+/** Nobody notices later: the cap removes no subscriber. */
+function capWarning({ usage: { subscribers }, limits: { subscriberCap } }: ProjectView) {
+  if (subscriberCap === null || subscribers <= subscriberCap) return undefined;
+  return (
+    `The subscriber cap, ${formatCount(subscriberCap)}, is below the number of subscribers, ` +
+    `${formatCount(subscribers)}. All of them stay, and new ones are refused.`
+  );
+}
+
+/** What an operator has to know who requires signatures. */
+function signedNote(deleteCall: string): string {
+  return (
+    '\nWithin 30 seconds, every new user id needs a signature. Subscriptions that already have a user id\n' +
+    `keep it, with or without one. To remove those of a user:\n\n  ${deleteCall}\n`
+  );
+}
