@@ -68,6 +68,18 @@ export class NoPreviousVapidPair extends Error {
   }
 }
 
+/** Functions may not know the new pair yet. */
+export class VapidPairJustRotated extends Error {
+  override readonly name = 'VapidPairJustRotated';
+  readonly code = 'vapid_pair_just_rotated';
+  constructor(projectId: string, waitMs: number) {
+    super(
+      `The application server key of "${projectId}" was just rotated. ` +
+        `Drop the previous one in ${Math.ceil(waitMs / 1000)} s at the earliest: until then not all functions know the new key.`,
+    );
+  }
+}
+
 export class PreviousVapidPairInUse extends Error {
   override readonly name = 'PreviousVapidPairInUse';
   readonly code = 'previous_vapid_pair_in_use';

@@ -69,7 +69,7 @@ export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
 const publicFields = {
   ProjectionExpression:
-    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, #plan, createdAt, previousKeyUntil, ' +
+    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
     'userIds, previousIdentityKeyUntil',
   ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
 };
@@ -209,7 +209,7 @@ export function projectRegistry(
     },
 
     find,
-    ...vapidRotation(dynamo, tables, find),
+    ...vapidRotation(dynamo, tables, find, clock),
 
     /** All projects, unordered. */
     async *list(): AsyncGenerator<RegisteredProject> {

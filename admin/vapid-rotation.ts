@@ -14,6 +14,7 @@ import {
   PreviousVapidPairExists,
   PreviousVapidPairInUse,
   ProjectNotFound,
+  VapidPairJustRotated,
 } from './project-errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
@@ -46,9 +47,10 @@ export function vapidRotation(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   find: (projectId: string) => Promise<RegisteredProject | undefined>,
+  clock: () => Date,
   newPair = newVapidPair,
 ) {
-  const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
+  const subscriptions = subscriptionStore(dynamo, tables, clock);
 
   async function findExisting(projectId: string): Promise<RegisteredProject> {
     const project = await find(projectId);
@@ -108,10 +110,12 @@ export function vapidRotation(
                   TableName: tables.projects,
                   Key,
                   UpdateExpression:
-                    'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one',
+                    'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one, vapidRotatedAt = :now',
                   ConditionExpression:
                     'attribute_exists(vapidPublicKey) AND attribute_not_exists(previousVapidPublicKey)',
-                  ExpressionAttributeValues: { ':key': publicKey, ':one': 1 },
+                  ExpressionAttributeValues: {
+                    ...{ ':key': publicKey, ':one': 1, ':now': clock().toISOString() },
+                  },
                   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
                 },
               },
@@ -144,6 +148,7 @@ export function vapidRotation(
      * @returns how many subscriptions were removed.
      * @throws {ProjectNotFound}
      * @throws {NoPreviousVapidPair}
+     * @throws {VapidPairJustRotated}
      * @throws {PreviousVapidPairInUse}
      */
     async dropPreviousVapid(
@@ -152,6 +157,12 @@ export function vapidRotation(
     ): Promise<number> {
       const project = await findExisting(projectId);
       if (project.vapidPair === 0) throw new NoPreviousVapidPair(projectId);
+      // A function that does not know the rotation stores new subscriptions as if they had the previous pair.
+      const waitMs =
+        Date.parse(project.vapidRotatedAt ?? project.createdAt) +
+        forgottenAfterMs -
+        clock().getTime();
+      if (waitMs > 0) throw new VapidPairJustRotated(projectId, waitMs);
       const inUse = isForced ? 0 : await countPreviousPair(project);
       if (inUse > 0) throw new PreviousVapidPairInUse(projectId, inUse);
       if (project.previousVapidPublicKey !== undefined) {

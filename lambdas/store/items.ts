@@ -29,6 +29,8 @@ export interface ProjectItem {
   readonly vapidPair: number;
   /** Public key of the pair before it, until the operator drops that. */
   readonly previousVapidPublicKey?: string;
+  /** ISO 8601; absent before the first rotation. */
+  readonly vapidRotatedAt?: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   /** ISO 8601. */

@@ -5,6 +5,7 @@ import {
   PreviousVapidPairExists,
   PreviousVapidPairInUse,
   ProjectNotFound,
+  VapidPairJustRotated,
 } from '../../admin/project-errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
@@ -21,7 +22,15 @@ let database: Database;
 let registry: ProjectRegistry;
 let projectId: string;
 let ref: ProjectRef;
-const clock = () => new Date('2026-11-20T12:00:00Z');
+let now = Date.parse('2026-11-20T12:00:00Z');
+const clock = () => new Date(now);
+
+/** When all functions know the new pair. */
+async function rotateLongAgo() {
+  const rotated = await registry.rotateVapid(projectId);
+  now += 40_000;
+  return rotated;
+}
 
 beforeAll(async () => {
   database = await startDatabase();
@@ -109,15 +118,27 @@ describe('countPreviousPair', () => {
 });
 
 describe('dropPreviousVapid', () => {
+  test('refuses until all functions know the rotation, also by force, and changes nothing', async () => {
+    await registry.rotateVapid(projectId);
+    await subscribe(1, 0);
+    now += 39_999;
+    await expect(registry.dropPreviousVapid(projectId, forced)).rejects.toThrow(
+      VapidPairJustRotated,
+    );
+    expect(await stored()).toEqual({ pairs: [0], subscribers: 1 });
+    now += 1;
+    expect(await registry.dropPreviousVapid(projectId, forced)).toBe(1);
+  });
+
   test('drops the keys when nobody uses them, after which a pair can be rotated again', async () => {
-    const { vapidPublicKey } = await registry.rotateVapid(projectId);
+    const { vapidPublicKey } = await rotateLongAgo();
     await subscribe(2, 1);
     const options = { isForced: false, waiting: noWaiting };
     expect(await registry.dropPreviousVapid(projectId, options)).toBe(0);
     expect(await itemIn('PROJECTS_TABLE')).not.toHaveProperty('previousVapidPublicKey');
     expect(await itemIn('VAPID_KEYS_TABLE')).not.toHaveProperty('previousPrivateKey');
     expect(await registry.find(projectId)).toMatchObject({ vapidPublicKey, vapidPair: 1 });
-    expect(await registry.rotateVapid(projectId)).toMatchObject({
+    expect(await rotateLongAgo()).toMatchObject({
       vapidPair: 2,
       previousVapidPublicKey: vapidPublicKey,
     });
@@ -125,7 +146,7 @@ describe('dropPreviousVapid', () => {
 
   test('refuses while subscriptions use them, and changes nothing', async () => {
     await subscribe(3, 0);
-    await registry.rotateVapid(projectId);
+    await rotateLongAgo();
     const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
     const dropping = registry.dropPreviousVapid(projectId, { ...forced, isForced: false });
     await expect(dropping).rejects.toThrow(PreviousVapidPairInUse);
@@ -138,7 +159,7 @@ describe('dropPreviousVapid', () => {
 
   test('by force removes these subscriptions', async () => {
     await subscribe(60, 0);
-    await registry.rotateVapid(projectId);
+    await rotateLongAgo();
     await subscribe(4, 1);
     const progress: number[] = [];
     const onProgress = (removed: number) => progress.push(removed);
@@ -148,7 +169,7 @@ describe('dropPreviousVapid', () => {
   });
 
   test('removes what was subscribed while functions still knew the keys', async () => {
-    await registry.rotateVapid(projectId);
+    await rotateLongAgo();
     const waits: number[] = [];
     const waiting: Waiting = {
       onWait: (ms) => waits.push(ms),
@@ -164,7 +185,7 @@ describe('dropPreviousVapid', () => {
 
   test('is finished by a second call if it was interrupted', async () => {
     await subscribe(3, 0);
-    await registry.rotateVapid(projectId);
+    await rotateLongAgo();
     const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
     const first = registry.dropPreviousVapid(projectId, { isForced: true, waiting: interrupted });
     await expect(first).rejects.toThrow('Ctrl-C');

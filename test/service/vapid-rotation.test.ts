@@ -1,5 +1,6 @@
 import { routes } from '../../contract/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 let service: Service;
@@ -116,6 +117,8 @@ test('after the previous pair is dropped, its subscribers are removed and its ke
   const { project, early, oldKey, newKey } = await rotatedProject();
   const { browser } = await subscribe(project, newKey);
   const options = { isForced: true, waiting: noWaiting };
+  const { PROJECTS_TABLE } = service.stack.dynamodb.tables;
+  await rotatedLongAgo(service.dynamo, PROJECTS_TABLE!, project.projectId);
   expect(await service.registry.dropPreviousVapid(project.projectId, options)).toBe(1);
   expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1 });
   const { body } = await service.send(project, { title: 'After' });

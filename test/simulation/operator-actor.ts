@@ -32,7 +32,7 @@ export function changeProject(
 ): Promise<boolean> {
   return runCommand(world, command.kind, async (run, dynamo) => {
     const registry = projectRegistry(dynamo, tables, run.clock);
-    const rotation = vapidRotation(dynamo, tables, registry.find, () => ({
+    const rotation = vapidRotation(dynamo, tables, registry.find, run.clock, () => ({
       publicKey: publicKeyOf(2),
       privateKey: '',
     }));

@@ -4,6 +4,7 @@ import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
+import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 let operator: Operator;
@@ -28,6 +29,11 @@ beforeEach(async () => {
 const rotate = (args: string, options?: RunOptions) =>
   operator.runLocal(['rotate', projectId, ...args.split(' ')], options);
 const rotateJson = (args: string) => operator.runJson(['rotate', projectId, ...args.split(' ')]);
+async function rotateLongAgo(): Promise<void> {
+  await rotate('vapid');
+  const { dynamo, tables } = operator.database;
+  await rotatedLongAgo(dynamo, tables.PROJECTS_TABLE, projectId);
+}
 const show = async () => (await operator.runLocal(['show', projectId])).output;
 const find = () => operator.registry.find(projectId);
 
@@ -169,9 +175,19 @@ describe('vapid', () => {
 });
 
 describe('vapid --drop-previous', () => {
+  it('refuses while functions may not know the new key', async () => {
+    await rotate('vapid');
+    const { code, messages } = await rotate('vapid --drop-previous --revoke --yes');
+    expect(code).toBe(1);
+    expect(messages).toMatch(
+      /was just rotated\. Drop the previous one in (3\d|40) s at the earliest/,
+    );
+    expect(await find()).toMatchObject({ previousVapidPublicKey: vapidKey });
+  });
+
   it('refuses while subscribers use the previous key', async () => {
     await subscribe(0);
-    await rotate('vapid');
+    await rotateLongAgo();
     const { code, messages } = await rotate('vapid --drop-previous');
     expect(code).toBe(1);
     expect(messages).toBe(
@@ -185,7 +201,7 @@ describe('vapid --drop-previous', () => {
     ['has no terminal', undefined, 'Use --yes to continue without asking.'],
   ])('removes no subscribers if the operator %s', async (_title, typed, message) => {
     await subscribe(0);
-    await rotate('vapid');
+    await rotateLongAgo();
     const options = typed === undefined ? {} : { typed };
     const { code, messages } = await rotate('vapid --drop-previous --revoke', options);
     expect(code).toBe(1);
@@ -207,7 +223,7 @@ describe('vapid --drop-previous', () => {
     'with %s, removes the subscribers of a key that is dropped already',
     async (option) => {
       await subscribe(0);
-      await rotate('vapid');
+      await rotateLongAgo();
       const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
       await operator.registry
         .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
 let operator: Operator;
@@ -19,6 +20,8 @@ beforeEach(async () => {
   const { project } = await operator.registry.create({ projectId, random: randomBytes });
   previous = project.vapidPublicKey;
   current = (await operator.registry.rotateVapid(projectId)).vapidPublicKey;
+  const { dynamo, tables } = operator.database;
+  await rotatedLongAgo(dynamo, tables.PROJECTS_TABLE, projectId);
 });
 
 const importAll = (values: readonly unknown[]) => importValues(operator, projectId, values);
