@@ -93,3 +93,32 @@ test('an asynchronous send has only the number, over all functions', async () =>
   const repeated = await service.send(project, { title: 'T', userIds: many }, headers);
   expect(repeated.body).toEqual({ id, status: 'sent' });
 });
+
+test.each([
+  [
+    'recipients',
+    { title: 'Code {{code}}', recipients: [{ userId: 'ada', values: { code: '1' } }] },
+  ],
+  ['userIds', { title: 'Your code is 1', userIds: ['ada'] }],
+])('a text for a user, by %s, does not reach the next user of a browser', async (_, request) => {
+  const { pushService } = service.stack;
+  const [passing, staying] = [
+    await service.subscribe(project, 'ada'),
+    await service.subscribe(project, 'ada'),
+  ];
+  const throttled = { status: 429, headers: { 'retry-after': '3' }, times: 1 };
+  for (const browser of [passing, staying]) browser.behave(throttled);
+  const refused = () => pushService.stats().responses[429] ?? 0;
+  const before = refused();
+  const sending = service.send(project, request);
+  await until('the first attempts', () => refused() === before + 2);
+  // Bob logs in on the same browser while the push service holds its message up.
+  await service.call(routes.subscribe, {
+    parameters: { projectId: project.projectId },
+    body: { ...passing.toJSON(), userId: 'bob' },
+  });
+  const { body } = await sending;
+  expect(body).toMatchObject({ attempted: 2, delivered: 1, failed: 1, failures: { throttled: 1 } });
+  expect(passing.messages).toEqual([]);
+  expect(staying.messages).toHaveLength(1);
+});
