@@ -32,7 +32,7 @@ export const model = {
   inFlight: {
     value: 480,
     unit: 'pushes at once per function',
-    source: 'lambdas/push/pushing/limiter.ts',
+    source: 'lambdas/push/pushing/push-service.ts',
   },
   goneShare: {
     value: 0.01,
