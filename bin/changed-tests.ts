@@ -22,7 +22,7 @@ export function changedTests(
   const apart = new Set<string>();
   const untested: string[] = [];
   for (const file of files) {
-    const [, suite] = /^test\/(browser|reliability|runtime)\//.exec(file) ?? [];
+    const [, suite] = /^test\/(browser|deploy|reliability|runtime)\//.exec(file) ?? [];
     const folder = folderOf(file, exists);
     if (suite !== undefined) {
       const isTest = file.endsWith('.test.ts');
