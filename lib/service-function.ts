@@ -59,6 +59,7 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         format: nodejs.OutputFormat.CJS,
         mainFields: ['module', 'main'],
         minify: true,
+        logLevel: nodejs.LogLevel.WARNING,
         // The log's stack traces point to the sources.
         sourceMap: true,
         sourcesContent: false,

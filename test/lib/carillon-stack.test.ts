@@ -1,5 +1,5 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type FunctionName, routes } from '../../contract/routes.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
@@ -325,20 +325,6 @@ test('settings reach the functions that read them, and the operator', () => {
       POWERTOOLS_SERVICE_NAME: 'Carillon-eu',
     });
   }
-});
-
-test.each([
-  [{ vapidSubject: 'mailto:you@your-domain.example' }, 1],
-  // Push services of a stage for trials may not accept it; its operator decides.
-  [{ vapidSubject: 'mailto:you@your-domain.example', stage: 'dev' }, 0],
-  [{ vapidSubject: 'mailto:push@carillon.net' }, 0],
-])('synthesis of %j gives %d warnings, which --strict refuses', (context, number) => {
-  // The CDK also prints the warning.
-  const printed = jest.spyOn(console, 'error').mockReturnValue();
-  const message = Match.stringLikeRegexp('is an example: under "context" in cdk.json, set it to');
-  const found = Annotations.fromStack(synthesize(context).stack).findWarning('*', message);
-  expect(found).toHaveLength(number);
-  printed.mockRestore();
 });
 
 test('send and deliver have one vCPU and the longest timeouts', () => {
