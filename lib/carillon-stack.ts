@@ -6,6 +6,7 @@ import { type RouteName, routes } from '../contract/routes.ts';
 import { stackNameOf } from '../contract/stack-name.ts';
 import { sendTimeline } from '../contract/timeline.ts';
 import { Alarms } from './alarms/alarms.ts';
+import { Budget, stageTag } from './budget.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
 import { DeliverFunction } from './deliver-function.ts';
@@ -36,8 +37,7 @@ export class CarillonStack extends Stack {
       description: 'Carillon, a web-push service',
       terminationProtection: !disposable,
     });
-    // For cost allocation: each resource that can have tags gets it.
-    Tags.of(this).add('carillon:stage', settings.stage);
+    Tags.of(this).add(stageTag, settings.stage);
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
     const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });
@@ -138,9 +138,13 @@ export class CarillonStack extends Stack {
       ...{ settings, api, pushes, tables, endpoints, deliver },
     });
     new Dashboard(this, 'Dashboard', {
-      ...{ alarms, api, functions, pushes },
+      ...{ alarms, api, send, deliver, pushes, usage },
       tables: Object.values(tables),
     });
+    const { stage, alarmEmail: address, monthlyBudget: dollarsPerMonth } = settings;
+    if (dollarsPerMonth !== undefined && address !== undefined) {
+      new Budget(this, 'MonthlyBudget', { stage, dollarsPerMonth, address });
+    }
     new LogQueries(this, 'Queries', {
       pushing: [send.logGroup, deliver.logGroup],
       functions: functions.map(({ logGroup }) => logGroup),

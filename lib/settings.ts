@@ -118,6 +118,8 @@ const settings = z.strictObject({
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: alarmEmail.optional(),
   alarmTopicArn: alarmTopicArn.optional(),
+  /** Dollars a month from 80 % of which `alarmEmail` is notified. */
+  monthlyBudget: count.optional(),
   /** Where the operators read docs/runbook.md. Every alarm links to a section of it. */
   runbookUrl: runbookUrl.optional(),
   /** The API's own domain, its certificate in the stack's region, and the zone for its record. */
@@ -148,6 +150,11 @@ const checkedSettings = settings
   .refine(
     ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,
     { path: ['alarmEmail'], message: 'must be removed, because alarmTopicArn is set' },
+  )
+  .refine(
+    ({ monthlyBudget, alarmEmail = 'none' }) =>
+      monthlyBudget === undefined || alarmEmail !== 'none',
+    { path: ['monthlyBudget'], message: 'needs alarmEmail, the address that it notifies' },
   )
   .refine((given) => (given.domainName === undefined) === (given.certificateArn === undefined), {
     path: ['certificateArn'],

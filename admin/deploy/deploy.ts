@@ -129,7 +129,7 @@ async function synthesize(app: App, stack: string, settings: Settings): Promise<
 function firstDeploymentText(name: string, { Resources }: Template): string {
   return `
 ${name} does not exist yet. It will have ${Object.keys(Resources).length} resources, and creating them takes about
-five minutes. Without traffic they cost about $9 a month: see docs/performance.md.`;
+five minutes. Without traffic they cost about $6 a month: see docs/performance.md.`;
 }
 
 const bootstrapText = `

@@ -122,7 +122,8 @@ export function monitoring({ alarmMetrics }: Inputs): readonly Cost[] {
     {
       ...free,
       what: 'a month: alarms and dashboard',
-      logs: alarmMetrics * prices.alarmMetric + prices.compositeAlarm + prices.dashboard,
+      // The dashboard has fewer than 51 metrics, and the first three of an account are free.
+      logs: alarmMetrics * prices.alarmMetric + prices.compositeAlarm,
     },
     {
       ...free,

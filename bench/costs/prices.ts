@@ -24,8 +24,6 @@ export const prices = {
   /** For 1 and month, each. An alarm costs this for each of its metrics. */
   alarmMetric: 0.1,
   compositeAlarm: 0.5,
-  /** Free for an account's first three, but only with 50 metrics at most: this one has more. */
-  dashboard: 3,
   metric: 0.3,
 } as const;
 

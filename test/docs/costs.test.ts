@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../admin/project-tables.ts';
 import type { ItemSizes } from '../../bench/costs/capacity.ts';
-import { costs } from '../../bench/costs/cost-model.ts';
+import { type Cost, costs } from '../../bench/costs/cost-model.ts';
 import { costTable, siteTable } from '../../bench/costs/cost-table.ts';
 import { itemBytes } from '../../bench/costs/item-bytes.ts';
 import { sites } from '../../bench/costs/sites.ts';
 import { pushMessage } from '../../contract/message.ts';
+import { quotasSchema } from '../../contract/quotas.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import { rateLimitStore } from '../../lambdas/store/rate-limits.ts';
@@ -86,6 +87,9 @@ async function measureItems(database: Database): Promise<ItemSizes> {
   return sizes;
 }
 
+const totalOf = ({ api, lambda, dynamodb, logs, transfer }: Cost) =>
+  api + lambda + dynamodb + logs + transfer;
+
 test('the costs in docs/performance.md are those that follow from prices, calls and item sizes', async () => {
   const database = await startDatabase();
   try {
@@ -111,6 +115,27 @@ test('the costs in docs/performance.md are those that follow from prices, calls 
       costTable(costs(inputs)),
       siteTable(sites(inputs)),
     ]);
+
+    // An hour at all throttles. Requests of other routes cost less than events, which write twice.
+    const { Outputs } = template as unknown as { Outputs: { Quotas: { Value: string } } };
+    const { requestsPerSecond } = quotasSchema.parse(JSON.parse(Outputs.Quotas.Value));
+    const { eventsPerSecond } = readSettings({ stage: 'dev' });
+    const dollars = (what: string) => totalOf(costs(inputs).find((row) => row.what === what)!);
+    const hourOf = (perSecond: number) => perSecond * 3600;
+    const perEvent = dollars('a million events') / 1e6;
+    const subscriptionsPerSecond = 500;
+    const events = hourOf(eventsPerSecond) * perEvent;
+    const subscriptions =
+      (hourOf(subscriptionsPerSecond) * dollars('a thousand new subscriptions')) / 1000;
+    const others =
+      hourOf(requestsPerSecond - eventsPerSecond - 2 * subscriptionsPerSecond) * perEvent;
+    const runbook = readFileSync('docs/runbook.md', 'utf8').replace(/\s+/g, ' ');
+    const [, most = ''] = /They cost at most (\d+) dollars/.exec(runbook) ?? [];
+    expect(runbook).toContain(`let through ${requestsPerSecond.toLocaleString('en')} requests`);
+    expect(runbook).toContain(
+      `$${Math.round(events)} for 18 million events, $${Math.round(subscriptions)} for 2 million subscriptions with their preflights, $${Math.round(others)} for the others`,
+    );
+    expect(Number(most)).toBeGreaterThan(events + subscriptions + others);
   } finally {
     await database.stop();
   }

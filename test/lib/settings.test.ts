@@ -128,7 +128,7 @@ test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
-      'alarmEmail, alarmTopicArn, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
+      'alarmEmail, alarmTopicArn, monthlyBudget, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',
   ]);
@@ -209,6 +209,16 @@ test('alarms notify an address or a topic', () => {
   expect(mistakesOf({ alarmTopicArn: 'on-call' })).toEqual([
     'setting alarmTopicArn must be the ARN of an SNS topic; it is "on-call"',
   ]);
+});
+
+test('a budget needs an address', () => {
+  const alarmEmail = 'a@b.net';
+  expect(readSettings({ vapidSubject, alarmEmail, monthlyBudget: '20' }).monthlyBudget).toBe(20);
+  for (const nobody of [{}, { alarmEmail: 'none' }, { alarmTopicArn }]) {
+    expect(mistakesOf({ monthlyBudget: 20, ...nobody })).toEqual([
+      'setting monthlyBudget needs alarmEmail, the address that it notifies; it is 20',
+    ]);
+  }
 });
 
 test('every mistake has its own line', () => {
