@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runDeploy } from '../admin/deploy/run.ts';
 import { cdkJson } from '../admin/deploy/settings-file.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
+import { executionPolicy } from '../lib/execution-policy.ts';
 import { readSettings } from '../lib/settings.ts';
 
 // The AWS SDK's warning about old Node.js versions does not concern the operator.
@@ -14,4 +15,5 @@ process.exitCode = await runDeploy(process.argv.slice(2), {
   app: { folder, cdk: createRequire(import.meta.url).resolve('aws-cdk/bin/cdk') },
   settingsFile: cdkJson(join(folder, 'cdk.json')),
   checkSettings: readSettings,
+  executionPolicy: executionPolicy(),
 });

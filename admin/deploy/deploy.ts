@@ -12,6 +12,7 @@ import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { readLimits } from './account-limits.ts';
 import type { AwsAccount } from './aws-account.ts';
 import { type App, runCdk } from './cdk.ts';
+import { createExecutionPolicy } from './execution-policy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
 import { checkTables } from './table-changes.ts';
 
@@ -31,6 +32,8 @@ export interface Deployment {
     readonly alarmEmail?: string | undefined;
     readonly eventsPerSecond: number;
   };
+  /** What CloudFormation may do, if this deployment creates its role. */
+  readonly executionPolicy: object;
   readonly terminal: Terminal;
   readonly account: AwsAccount;
   readonly conversation: Conversation;
@@ -72,8 +75,10 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
     await conversation.agree(`Create this in ${accountId}, ${region}?`);
   }
   if (!isBootstrapped) {
+    const policy = await createExecutionPolicy(deployment.executionPolicy, account);
+    const policies = ['--cloudformation-execution-policies', policy];
     // Without an app: the CDK would synthesize it first.
-    await runCdk(app, 'bootstrap', `aws://${accountId}/${region}`, '--app', '');
+    await runCdk(app, 'bootstrap', `aws://${accountId}/${region}`, '--app', '', ...policies);
   }
   if (state === 'failed') await stack.unprotect();
   // The CDK shows what an update changes, and asks.
@@ -133,7 +138,8 @@ five minutes. Without traffic they cost about $6 a month: see docs/performance.m
 }
 
 const bootstrapText = `
-The CDK also needs a bucket and roles in this account and region: the stack CDKToolkit.`;
+The CDK also needs a bucket and roles in this account and region: the stack CDKToolkit. CloudFormation gets the policy
+CarillonDeployment, execution-policy.json, and may then deploy nothing else. For other apps of the CDK, add their policies.`;
 
 const confirmationText = (address: string) => `
 AWS has sent a mail to ${address}. Confirm it within 48 hours: until then alarms notify

@@ -8,7 +8,7 @@ import type { Settings } from './settings-file.ts';
 
 export type RunDependencies = Pick<
   Deployment,
-  'app' | 'settingsFile' | 'checkSettings' | 'terminal'
+  'app' | 'settingsFile' | 'checkSettings' | 'executionPolicy' | 'terminal'
 >;
 
 interface Options extends DeployOptions {

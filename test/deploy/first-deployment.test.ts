@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Account, startAccount } from './fixtures/account.ts';
 
@@ -31,9 +32,24 @@ test('an empty account gets the service after a few answers', async () => {
     vapidSubject: 'push@carillon.net',
     alarmEmail: 'ops@carillon.net',
   });
+  expect(JSON.parse(aws.policies.get('CarillonDeployment')!)).toEqual(executionPolicy());
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
   const { status, isProtected, template } = aws.cloudFormation.find('Carillon')!;
   expect({ status, isProtected }).toEqual({ status: 'CREATE_COMPLETE', isProtected: true });
   expect(JSON.stringify(template)).toContain('mailto:push@carillon.net');
+});
+
+test('the policy of the account is used for each region', async () => {
+  const { aws, operator } = account;
+  operator.usePrepared(sharedAssembly());
+  aws.policies.set('CarillonDeployment', 'of another region');
+  const { code } = await operator.run(deploy);
+  expect(code).toBe(0);
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
 });
 
 test('the bootstrap by hand works before anything is set', async () => {
