@@ -10,6 +10,8 @@ import { ConnectionError } from './commands/connection-error.ts';
 export interface StackStatus {
   /** CloudFormation's, such as `UPDATE_COMPLETE`. */
   readonly status: string;
+  /** Why it is so, if CloudFormation says it. */
+  readonly reason?: string | undefined;
   readonly isProtected: boolean;
 }
 
@@ -43,8 +45,9 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
         const { Stacks } = await cloudFormation.send(
           new DescribeStacksCommand({ StackName: name }),
         );
-        const { StackStatus, EnableTerminationProtection } = Stacks![0]!;
-        return { status: StackStatus!, isProtected: EnableTerminationProtection === true };
+        const { StackStatus, StackStatusReason, EnableTerminationProtection } = Stacks![0]!;
+        const isProtected = EnableTerminationProtection === true;
+        return { status: StackStatus!, reason: StackStatusReason, isProtected };
       } catch (cause) {
         // CloudFormation has no more specific error for a stack that does not exist.
         if ((cause as Error).name === 'ValidationError') return undefined;

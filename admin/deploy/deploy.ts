@@ -12,6 +12,7 @@ import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { readLimits } from './account-limits.ts';
 import type { AwsAccount } from './aws-account.ts';
 import { type App, runCdk } from './cdk.ts';
+import { destroy } from './destroy.ts';
 import { createExecutionPolicy } from './execution-policy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
 import { checkTables } from './table-changes.ts';
@@ -22,6 +23,8 @@ export interface DeployOptions {
   readonly set?: Settings;
   /** Id of the first project. */
   readonly project?: string;
+  /** Whether to delete the stack instead. */
+  readonly destroy?: true;
 }
 
 export interface Deployment {
@@ -50,6 +53,7 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   const given = { ...(await settingsFile.read()), ...options.set };
   const stage = String(options.stage ?? given.stage ?? 'prod');
   const name = stackNameOf(stage);
+  if (options.destroy) return destroy(name, deployment);
   const stack = deployedStack(cloudFormation, name);
   const present = await stack.status();
   const state = stackStateOf(present?.status);

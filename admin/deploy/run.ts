@@ -34,6 +34,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
       'id of the first project (with --yes: none without it)',
       readProjectId,
     )
+    .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
     .option('--yes', 'do not ask')
     .action(async ({ region, yes, ...options }: Options) => {
       const { terminal } = deps;
