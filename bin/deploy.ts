@@ -9,6 +9,9 @@ import { readSettings } from '../lib/settings.ts';
 // The AWS SDK's warning about old Node.js versions does not concern the operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
+if (process.platform === 'win32') {
+  console.error('Nobody has tried this on Windows. If a step fails, use WSL or AWS CloudShell.');
+}
 const folder = join(import.meta.dirname, '..');
 process.exitCode = await runDeploy(process.argv.slice(2), {
   terminal: processTerminal,

@@ -25,8 +25,12 @@ const vapidSubject = z
   .transform((text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text))
   .refine(isVapidSubject, subjectRule);
 
+/** Lambda takes 4 KB of environment variables. The others of a function have less than the rest. */
+const longestOrigins = 2000;
+
 const extraPushOrigins = z
   .string('must be origins separated by commas')
+  .max(longestOrigins, `must have at most ${longestOrigins} characters, which Lambda has room for`)
   .transform((text) =>
     text
       .split(',')
@@ -221,9 +225,12 @@ function isCdkEntry(name: string): boolean {
   return name.startsWith('@') || name.includes(':') || cdkNames.includes(name);
 }
 
+/** As long as an e-mail address can be (RFC 5321 §4.5.3.1), with `mailto:`. */
+const longestSubject = 261;
+
 // Apple's push service refuses a subject that is at localhost or contains a space.
 function isVapidSubject(subject: string): boolean {
-  if (/[\s<>]/.test(subject)) return false;
+  if (/[\s<>]/.test(subject) || subject.length > longestSubject) return false;
   const host = subject.startsWith('mailto:') ? mailHost(subject) : httpsHost(subject);
   return host !== undefined && !/(^|\.)localhost$/i.test(host);
 }

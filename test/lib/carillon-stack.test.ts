@@ -327,6 +327,25 @@ test('settings reach the functions that read them, and the operator', () => {
   }
 });
 
+test('the longest settings leave room in the environment of each function', () => {
+  const stack = synthesize({
+    stage: 'a'.repeat(32),
+    vapidSubject: `https://${'a'.repeat(60)}.carillon.net/${'b'.repeat(170)}`,
+    extraPushOrigins: `https://push.carillon.net${' '.repeat(2000 - 25)}`,
+    publicBaseUrl: `https://${'a.'.repeat(120)}carillon.net`,
+    originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
+  });
+  for (const { Properties } of Object.values(stack.resources('AWS::Lambda::Function'))) {
+    const { EXTRA_PUSH_ORIGINS, ...variables } = Properties.Environment.Variables;
+    // A reference becomes the name of a resource: of the stack, the resource, and what CloudFormation adds.
+    const lengths = Object.entries(variables).map(
+      ([name, value]) => name.length + (typeof value === 'string' ? value.length : 100),
+    );
+    const others = lengths.reduce((sum, length) => sum + length, 'EXTRA_PUSH_ORIGINS'.length);
+    expect(others).toBeLessThanOrEqual(4096 - 2000);
+  }
+});
+
 test('send and deliver have one vCPU and the longest timeouts', () => {
   expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
   expect(propertiesOf('deliver')).toMatchObject({ MemorySize: 1769, Timeout: 900 });

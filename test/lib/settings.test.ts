@@ -322,6 +322,17 @@ test.each([
   ]);
 });
 
+test('origins that Lambda has no room for are refused', () => {
+  const longest = 'https://push.a.example,'
+    .repeat(100)
+    .slice(0, 2000)
+    .replace(/,[^,]*$/, ',');
+  expect(mistakesOf({ extraPushOrigins: longest.padEnd(2000) })).toEqual([]);
+  expect(mistakesOf({ extraPushOrigins: longest.padEnd(2001) })).toEqual([
+    expect.stringMatching(/^setting extraPushOrigins must have at most 2000 characters/),
+  ]);
+});
+
 test.each(['a.example', 'ftp://a.example', 'https://*.a.example', 'null', 'file:///etc'])(
   '%p is refused as an origin',
   (extraPushOrigins) => {
