@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Account, startAccount } from './fixtures/account.ts';
@@ -50,14 +49,6 @@ test('the policy of the account is used for each region', async () => {
   expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
     CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
   });
-});
-
-test('the bootstrap by hand works before anything is set', async () => {
-  const found = /^npx cdk bootstrap.*$/m.exec(readFileSync('docs/deploy.md', 'utf8'));
-  const { code, output } = await account.operator.run(found![0]);
-  expect(output).toContain('bootstrapped');
-  expect(code).toBe(0);
-  expect(statusOf('CDKToolkit')).toBe('CREATE_COMPLETE');
 });
 
 describe('in an account that is bootstrapped', () => {
