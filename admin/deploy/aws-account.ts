@@ -28,8 +28,9 @@ export async function signInOnce(
     new CloudFormationClient({ ...given, credentials: defaultProvider({ mfaCodeProvider }) }),
   );
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
-  delete process.env.AWS_PROFILE;
-  delete process.env.AWS_SESSION_TOKEN;
+  for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_PROFILE', 'AWS_SESSION_TOKEN']) {
+    delete process.env[name];
+  }
   Object.assign(process.env, {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: accessKeyId,

@@ -6,7 +6,7 @@ import { connect } from '../commands/connection.ts';
 import { runCarillon } from '../commands/run.ts';
 import { deployedStack, type Template } from '../deployed-stack.ts';
 import { type Finding, findingLine } from '../doctor/finding.ts';
-import { stackAdvice, stackStateOf } from '../stack-state.ts';
+import { type StackState, stackAdvice, stackStateOf } from '../stack-state.ts';
 import type { Conversation } from '../terminal/conversation.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { readLimits } from './account-limits.ts';
@@ -55,13 +55,10 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   const name = stackNameOf(stage);
   if (options.destroy) return destroy(name, deployment);
   const stack = deployedStack(cloudFormation, name);
-  const present = await stack.status();
-  const state = stackStateOf(present?.status);
+  const { status } = (await stack.status()) ?? {};
+  const state = stackStateOf(status);
   if (state === 'working' || state === 'stuck') {
-    throw new CommandError(
-      'stack_not_ready',
-      `${name} is ${present?.status}. ${stackAdvice[state]}`,
-    );
+    throw new CommandError('stack_not_ready', `${name} is ${status}. ${stackAdvice[state]}`);
   }
   const asked = await askSettings({ ...given, stage }, conversation);
   const settings = checkSettings({ ...given, ...asked, stage });
@@ -72,7 +69,7 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   const toolkit = await deployedStack(cloudFormation, 'CDKToolkit').status();
   const isBootstrapped = stackStateOf(toolkit?.status) === 'ready';
   const isFirst = state !== 'ready';
-  if (isFirst) say(firstDeploymentText(name, template));
+  if (isFirst) say(firstDeploymentText(name, state, template));
   else await checkTables(stack, template);
   if (!isBootstrapped) say(bootstrapText);
   if (isFirst || !isBootstrapped) {
@@ -87,21 +84,21 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   if (state === 'failed') await stack.unprotect();
   // The CDK shows what an update changes, and asks.
   const approval = isFirst || conversation.isAgreed ? 'never' : 'any-change';
-  try {
-    await runCdk(app, 'deploy', '--app', output, '--require-approval', approval);
-  } catch (error) {
-    const left = await stack.status();
-    const advice = stackAdvice[stackStateOf(left?.status)];
-    const message = `${(error as Error).message} ${name} is ${left?.status ?? 'not there'}. ${advice}`;
-    throw new CommandError('deployment_failed', message);
-  }
+  await runCdk(app, 'deploy', '--app', output, '--require-approval', approval).catch(
+    async ({ message }: Error) => {
+      const { status: left } = (await stack.status()) ?? {};
+      const now = `${name} is ${left ?? 'not there'}. ${stackAdvice[stackStateOf(left)]}`;
+      throw new CommandError('deployment_failed', `${message} ${now}`);
+    },
+  );
   const { alarmEmail = 'none' } = settings;
   if (isFirst && alarmEmail !== 'none') say(confirmationText(alarmEmail));
 
   const location = ['--stack', name, '--region', region];
   const projectId = await firstProjectId(options.project, name, region, conversation);
   if (projectId !== undefined) {
-    await runCarillon(['create', projectId, ...location], terminal, '');
+    const code = await runCarillon(['create', projectId, ...location], terminal, '');
+    if (code !== 0) throw new CommandError('no_project', `${name} is deployed, without a project.`);
   }
   say(`\nNow check it: ${programName} doctor --deliver ${location.join(' ')}`);
 }
@@ -135,19 +132,21 @@ async function synthesize(app: App, stack: string, settings: Settings): Promise<
   return JSON.parse(await readFile(join(app.folder, output, `${stack}.template.json`), 'utf8'));
 }
 
-function firstDeploymentText(name: string, { Resources }: Template): string {
+function firstDeploymentText(name: string, state: StackState, { Resources }: Template): string {
+  const left = 'could not be created, and what is left of it is replaced';
   return `
-${name} does not exist yet. It will have ${Object.keys(Resources).length} resources, and creating them takes about
+${name} ${state === 'failed' ? left : 'does not exist yet'}. It will have ${Object.keys(Resources).length} resources, and creating them takes about
 five minutes. Without traffic they cost about $6 a month: see docs/performance.md.`;
 }
 
 const bootstrapText = `
-The CDK also needs a bucket and roles in this account and region: the stack CDKToolkit. CloudFormation gets the policy
-CarillonDeployment, execution-policy.json, and may then deploy nothing else. For other apps of the CDK, add their policies.`;
+The CDK also needs a bucket and roles in this account and region, the stack CDKToolkit.
+CloudFormation gets the policy CarillonDeployment (execution-policy.json), and may deploy
+nothing else. Other apps of the CDK need policies of their own.`;
 
 const confirmationText = (address: string) => `
 AWS has sent a mail to ${address}. Confirm it within 48 hours: until then alarms notify
-nobody, and afterwards the address is forgotten.`;
+nobody, and later AWS has forgotten the address.`;
 
 /** @returns undefined if there is a project, or nobody names one. */
 async function firstProjectId(

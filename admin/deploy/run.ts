@@ -6,10 +6,7 @@ import { signInOnce } from './aws-account.ts';
 import { type Deployment, type DeployOptions, deploy } from './deploy.ts';
 import type { Settings } from './settings-file.ts';
 
-export type RunDependencies = Pick<
-  Deployment,
-  'app' | 'settingsFile' | 'checkSettings' | 'executionPolicy' | 'terminal'
->;
+export type RunDependencies = Omit<Deployment, 'account' | 'conversation'>;
 
 interface Options extends DeployOptions {
   readonly region?: string;
@@ -35,7 +32,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
       readProjectId,
     )
     .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'agree to everything')
     .action(async ({ region, yes, ...options }: Options) => {
       const { terminal } = deps;
       const conversation = openConversation(terminal, yes === true);

@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 
 /** What a command asks the operator. */
 export interface Conversation {
-  /** Whether the operator agrees to everything, and is not asked. */
+  /** Whether the operator agrees to everything. */
   readonly isAgreed: boolean;
   /** @param flag gives the same answer. @throws {CommandError} without an answer. */
   ask(question: string, flag: string): Promise<string>;
@@ -14,7 +14,7 @@ export interface Conversation {
 
 export function conversation(terminal: Terminal, isAgreed: boolean): Conversation {
   async function ask(question: string, flag: string): Promise<string> {
-    if (isAgreed || !terminal.input.isTTY) {
+    if (!terminal.input.isTTY) {
       throw new CommandError('confirmation_needed', `Cannot ask "${question.trim()}" Use ${flag}.`);
     }
     // Not kept open: it would read what the operator types for the CDK.

@@ -92,6 +92,7 @@ describe('in an account that is bootstrapped', () => {
     expect(failed.output).toContain('Carillon is ROLLBACK_COMPLETE. The first deployment failed');
     delete aws.cloudFormation.failures.Send;
     const { code, output } = await operator.run(deploy);
+    expect(output).toContain('Carillon could not be created, and what is left of it is replaced.');
     expect(output).toContain('API key card of project "my-shop"');
     expect(code).toBe(0);
     expect(aws.cloudFormation.find('Carillon')!.isProtected).toBe(true);
@@ -170,15 +171,11 @@ test('a profile with MFA asks for one code', async () => {
     '.aws/config',
     '[profile work]\nregion = eu-west-1\nrole_arn = arn:aws:iam::111122223333:role/deployer\nmfa_serial = arn:aws:iam::111122223333:mfa/ann\nsource_profile = ann\n[profile ann]\naws_access_key_id = ANN\naws_secret_access_key = ann\n',
   );
-  const { code, output } = await operator.run(`${command} ${settings}`, {
+  const { code, output } = await operator.run(`${command} ${settings} --yes --project my-shop`, {
     env: { AWS_PROFILE: 'work', AWS_ACCESS_KEY_ID: undefined, AWS_REGION: undefined },
-    answers: [
-      ['Code of the MFA device arn:aws:iam::111122223333:mfa/ann: ', '123456'],
-      ['[y/N] ', 'y'],
-      ['Id of your first project [my-site]: ', ''],
-    ],
+    answers: [['Code of the MFA device arn:aws:iam::111122223333:mfa/ann: ', '123456']],
   });
-  expect(output).toContain('API key card of project "my-site"');
+  expect(output).toContain('API key card of project "my-shop"');
   expect(code).toBe(0);
   expect(aws.calls.filter(({ input }) => input.TokenCode === '123456')).toHaveLength(1);
 });
