@@ -135,8 +135,9 @@ async function synthesize(app: App, stack: string, settings: Settings): Promise<
 function firstDeploymentText(name: string, state: StackState, { Resources }: Template): string {
   const left = 'could not be created, and what is left of it is replaced';
   return `
-${name} ${state === 'failed' ? left : 'does not exist yet'}. It will have ${Object.keys(Resources).length} resources, and creating them takes about
-five minutes. Without traffic they cost about $6 a month: see docs/performance.md.`;
+${name} ${state === 'failed' ? left : 'does not exist yet'}.
+It will have ${Object.keys(Resources).length} resources. Creating them takes about five minutes. Without traffic they
+cost about $6 a month: see docs/performance.md.`;
 }
 
 const bootstrapText = `

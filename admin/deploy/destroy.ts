@@ -21,7 +21,9 @@ export async function destroy(name: string, deployment: Deployment): Promise<voi
   const { Resources } = await stack.template();
   const resources = await stack.resources();
   const kept = resources.filter(({ id }) => Resources[id]?.DeletionPolicy?.startsWith('Retain'));
-  const commands = kept.map(({ type, name }) => `${deletions[type]} ${name} --region ${region}`);
+  const commands = kept
+    .map(({ type, name }) => `  ${deletions[type]} ${name} --region ${region}`)
+    .sort();
   const lines =
     kept.length === 0
       ? ['Deletes all of it, with its tables: projects, subscriptions and keys are lost.']
@@ -29,7 +31,7 @@ export async function destroy(name: string, deployment: Deployment): Promise<voi
           `Deletes ${countOf(resources.length - kept.length, 'resource')}: the API with its address, functions, alarms.`,
           `Keeps ${countOf(kept.length, 'resource')}, so that no data are lost by mistake: the tables, and logs for 30 days.`,
           'To delete these too, afterwards, with everything that is stored about people:',
-          ...commands.map((command) => `  ${command}`),
+          ...commands,
         ];
   terminal.output.write(`${lines.join('\n')}\n`);
   await conversation.agree(`Delete ${name} in ${accountId}, ${region}?`);
