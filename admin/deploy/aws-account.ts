@@ -16,16 +16,18 @@ export interface AwsAccount {
 /**
  * Signs in. The rest of this process, and the CDK's command, use the same credentials and region: a code of MFA
  * cannot be used twice.
- * @param askMfaCode asks for the code of a device.
+ * @param mfaCodeProvider asks for the code of a device.
  * @throws {ConnectionError} without a region or valid credentials.
  */
 export async function signInOnce(
-  given: { readonly region?: string },
-  askMfaCode: (device: string) => Promise<string>,
+  { region: given }: { readonly region?: string },
+  mfaCodeProvider: (device: string) => Promise<string>,
 ): Promise<AwsAccount> {
-  const mfaCodeProvider = askMfaCode;
   const { region, credentials } = await signIn(
-    new CloudFormationClient({ ...given, credentials: defaultProvider({ mfaCodeProvider }) }),
+    new CloudFormationClient({
+      ...(given !== undefined && { region: given }),
+      credentials: defaultProvider({ mfaCodeProvider }),
+    }),
   );
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_PROFILE', 'AWS_SESSION_TOKEN']) {

@@ -17,14 +17,16 @@ import { createExecutionPolicy } from './execution-policy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
 import { checkTables } from './table-changes.ts';
 
-export interface DeployOptions {
+export interface Options {
   readonly stage?: string;
+  readonly region?: string;
   /** Settings to write. */
   readonly set?: Settings;
   /** Id of the first project. */
   readonly project?: string;
   /** Whether to delete the stack instead. */
   readonly destroy?: true;
+  readonly yes?: true;
 }
 
 export interface Deployment {
@@ -43,7 +45,7 @@ export interface Deployment {
 }
 
 /** Each step looks at what is there, so that the command can be repeated after a failure or an interruption. */
-export async function deploy(options: DeployOptions, deployment: Deployment): Promise<void> {
+export async function deploy(options: Options, deployment: Deployment): Promise<void> {
   const { app, settingsFile, checkSettings, terminal, account, conversation } = deployment;
   const { accountId, region, cloudFormation } = account;
   const say = (text: string) => terminal.output.write(`${text}\n`);
@@ -95,7 +97,7 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   if (isFirst && alarmEmail !== 'none') say(confirmationText(alarmEmail));
 
   const location = ['--stack', name, '--region', region];
-  const projectId = await firstProjectId(options.project, name, region, conversation);
+  const projectId = await firstProjectId(options.project, { stack: name, region }, conversation);
   if (projectId !== undefined) {
     const code = await runCarillon(['create', projectId, ...location], terminal, '');
     if (code !== 0) throw new CommandError('no_project', `${name} is deployed, without a project.`);
@@ -103,20 +105,18 @@ export async function deploy(options: DeployOptions, deployment: Deployment): Pr
   say(`\nNow check it: ${programName} doctor --deliver ${location.join(' ')}`);
 }
 
-/** The settings without a sensible default, with what Enter gives. */
-const questions = {
-  vapidSubject: ['E-mail address at which push services can reach you', undefined],
-  alarmEmail: ['E-mail address that alarms notify, or "none"', 'none'],
-} as const;
-
-/** Asks for the settings that have to be set, and are not. */
+/** Asks for the settings without a sensible default, if they are not set. */
 async function askSettings(given: Settings, { ask }: Conversation): Promise<Settings> {
+  const { stage, vapidSubject, alarmEmail, alarmTopicArn } = given;
   const asked: Record<string, string> = {};
-  for (const [name, [question, preset]] of Object.entries(questions)) {
-    const isSet = given[name] !== undefined || given.stage === 'dev';
-    if (isSet || (name === 'alarmEmail' && given.alarmTopicArn !== undefined)) continue;
-    const offer = preset === undefined ? '' : ` [${preset}]`;
-    asked[name] = (await ask(`${question}${offer}: `, `--set ${name}=…`)) || (preset ?? '');
+  if (stage === 'dev') return asked;
+  if (vapidSubject === undefined) {
+    const question = 'E-mail address at which push services can reach you: ';
+    asked.vapidSubject = await ask(question, '--set vapidSubject=…');
+  }
+  if (alarmEmail === undefined && alarmTopicArn === undefined) {
+    const question = 'E-mail address that alarms notify, or "none" [none]: ';
+    asked.alarmEmail = (await ask(question, '--set alarmEmail=…')) || 'none';
   }
   return asked;
 }
@@ -152,12 +152,12 @@ nobody, and later AWS has forgotten the address.`;
 /** @returns undefined if there is a project, or nobody names one. */
 async function firstProjectId(
   given: string | undefined,
-  stack: string,
-  region: string,
+  location: { readonly stack: string; readonly region: string },
   { isAgreed, ask }: Conversation,
 ): Promise<string | undefined> {
-  const { registry, close } = await connect({ kind: 'deployed', stack, region });
+  const { registry, close } = await connect({ kind: 'deployed', ...location });
   const { value: first } = await registry.list().next().finally(close);
-  if (first !== undefined || isAgreed) return first === undefined ? given : undefined;
-  return given ?? ((await ask('Id of your first project [my-site]: ', '--project')) || 'my-site');
+  if (first !== undefined) return undefined;
+  if (given !== undefined || isAgreed) return given;
+  return (await ask('Id of your first project [my-site]: ', '--project')) || 'my-site';
 }

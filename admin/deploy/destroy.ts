@@ -2,7 +2,10 @@ import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/clien
 import { CommandError } from '../commands/command.ts';
 import { countOf } from '../commands/limits.ts';
 import { deployedStack } from '../deployed-stack.ts';
-import type { Deployment } from './deploy.ts';
+import { stackStateOf } from '../stack-state.ts';
+import type { Conversation } from '../terminal/conversation.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { AwsAccount } from './aws-account.ts';
 
 /** Commands that delete what the deletion of a stack keeps, by the type of the resource. */
 const deletions: Readonly<Record<string, string>> = {
@@ -10,12 +13,21 @@ const deletions: Readonly<Record<string, string>> = {
   'AWS::Logs::LogGroup': 'aws logs delete-log-group --log-group-name',
 };
 
+interface Destruction {
+  readonly terminal: Terminal;
+  readonly account: AwsAccount;
+  readonly conversation: Conversation;
+}
+
 /** Deletes a stack, after it has said what that deletes and what it keeps. */
-export async function destroy(name: string, deployment: Deployment): Promise<void> {
-  const { terminal, account, conversation } = deployment;
+export async function destroy(
+  name: string,
+  { terminal, account, conversation }: Destruction,
+): Promise<void> {
   const { accountId, region, cloudFormation } = account;
   const stack = deployedStack(cloudFormation, name);
-  if ((await stack.status()) === undefined) {
+  const present = await stack.status();
+  if (stackStateOf(present?.status) === 'absent') {
     throw new CommandError('stack_not_found', `${name} does not exist in ${region}.`);
   }
   const { Resources } = await stack.template();

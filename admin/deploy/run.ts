@@ -1,17 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readProjectId } from '../commands/command.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
-import { conversation as openConversation } from '../terminal/conversation.ts';
+import { openConversation } from '../terminal/conversation.ts';
 import { signInOnce } from './aws-account.ts';
-import { type Deployment, type DeployOptions, deploy } from './deploy.ts';
+import { type Deployment, deploy, type Options } from './deploy.ts';
 import type { Settings } from './settings-file.ts';
 
 export type RunDependencies = Omit<Deployment, 'account' | 'conversation'>;
-
-interface Options extends DeployOptions {
-  readonly region?: string;
-  readonly yes?: true;
-}
 
 /** @returns the exit code: 0, 1 if a step failed, 2 if the command was called wrongly. */
 export function runDeploy(args: readonly string[], deps: RunDependencies): Promise<0 | 1 | 2> {
@@ -33,10 +28,10 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
     )
     .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
     .option('--yes', 'agree to everything')
-    .action(async ({ region, yes, ...options }: Options) => {
+    .action(async (options: Options) => {
       const { terminal } = deps;
-      const conversation = openConversation(terminal, yes === true);
-      const account = await signInOnce(region === undefined ? {} : { region }, (device) =>
+      const conversation = openConversation(terminal, options.yes === true);
+      const account = await signInOnce(options, (device) =>
         conversation.ask(`Code of the MFA device ${device}: `, 'credentials of a session'),
       );
       const { accountId, caller } = account;

@@ -12,7 +12,7 @@ export interface Conversation {
   agree(question: string): Promise<void>;
 }
 
-export function conversation(terminal: Terminal, isAgreed: boolean): Conversation {
+export function openConversation(terminal: Terminal, isAgreed: boolean): Conversation {
   async function ask(question: string, flag: string): Promise<string> {
     if (!terminal.input.isTTY) {
       throw new CommandError('confirmation_needed', `Cannot ask "${question.trim()}" Use ${flag}.`);

@@ -23,6 +23,7 @@ test('the command says what goes and what stays before it deletes anything', asy
   );
   expect(refused.output).toContain(`Keeps ${kept.length} resources`);
   for (const [id] of kept) expect(refused.output).toContain(` ${physicalId(stack, id)} `);
+  expect(refused.output).not.toContain('undefined');
   expect({ status: stack.status, isProtected: stack.isProtected }).toEqual({
     status: 'CREATE_COMPLETE',
     isProtected: true,
