@@ -9,6 +9,8 @@ const suites = {
     forceExit: true,
   },
   reliability: { globalSetup: `${root}/reliability/global-setup.ts`, testTimeout: 300_000 },
+  // Each test runs the CDK's own command, which takes some seconds.
+  deploy: { testTimeout: 120_000 },
   runtime: { testTimeout: 300_000 },
 };
 

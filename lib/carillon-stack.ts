@@ -1,11 +1,12 @@
-import { Annotations, CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { DeployedSettings } from '../contract/environment.ts';
-import { isExampleAddress } from '../contract/example-address.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
+import { stackNameOf } from '../contract/stack-name.ts';
 import { sendTimeline } from '../contract/timeline.ts';
 import { Alarms } from './alarms/alarms.ts';
+import { Budget, stageTag } from './budget.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
 import { DeliverFunction } from './deliver-function.ts';
@@ -30,25 +31,13 @@ export interface CarillonStackProps {
 
 /** The service: tables, functions, API, alarms and dashboard. */
 export class CarillonStack extends Stack {
-  /** `Carillon` for the stage `prod`, otherwise `Carillon-` and the stage. */
-  static idOf({ stage }: Settings): string {
-    return stage === 'prod' ? 'Carillon' : `Carillon-${stage}`;
-  }
-
   constructor(scope: Construct, { settings, root }: CarillonStackProps) {
     const disposable = settings.stage === 'dev';
-    super(scope, CarillonStack.idOf(settings), {
+    super(scope, stackNameOf(settings.stage), {
       description: 'Carillon, a web-push service',
       terminationProtection: !disposable,
     });
-    // For cost allocation: each resource that can have tags gets it.
-    Tags.of(this).add('carillon:stage', settings.stage);
-    if (!disposable && isExampleAddress(settings.vapidSubject)) {
-      Annotations.of(this).addWarningV2(
-        'carillon:vapidSubject',
-        `The vapidSubject ${settings.vapidSubject} is an example: under "context" in cdk.json, set it to an address at which push services reach you.`,
-      );
-    }
+    Tags.of(this).add(stageTag, settings.stage);
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
     const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });
@@ -149,9 +138,13 @@ export class CarillonStack extends Stack {
       ...{ settings, api, pushes, tables, endpoints, deliver },
     });
     new Dashboard(this, 'Dashboard', {
-      ...{ alarms, api, functions, pushes },
+      ...{ alarms, api, send, deliver, pushes, usage },
       tables: Object.values(tables),
     });
+    const { stage, alarmEmail: address, monthlyBudget: dollarsPerMonth } = settings;
+    if (dollarsPerMonth !== undefined && address !== undefined) {
+      new Budget(this, 'MonthlyBudget', { stage, dollarsPerMonth, address });
+    }
     new LogQueries(this, 'Queries', {
       pushing: [send.logGroup, deliver.logGroup],
       functions: functions.map(({ logGroup }) => logGroup),

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Duration } from 'aws-cdk-lib';
-import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -59,6 +58,7 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         format: nodejs.OutputFormat.CJS,
         mainFields: ['module', 'main'],
         minify: true,
+        logLevel: nodejs.LogLevel.WARNING,
         // The log's stack traces point to the sources.
         sourceMap: true,
         sourcesContent: false,
@@ -81,11 +81,6 @@ export class ServiceFunction extends nodejs.NodejsFunction {
   /** Sets a variable that the function reads, or that Powertools does. */
   override addEnvironment(name: EnvironmentName | 'POWERTOOLS_SERVICE_NAME', value: string): this {
     return super.addEnvironment(name, value);
-  }
-
-  /** The maximum of concurrent executions. */
-  metricConcurrency(): cloudwatch.Metric {
-    return this.metric('ConcurrentExecutions', { statistic: 'Maximum' });
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isExampleAddress } from '../contract/example-address.ts';
 import { defaultLimits } from '../contract/limits.ts';
 import { nearestName } from '../contract/nearest-name.ts';
 
@@ -16,15 +17,20 @@ const stageRule =
 const stage = z.string(stageRule).regex(/^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/, stageRule);
 
 const subjectRule =
-  'must be mailto:someone@your-domain or an https URL, without spaces and not at localhost';
+  'must be an e-mail address or an https URL, without spaces and not at localhost';
 const missingSubject =
-  'is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json';
+  'is missing: write "vapidSubject": "you@your-domain.example" under "context" in cdk.json';
 const vapidSubject = z
   .string({ error: ({ input }) => (input === undefined ? missingSubject : subjectRule) })
+  .transform((text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text))
   .refine(isVapidSubject, subjectRule);
+
+/** Lambda takes 4 KB of environment variables. The others of a function have less than the rest. */
+const longestOrigins = 2000;
 
 const extraPushOrigins = z
   .string('must be origins separated by commas')
+  .max(longestOrigins, `must have at most ${longestOrigins} characters, which Lambda has room for`)
   .transform((text) =>
     text
       .split(',')
@@ -37,6 +43,14 @@ const extraPushOrigins = z
       context.addIssue({ code: 'custom', path: [index], message: originHint(origin) });
     }
   });
+
+/** `none`: nobody, by choice. */
+const alarmEmail = z
+  .string()
+  .refine(
+    (text) => text === 'none' || (z.email().safeParse(text).success && !isExampleAddress(text)),
+    'must be an e-mail address of yours, or "none"',
+  );
 
 const alarmTopicArn = z
   .string('must be text')
@@ -106,8 +120,10 @@ const settings = z.strictObject({
   /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: flag.default(false),
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
-  alarmEmail: z.email('must be an email address').optional(),
+  alarmEmail: alarmEmail.optional(),
   alarmTopicArn: alarmTopicArn.optional(),
+  /** Dollars a month from 80 % of which `alarmEmail` is notified. */
+  monthlyBudget: count.optional(),
   /** Where the operators read docs/runbook.md. Every alarm links to a section of it. */
   runbookUrl: runbookUrl.optional(),
   /** The API's own domain, its certificate in the stack's region, and the zone for its record. */
@@ -131,9 +147,18 @@ const settings = z.strictObject({
 });
 
 const checkedSettings = settings
+  .refine(({ stage, vapidSubject }) => stage === 'dev' || !isExampleSubject(vapidSubject), {
+    path: ['vapidSubject'],
+    message: 'is an example: write an address at which push services reach you',
+  })
   .refine(
     ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,
     { path: ['alarmEmail'], message: 'must be removed, because alarmTopicArn is set' },
+  )
+  .refine(
+    ({ monthlyBudget, alarmEmail = 'none' }) =>
+      monthlyBudget === undefined || alarmEmail !== 'none',
+    { path: ['monthlyBudget'], message: 'needs alarmEmail, the address that it notifies' },
   )
   .refine((given) => (given.domainName === undefined) === (given.certificateArn === undefined), {
     path: ['certificateArn'],
@@ -200,11 +225,19 @@ function isCdkEntry(name: string): boolean {
   return name.startsWith('@') || name.includes(':') || cdkNames.includes(name);
 }
 
+/** As long as an e-mail address can be (RFC 5321 §4.5.3.1), with `mailto:`. */
+const longestSubject = 261;
+
 // Apple's push service refuses a subject that is at localhost or contains a space.
 function isVapidSubject(subject: string): boolean {
-  if (/[\s<>]/.test(subject)) return false;
+  if (/[\s<>]/.test(subject) || subject.length > longestSubject) return false;
   const host = subject.startsWith('mailto:') ? mailHost(subject) : httpsHost(subject);
   return host !== undefined && !/(^|\.)localhost$/i.test(host);
+}
+
+// It runs for invalid subjects too.
+function isExampleSubject(subject: string): boolean {
+  return isVapidSubject(subject) && isExampleAddress(subject);
 }
 
 function mailHost(subject: string): string | undefined {

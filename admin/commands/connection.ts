@@ -150,8 +150,10 @@ export async function signIn({ config }: CloudFormationClient, advice = '') {
     const message = `No AWS region is set. Use --region or set AWS_REGION.${advice}`;
     throw new ConnectionError(message, { cause });
   });
-  const credentials = await config.credentials().catch((cause: unknown) => {
-    const message = `No AWS credentials found. Sign in or set AWS_PROFILE.${advice}`;
+  const credentials = await config.credentials().catch((cause: Error) => {
+    // The SDK's sentence says what to do about SSO and MFA.
+    const reason = cause.message.replace(/\.?$/, '.');
+    const message = `No AWS credentials: ${reason} Sign in or set AWS_PROFILE.${advice}`;
     throw new ConnectionError(message, { cause });
   });
   return { region, credentials };

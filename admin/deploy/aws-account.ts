@@ -1,13 +1,8 @@
-import {
-  type CloudFormationClient,
-  DescribeStacksCommand,
-  UpdateTerminationProtectionCommand,
-} from '@aws-sdk/client-cloudformation';
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { signIn } from '../commands/connection.ts';
 import { ConnectionError } from '../commands/connection-error.ts';
-import { functionFacts } from '../doctor/function-facts.ts';
 
 /** The account and region into which the service is deployed. */
 export interface AwsAccount {
@@ -15,21 +10,37 @@ export interface AwsAccount {
   readonly region: string;
   /** ARN of the user or role whose credentials are used. */
   readonly caller: string;
-  /** Executions at a time that Lambda allows. */
-  concurrency(): Promise<number>;
-  /** CloudFormation's status of a stack; undefined if it does not exist. */
-  stackStatus(stack: string): Promise<string | undefined>;
-  /** Lets CloudFormation delete a stack. */
-  unprotect(stack: string): Promise<void>;
-  close(): void;
+  readonly cloudFormation: CloudFormationClient;
 }
 
-/** @throws {ConnectionError} without a region or valid credentials. */
-export async function openAccount(cloudFormation: CloudFormationClient): Promise<AwsAccount> {
-  const { region, credentials } = await signIn(cloudFormation);
-  const config = { region, credentials };
-  const sts = new STSClient(config);
-  const lambda = new LambdaClient(config);
+/**
+ * Signs in. The rest of this process, and the CDK's command, use the same credentials and region: a code of MFA
+ * cannot be used twice.
+ * @param mfaCodeProvider asks for the code of a device.
+ * @throws {ConnectionError} without a region or valid credentials.
+ */
+export async function signInOnce(
+  { region: given }: { readonly region?: string },
+  mfaCodeProvider: (device: string) => Promise<string>,
+): Promise<AwsAccount> {
+  const { region, credentials } = await signIn(
+    new CloudFormationClient({
+      ...(given !== undefined && { region: given }),
+      credentials: defaultProvider({ mfaCodeProvider }),
+    }),
+  );
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_PROFILE', 'AWS_SESSION_TOKEN']) {
+    delete process.env[name];
+  }
+  Object.assign(process.env, {
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    ...(sessionToken !== undefined && { AWS_SESSION_TOKEN: sessionToken }),
+  });
+
+  const sts = new STSClient();
   const { Account, Arn } = await sts.send(new GetCallerIdentityCommand({})).catch((cause) => {
     const { message, $metadata: { httpStatusCode } = {} } = cause as STSServiceException;
     const advice =
@@ -38,35 +49,5 @@ export async function openAccount(cloudFormation: CloudFormationClient): Promise
         : `AWS refuses the credentials: ${message} Sign in again.`;
     throw new ConnectionError(advice, { cause });
   });
-  return {
-    accountId: Account!,
-    region,
-    caller: Arn!,
-    concurrency: () => functionFacts(lambda, async () => []).concurrency(),
-
-    async stackStatus(StackName) {
-      try {
-        const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
-        return Stacks?.[0]?.StackStatus;
-      } catch (error) {
-        // CloudFormation has no more specific error for a stack that does not exist.
-        if ((error as Error).name === 'ValidationError') return undefined;
-        throw new ConnectionError(
-          `Cannot describe the stack ${StackName}: ${(error as Error).message}`,
-          { cause: error },
-        );
-      }
-    },
-
-    async unprotect(StackName) {
-      await cloudFormation.send(
-        new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: false }),
-      );
-    },
-
-    close() {
-      sts.destroy();
-      lambda.destroy();
-    },
-  };
+  return { accountId: Account!, region, caller: Arn!, cloudFormation: new CloudFormationClient() };
 }

@@ -1,24 +1,36 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** Settings as `context` in cdk.json has them, with the CDK's own entries. */
-export type Context = Readonly<Record<string, unknown>>;
+/** Settings as the operator writes them, by their names. */
+export type Settings = Readonly<Record<string, unknown>>;
 
-export async function readContext(file: string): Promise<Context> {
-  return JSON.parse(await readFile(file, 'utf8')).context;
+/** Where the settings of a deployment are kept. */
+export interface SettingsFile {
+  /** For messages. */
+  readonly name: string;
+  read(): Promise<Settings>;
+  /** Leaves the other settings as they are. */
+  write(settings: Settings): Promise<void>;
 }
 
-/** Writes settings into `context`, and leaves the rest of the file as it is. */
-export async function writeSettings(
-  file: string,
-  settings: Readonly<Record<string, string | number>>,
-): Promise<void> {
-  let text = await readFile(file, 'utf8');
-  for (const [name, value] of Object.entries(settings)) {
-    const entry = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
-    const present = new RegExp(`"${name}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\d+)`);
-    text = present.test(text)
-      ? text.replace(present, () => entry)
-      : text.replace(/"context": \{\n/, (start) => `${start}    ${entry},\n`);
-  }
-  await writeFile(file, text);
+/** The settings in `context` of a cdk.json, which also has entries of the CDK. */
+export function cdkJson(file: string): SettingsFile {
+  return {
+    name: 'cdk.json',
+
+    async read() {
+      return JSON.parse(await readFile(file, 'utf8')).context;
+    },
+
+    async write(settings) {
+      let text = await readFile(file, 'utf8');
+      for (const [name, value] of Object.entries(settings)) {
+        const entry = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+        const present = new RegExp(`"${name}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\w+)`);
+        text = present.test(text)
+          ? text.replace(present, () => entry)
+          : text.replace(/"context": \{\n/, (start) => `${start}    ${entry},\n`);
+      }
+      await writeFile(file, text);
+    },
+  };
 }

@@ -1,19 +1,15 @@
-import {
-  type CloudFormationClient,
-  DescribeStacksCommand,
-  paginateListStackResources,
-} from '@aws-sdk/client-cloudformation';
+import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { paginateListServiceQuotas, ServiceQuotasClient } from '@aws-sdk/client-service-quotas';
+import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Quotas } from '../../contract/quotas.ts';
+import { deployedStack } from '../deployed-stack.ts';
+import { requestsPerSecond } from './api-facts.ts';
 import type { DeploymentFacts } from './facts.ts';
 import { functionFacts } from './function-facts.ts';
-
-/** API Gateway's quota "Throttle rate": requests per second of all APIs of the account in a region. */
-const throttleRateQuota = 'L-8A5B8E43';
 
 export interface AwsFacts extends DeploymentFacts {
   close(): void;
@@ -36,36 +32,19 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
   const config = { region, credentials };
   const lambda = new LambdaClient(config);
   const cloudWatch = new CloudWatchClient(config);
-  const serviceQuotas = new ServiceQuotasClient(config);
+  const apiGateway = new APIGatewayClient(config);
+  const sns = new SNSClient(config);
 
-  /** The physical names of the stack's resources of a type. */
-  async function namesOf(...types: readonly string[]): Promise<readonly string[]> {
-    const names: string[] = [];
-    const pages = paginateListStackResources({ client: cloudFormation }, { StackName: stackName });
-    for await (const { StackResourceSummaries = [] } of pages) {
-      for (const { ResourceType, PhysicalResourceId } of StackResourceSummaries) {
-        if (types.includes(ResourceType!) && PhysicalResourceId) names.push(PhysicalResourceId);
-      }
-    }
-    return names;
-  }
+  const deployed = deployedStack(cloudFormation, stackName);
+  const namesOf = async (...types: readonly string[]) =>
+    (await deployed.resources()).filter(({ type }) => types.includes(type)).map(({ name }) => name);
 
   return {
     apiUrl,
     quotas,
     ...functionFacts(lambda, () => namesOf('AWS::Lambda::Function')),
 
-    async requestsPerSecond() {
-      const pages = paginateListServiceQuotas(
-        { client: serviceQuotas },
-        { ServiceCode: 'apigateway' },
-      );
-      for await (const { Quotas = [] } of pages) {
-        const found = Quotas.find(({ QuotaCode }) => QuotaCode === throttleRateQuota);
-        if (found !== undefined) return found.Value;
-      }
-      return undefined;
-    },
+    requestsPerSecond: () => requestsPerSecond(apiGateway),
 
     async alarms() {
       const names = await namesOf('AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm');
@@ -84,13 +63,20 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
       }));
     },
 
-    async stack() {
-      const { Stacks } = await cloudFormation.send(
-        new DescribeStacksCommand({ StackName: stackName }),
+    async alarmTopic() {
+      const [arn] = await namesOf('AWS::SNS::Topic');
+      if (arn === undefined) return undefined;
+      const { Subscriptions = [] } = await sns.send(
+        new ListSubscriptionsByTopicCommand({ TopicArn: arn }),
       );
-      const { StackStatus, EnableTerminationProtection } = Stacks![0]!;
-      return { status: StackStatus!, isProtected: EnableTerminationProtection === true };
+      // Otherwise it is `PendingConfirmation`, or `Deleted`.
+      const isConfirmed = Subscriptions.some(({ SubscriptionArn }) =>
+        SubscriptionArn?.startsWith('arn:'),
+      );
+      return { arn, isConfirmed };
     },
+
+    stack: () => deployed.status(),
 
     async tablesWithoutBackup() {
       const found = await Promise.all(
@@ -108,7 +94,8 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
     close() {
       lambda.destroy();
       cloudWatch.destroy();
-      serviceQuotas.destroy();
+      apiGateway.destroy();
+      sns.destroy();
     },
   };
 }

@@ -2,6 +2,7 @@ import { type DeployedSettings, settingNames } from '../../contract/environment.
 import { isExampleAddress } from '../../contract/example-address.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
+import { stackAdvice, stackStateOf } from '../stack-state.ts';
 import type { Finding } from './finding.ts';
 
 type Deployment = Pick<Connection, 'registry' | 'settings' | 'facts'>;
@@ -13,15 +14,39 @@ const warning = (message: string): Finding => ({ level: 'warning', message });
 const problem = (message: string): Finding => ({ level: 'problem', message });
 const skipped: Finding = { level: 'skipped', message: 'Not with a local stack.' };
 
+/** Lambda's usual quota. New accounts start with 10. */
+const usualConcurrency = 1000;
+
+/**
+ * @param executions at a time that Lambda allows the account in this region.
+ * @param setting what the deployed stack assumes.
+ */
+export function concurrencyFinding(executions: number, setting = executions): Finding {
+  const sentences = [`Lambda runs ${executions} functions at once in this account and region.`];
+  if (setting !== executions) {
+    sentences.push(
+      `The stack assumes ${setting}: deploy again, or its alarm fires ${setting < executions ? 'early' : 'too late'}.`,
+    );
+  }
+  if (executions < usualConcurrency) {
+    // A state of new accounts, and no fault.
+    sentences.push(
+      `Ten are enough for about 500 subscribers. AWS may take days to raise it: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${usualConcurrency}`,
+    );
+  }
+  const message = sentences.join(' ');
+  return sentences.length > 1 ? warning(message) : ok(message);
+}
+
 /** By name, in the order in which they are printed. */
 export const checks: Readonly<Record<string, Check>> = {
   async stack({ facts }) {
     const stack = await facts.stack();
     if (stack === undefined) return skipped;
-    if (!/^(CREATE|UPDATE|IMPORT)_COMPLETE$/.test(stack.status)) {
-      return problem(
-        `The stack is ${stack.status}. See its events in CloudFormation, and deploy again.`,
-      );
+    const state = stackStateOf(stack.status);
+    if (state !== 'ready') return problem(`The stack is ${stack.status}. ${stackAdvice[state]}`);
+    if (stack.status === 'UPDATE_ROLLBACK_COMPLETE') {
+      return warning('The last update failed, and the version before it runs. Deploy again.');
     }
     if (!stack.isProtected) {
       return warning(
@@ -71,42 +96,31 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 
   async concurrency({ facts }) {
-    const executions = await facts.concurrency();
-    const text = `Lambda runs ${executions} functions at once in this account and region.`;
-    const sentences = [text];
-    if (executions < usualConcurrency) {
-      sentences.push('Request a higher quota "Concurrent executions" of Lambda (L-B99A9384).');
-    }
-    const setting = facts.quotas?.executions ?? executions;
-    if (setting !== executions) {
-      sentences.push(
-        `The setting accountConcurrency is ${setting}: set it to ${executions} and deploy again, or its alarm fires ${setting < executions ? 'early' : 'too late'}.`,
-      );
-    }
-    const message = sentences.join(' ');
-    if (executions < neededConcurrency) return problem(message);
-    return sentences.length > 1 ? warning(message) : ok(message);
+    return concurrencyFinding(await facts.concurrency(), facts.quotas?.executions);
   },
 
-  async 'api quota'({ facts }) {
+  async 'api throttle'({ facts }) {
     const requests = await facts.requestsPerSecond();
     const { quotas } = facts;
     if (requests === undefined || quotas === undefined) return skipped;
     const text = `API Gateway accepts ${requests} requests per second in this account and region.`;
     if (requests >= quotas.requestsPerSecond) return ok(text);
     return warning(
-      `${text} The throttles of the routes add up to ${quotas.requestsPerSecond}: a flood on one route blocks the others. Request a higher quota "Throttle rate" (L-8A5B8E43).`,
+      `${text} The throttles of the routes add up to ${quotas.requestsPerSecond}: a flood on one route blocks the others. Ask for more in Service Quotas: "Throttle rate" of API Gateway (L-8A5B8E43).`,
     );
   },
 
   async 'alarm actions'({ facts }) {
     const alarms = await facts.alarms();
     if (alarms === undefined) return skipped;
-    return alarms.some(({ hasAction }) => hasAction)
-      ? ok('Alarms notify somebody.')
-      : problem(
-          'No alarm has an action, so nobody is told. Set alarmEmail or alarmTopicArn in cdk.json and deploy again.',
-        );
+    if (!alarms.some(({ hasAction }) => hasAction)) {
+      return warning('Alarms notify nobody. Set alarmEmail or alarmTopicArn, and deploy again.');
+    }
+    const topic = await facts.alarmTopic();
+    if (topic === undefined || topic.isConfirmed) return ok('Alarms notify somebody.');
+    return problem(
+      `Nobody has confirmed AWS's mail, so alarms notify nobody. 48 hours after the deployment AWS forgets the address. Then subscribe it again: aws sns subscribe --protocol email --topic-arn ${topic.arn} --notification-endpoint ADDRESS`,
+    );
   },
 
   async alarms({ facts }) {
@@ -143,11 +157,6 @@ export const checks: Readonly<Record<string, Check>> = {
       : warning(`Near a limit: ${near.join(', ')}. Raise it with the command set.`);
   },
 };
-
-/** Lambda's usual quota. New accounts start with 10. */
-const usualConcurrency = 1000;
-/** One large send, and as many requests at a time. */
-const neededConcurrency = 200;
 
 /** The part of a limit from which it is reported. */
 const nearShare = 0.9;

@@ -1,4 +1,5 @@
 import type { Quotas } from '../../contract/quotas.ts';
+import type { StackStatus } from '../deployed-stack.ts';
 
 /**
  * What `doctor` asks AWS about a deployment. Where a fact is undefined, there is nothing to ask: the local stack has
@@ -15,7 +16,9 @@ export interface DeploymentFacts {
   /** Requests per second that API Gateway allows the account in this region. */
   requestsPerSecond(): Promise<number | undefined>;
   alarms(): Promise<readonly AlarmFacts[] | undefined>;
-  stack(): Promise<StackFacts | undefined>;
+  /** The topic that the stack has for `alarmEmail`. */
+  alarmTopic(): Promise<AlarmTopicFacts | undefined>;
+  stack(): Promise<StackStatus | undefined>;
   /** Tables without point-in-time recovery. */
   tablesWithoutBackup(): Promise<readonly string[] | undefined>;
 }
@@ -33,8 +36,8 @@ export interface AlarmFacts {
   readonly hasAction: boolean;
 }
 
-export interface StackFacts {
-  /** CloudFormation's, such as `UPDATE_COMPLETE`. */
-  readonly status: string;
-  readonly isProtected: boolean;
+export interface AlarmTopicFacts {
+  readonly arn: string;
+  /** Whether somebody receives its messages. */
+  readonly isConfirmed: boolean;
 }

@@ -16,6 +16,7 @@ export function localFacts(
     ...functionFacts(lambda, async () => functionNames),
     requestsPerSecond: async () => undefined,
     alarms: async () => undefined,
+    alarmTopic: async () => undefined,
     stack: async () => undefined,
     tablesWithoutBackup: async () => undefined,
     close: () => lambda.destroy(),

@@ -110,7 +110,7 @@ const wait: readonly ErrorCode[] = [
 
 /** The headers of an error's response, besides those of every response. */
 function headersOf(codes: readonly ErrorCode[]): Readonly<Record<string, ResponseHeader>> {
-  if (codes.includes('unauthorized')) {
+  if (codes.some((code) => errorTable[code].status === 401)) {
     const schema = { type: 'string', const: 'Bearer' };
     return { 'WWW-Authenticate': { description: 'RFC 6750.', schema } };
   }

@@ -19,8 +19,9 @@ export function asServiceError(error: unknown, requestId: string): ServiceError 
 
 function responseOf({ code, message, issues, retryAfterSeconds }: ServiceError): HttpResponse {
   const body: ErrorBody = { error: { code, message, issues } };
-  return respond(errorTable[code].status, body, {
-    ...(code === 'unauthorized' && { 'WWW-Authenticate': 'Bearer' }),
+  const { status } = errorTable[code];
+  return respond(status, body, {
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
   });
 }

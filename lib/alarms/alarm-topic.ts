@@ -5,14 +5,13 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import { isExampleAddress } from '../../contract/example-address.ts';
 import type { Settings } from '../settings.ts';
 
 type AlarmSettings = Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>;
 
 /**
  * What an alarm does: it publishes to the topic of the settings.
- * @returns undefined if the settings have none, after a warning at synthesis.
+ * @returns undefined if the operator wants none, or after a warning at synthesis.
  */
 export function alarmAction(
   scope: Construct,
@@ -21,13 +20,13 @@ export function alarmAction(
   if (alarmTopicArn !== undefined) {
     return new SnsAction(sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn));
   }
-  if (alarmEmail !== undefined && !isExampleAddress(alarmEmail)) {
-    return new SnsAction(emailTopic(scope, alarmEmail));
+  if (alarmEmail !== undefined) {
+    return alarmEmail === 'none' ? undefined : new SnsAction(emailTopic(scope, alarmEmail));
   }
   if (stage !== 'dev') {
     Annotations.of(scope).addWarningV2(
       'carillon:alarmAction',
-      'Alarms notify nobody: set alarmEmail, to an address of yours, or alarmTopicArn under "context" in cdk.json.',
+      'Alarms notify nobody: set alarmEmail, to an address of yours or to "none", or alarmTopicArn under "context" in cdk.json.',
     );
   }
   return undefined;

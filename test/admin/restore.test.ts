@@ -13,6 +13,7 @@ import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectUsage } from '../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { readTable } from '../fixtures/read-table.ts';
+import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
@@ -103,6 +104,7 @@ test('subscriptions whose key the project has dropped since are left out', async
   await subscriptions.save(ref, subscription(), null);
   const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
   await later.rotateVapid(projectId);
+  await rotatedLongAgo(stack.dynamo, stack.tables.PROJECTS_TABLE, projectId);
   const waiting = { onWait: () => {}, sleep: async () => {} };
   await later.dropPreviousVapid(projectId, { isForced: true, waiting });
   const [restored] = (await restore()).filter((one) => one.projectId === projectId);

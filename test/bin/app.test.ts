@@ -39,7 +39,7 @@ test('a missing VAPID subject is refused in one line', () => {
 
 test('invalid settings print one line each and write no assembly', () => {
   const { status, stdout, stderr } = synthesize({
-    vapidSubject: 'mailto:push@carillon.example',
+    vapidSubject: 'mailto:push@carillon.net',
     subscribercap: '5',
     monthlySendCap: 'many',
   });

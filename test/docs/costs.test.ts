@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { quotasSchema } from '../../contract/quotas.ts';
+import { readSettings } from '../../lib/settings.ts';
 import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';
@@ -38,6 +40,30 @@ test('a row of a month costs its number times its price', () => {
   expect(months).toContainEqual(
     expect.arrayContaining(['metrics of alarms', String(metrics.length)]),
   );
+});
+
+test('the runbook says what an hour of a flood at all throttles costs', () => {
+  const { Outputs } = readAssembly(sharedAssembly()).template as unknown as {
+    Outputs: { Quotas: { Value: string } };
+  };
+  const { requestsPerSecond } = quotasSchema.parse(JSON.parse(Outputs.Quotas.Value));
+  const { eventsPerSecond } = readSettings({ stage: 'dev' });
+  const subscriptionsPerSecond = 500;
+  const perRequest = (name: string) =>
+    Number(usage.find(([what]) => what!.startsWith(name))!.at(-1)) / 1e6;
+  const event = perRequest('A million events');
+  const hour = (perSecond: number, dollars: number) => perSecond * 3600 * dollars;
+  const events = hour(eventsPerSecond, event);
+  const subscriptions = hour(subscriptionsPerSecond, perRequest('A million new subscriptions'));
+  // Requests of other routes cost less than events, which write twice.
+  const others = hour(requestsPerSecond - eventsPerSecond - 2 * subscriptionsPerSecond, event);
+  const runbook = readFileSync('docs/runbook.md', 'utf8').replace(/\s+/g, ' ');
+  const [, most = ''] = /They cost at most (\d+) dollars/.exec(runbook) ?? [];
+  expect(runbook).toContain(`let through ${requestsPerSecond.toLocaleString('en')} requests`);
+  expect(runbook).toContain(
+    `$${Math.round(events)} for 18 million events, $${Math.round(subscriptions)} for 2 million subscriptions with their preflights, $${Math.round(others)} for the others`,
+  );
+  expect(Number(most)).toBeGreaterThan(events + subscriptions + others);
 });
 
 test('a site costs the sum of its parts', () => {

@@ -1,5 +1,5 @@
 import { disagreement, eventMetrics, pushMetrics } from '../../contract/metrics.ts';
-import { type FunctionName, routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { resources, tableOf, functionNamed } = synthesize();
@@ -75,25 +75,30 @@ test.each([
   'Notifications',
   'Deliveries',
   'RateLimits',
-])('the dashboard shows throttles and conflicts of %s', (table) => {
+])('the dashboard shows throttles of %s', (table) => {
   const name = tableOf(`${table}Table`);
-  for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'TransactionConflict']) {
+  for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents']) {
     expect(shown(widgets, 'AWS/DynamoDB', metric, name)).toHaveLength(1);
   }
 });
 
-test.each([...(Object.keys(routes) as FunctionName[]), 'deliver' as const])(
-  'the dashboard shows invocations, errors, duration, concurrency and throttles of %s',
-  (name) => {
-    const fn = functionNamed(name);
-    for (const metric of [
-      'Invocations',
-      'Errors',
-      'Duration',
-      'ConcurrentExecutions',
-      'Throttles',
-    ]) {
-      expect(shown(widgets, 'AWS/Lambda', metric, fn)).toHaveLength(1);
-    }
+test('the dashboard shows conflicts of counters', () => {
+  const usage = tableOf('UsageTable');
+  expect(shown(widgets, 'AWS/DynamoDB', 'TransactionConflict', usage)).toHaveLength(1);
+});
+
+test.each(['send', 'deliver'] as const)('the dashboard shows crashes of %s', (name) => {
+  expect(shown(widgets, 'AWS/Lambda', 'Errors', functionNamed(name))).toHaveLength(1);
+});
+
+test.each(['Throttles', 'ConcurrentExecutions'])(
+  'the dashboard shows %s of the account',
+  (metric) => {
+    const [found] = shown(widgets, 'AWS/Lambda', metric);
+    expect(found).not.toContain('FunctionName');
   },
 );
+
+test('the dashboard is one of those that CloudWatch does not charge for', () => {
+  expect(widgets.flatMap(({ properties }) => properties.metrics ?? []).length).toBeLessThan(51);
+});

@@ -18,6 +18,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   preferIpv6: 'true',
   alarmEmail: 'on-call@carillon.internal',
   alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
+  monthlyBudget: '20',
   runbookUrl: 'https://carillon.example/runbook',
   domainName: 'push.carillon.example',
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
@@ -33,6 +34,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
 const {
   alarmTopicArn,
   alarmEmail,
+  monthlyBudget,
   stage,
   domainName,
   certificateArn,
@@ -47,7 +49,7 @@ const domain = { domainName, certificateArn };
 test.each([
   {},
   { stage },
-  { alarmEmail, ...independent },
+  { alarmEmail, monthlyBudget, ...independent },
   { alarmTopicArn },
   { publicBaseUrl },
   { originSecretHashes },

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../contract/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 
-const vapidSubject = 'mailto:push@carillon.example';
+const vapidSubject = 'mailto:push@carillon.net';
 
 function mistakesOf(context: Record<string, unknown>): string[] {
   try {
@@ -35,7 +35,7 @@ test('the defaults are the stage prod and the default limits', () => {
 test.each([{}, { stage: 'eu' }])('%j is refused because vapidSubject is missing', (context) => {
   expect(() => readSettings(context)).toThrow(
     new SettingsError(
-      'setting vapidSubject is missing: write "vapidSubject": "mailto:you@your-domain.example" under "context" in cdk.json',
+      'setting vapidSubject is missing: write "vapidSubject": "you@your-domain.example" under "context" in cdk.json',
     ),
   );
 });
@@ -56,7 +56,7 @@ test('every setting accepts text, as -c passes it', () => {
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
       preferIpv6: 'true',
-      alarmEmail: 'on-call@carillon.example',
+      alarmEmail: 'on-call@carillon.net',
       originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
       requireOriginSecret: 'true',
       accountConcurrency: '3000',
@@ -72,7 +72,7 @@ test('every setting accepts text, as -c passes it', () => {
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
     preferIpv6: true,
-    alarmEmail: 'on-call@carillon.example',
+    alarmEmail: 'on-call@carillon.net',
     originSecretHashes: ['a1'.repeat(32), 'b2'.repeat(32)],
     requireOriginSecret: true,
     accountConcurrency: 3000,
@@ -128,7 +128,7 @@ test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
       'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
-      'alarmEmail, alarmTopicArn, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
+      'alarmEmail, alarmTopicArn, monthlyBudget, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',
   ]);
@@ -197,15 +197,28 @@ const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
 
 test('alarms notify an address or a topic', () => {
   expect(readSettings({ vapidSubject, alarmTopicArn }).alarmTopicArn).toBe(alarmTopicArn);
-  expect(mistakesOf({ alarmTopicArn, alarmEmail: 'a@b.example' })).toEqual([
-    'setting alarmEmail must be removed, because alarmTopicArn is set; it is "a@b.example"',
+  expect(mistakesOf({ alarmTopicArn, alarmEmail: 'a@b.net' })).toEqual([
+    'setting alarmEmail must be removed, because alarmTopicArn is set; it is "a@b.net"',
   ]);
-  expect(mistakesOf({ alarmEmail: 'a' })).toEqual([
-    'setting alarmEmail must be an email address; it is "a"',
-  ]);
+  expect(readSettings({ vapidSubject, alarmEmail: 'none' }).alarmEmail).toBe('none');
+  for (const alarmEmail of ['a', 'you@your-domain.example']) {
+    expect(mistakesOf({ alarmEmail })).toEqual([
+      `setting alarmEmail must be an e-mail address of yours, or "none"; it is "${alarmEmail}"`,
+    ]);
+  }
   expect(mistakesOf({ alarmTopicArn: 'on-call' })).toEqual([
     'setting alarmTopicArn must be the ARN of an SNS topic; it is "on-call"',
   ]);
+});
+
+test('a budget needs an address', () => {
+  const alarmEmail = 'a@b.net';
+  expect(readSettings({ vapidSubject, alarmEmail, monthlyBudget: '20' }).monthlyBudget).toBe(20);
+  for (const nobody of [{}, { alarmEmail: 'none' }, { alarmTopicArn }]) {
+    expect(mistakesOf({ monthlyBudget: 20, ...nobody })).toEqual([
+      'setting monthlyBudget needs alarmEmail, the address that it notifies; it is 20',
+    ]);
+  }
 });
 
 test('every mistake has its own line', () => {
@@ -249,15 +262,27 @@ test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is accepted as a st
   expect(readSettings({ vapidSubject, stage }).stage).toBe(stage);
 });
 
-test.each(['mailto:a@b.example', 'mailto:a+b@mail.b.example', 'https://b.example/contact'])(
+test.each(['mailto:a@b.net', 'mailto:a+b@mail.b.net', 'https://b.net/contact'])(
   '%p is accepted as a VAPID subject',
   (subject) => {
     expect(readSettings({ vapidSubject: subject }).vapidSubject).toBe(subject);
   },
 );
 
+test('an e-mail address is a VAPID subject', () => {
+  expect(readSettings({ vapidSubject: 'a@b.net' }).vapidSubject).toBe('mailto:a@b.net');
+});
+
+test('an example is no VAPID subject, except in the stage dev', () => {
+  for (const example of ['mailto:you@your-domain.example', 'https://example.com/contact']) {
+    expect(mistakesOf({ vapidSubject: example })).toEqual([
+      expect.stringMatching(/^setting vapidSubject is an example: write an address/),
+    ]);
+    expect(readSettings({ stage: 'dev', vapidSubject: example }).vapidSubject).toBe(example);
+  }
+});
+
 test.each([
-  'a@b.example',
   'http://b.example',
   'https://',
   'mailto:',
@@ -294,6 +319,17 @@ test.each([
 ])('%p is refused with the suggestion %s', (text, origin) => {
   expect(mistakesOf({ extraPushOrigins: text })).toEqual([
     `setting extraPushOrigins contains "${text}", which is not an origin: write ${origin}`,
+  ]);
+});
+
+test('origins that Lambda has no room for are refused', () => {
+  const longest = 'https://push.a.example,'
+    .repeat(100)
+    .slice(0, 2000)
+    .replace(/,[^,]*$/, ',');
+  expect(mistakesOf({ extraPushOrigins: longest.padEnd(2000) })).toEqual([]);
+  expect(mistakesOf({ extraPushOrigins: longest.padEnd(2001) })).toEqual([
+    expect.stringMatching(/^setting extraPushOrigins must have at most 2000 characters/),
   ]);
 });
 

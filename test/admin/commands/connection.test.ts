@@ -154,7 +154,26 @@ describe('a deployed stack', () => {
     delete process.env.AWS_ACCESS_KEY_ID;
     const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
-    expect(messages).toContain('No AWS credentials found.');
+    expect(messages).toContain(
+      'No AWS credentials: Could not load credentials from any providers.',
+    );
+  });
+
+  it.each([
+    [
+      'sso_account_id = 1\nsso_role_name = A\nsso_region = eu-west-1\nsso_start_url = https://a.awsapps.com/start',
+      'run aws sso login',
+    ],
+    ['role_arn = arn:aws:iam::1:role/a\nmfa_serial = ann\nsource_profile = ann', 'multi-factor'],
+  ])('keeps what the SDK says about a profile', async (profile, hint) => {
+    const file = join(operator.directory, `config-${randomUUID()}`);
+    const ann = '[profile ann]\naws_access_key_id = a\naws_secret_access_key = a';
+    await writeFile(file, `[profile work]\n${profile}\n${ann}\n`);
+    delete process.env.AWS_ACCESS_KEY_ID;
+    Object.assign(process.env, { AWS_PROFILE: 'work', AWS_CONFIG_FILE: file });
+    const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
+    expect(code).toBe(1);
+    expect(messages).toContain(hint);
   });
 });
 

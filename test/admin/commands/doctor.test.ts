@@ -24,7 +24,7 @@ describe('a stack without problems', () => {
       'vapid subject': 'skipped',
       address: 'ok',
       concurrency: 'ok',
-      'api quota': 'skipped',
+      'api throttle': 'skipped',
       'alarm actions': 'skipped',
       alarms: 'skipped',
       backups: 'skipped',
@@ -101,16 +101,16 @@ describe('a stack with problems', () => {
       return { ...connection, settings: { ...connection.settings, SUBSCRIBER_CAP: 5000 } };
     };
     const { code, output, messages } = await operator.run(['doctor'], undefined, changed);
-    expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 7.\n' });
+    expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 5.\n' });
     const lines = output.trimEnd().split('\n');
     const expected = [
       /^problem {2}stack +The stack is UPDATE_ROLLBACK_FAILED\./,
       /^problem {2}settings +Changed by hand: SUBSCRIBER_CAP of Subscribe\w+, SUBSCRIBER_CAP of GetProject\w+\./,
       /^problem {2}vapid subject +mailto:operator@example.com is an example\. Set vapidSubject/,
       /^warning {2}address +https:\/\/abc123\.execute-api\.\S+ is AWS's name\./,
-      /^problem {2}concurrency +Lambda runs 10 functions at once .* Request a higher quota/,
-      /^warning {2}api quota +API Gateway accepts 2500 requests per second/,
-      /^problem {2}alarm actions +No alarm has an action/,
+      /^warning {2}concurrency +Lambda runs 10 functions at once .* AWS may take days/,
+      /^warning {2}api throttle +API Gateway accepts 2500 requests per second/,
+      /^warning {2}alarm actions +Alarms notify nobody\./,
       /^problem {2}alarms +Firing: Send errors\./,
       /^problem {2}backups +Without point-in-time recovery: Carillon-Usage\./,
       new RegExp(

@@ -58,15 +58,14 @@ function check(name: string) {
 }
 
 describe('concurrency', () => {
-  it('is a problem at the 10 executions of a new account', async () => {
+  it('is a warning at the 10 executions of a new account', async () => {
     aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 10 } }) });
     expect(await facts.concurrency()).toBe(10);
     expect(await check('concurrency')).toMatchObject({
-      level: 'problem',
-      message:
-        'Lambda runs 10 functions at once in this account and region. ' +
-        'Request a higher quota "Concurrent executions" of Lambda (L-B99A9384). ' +
-        'The setting accountConcurrency is 1000: set it to 10 and deploy again, or its alarm fires too late.',
+      level: 'warning',
+      message: expect.stringMatching(
+        /^Lambda runs 10 functions at once in this account and region\. The stack assumes 1000: deploy again, or its alarm fires too late\. Ten are enough .* --quota-code L-B99A9384 --desired-value 1000$/,
+      ),
     });
   });
 
@@ -76,7 +75,7 @@ describe('concurrency', () => {
       level: 'warning',
       message:
         'Lambda runs 5000 functions at once in this account and region. ' +
-        'The setting accountConcurrency is 1000: set it to 5000 and deploy again, or its alarm fires early.',
+        'The stack assumes 1000: deploy again, or its alarm fires early.',
     });
   });
 
@@ -86,30 +85,29 @@ describe('concurrency', () => {
   });
 });
 
-describe('the quota of API Gateway', () => {
-  const throttleRate = { QuotaCode: 'L-8A5B8E43', Value: 10_000 };
-  const other = { QuotaCode: 'L-CDF5615A', Value: 5000 };
+describe('the throttle of API Gateway', () => {
+  const respond = (rateLimit: number) =>
+    aws.respond({ GetAccount: () => ({ throttleSettings: { rateLimit, burstLimit: 1 } }) });
 
-  it('is found on any page', async () => {
-    aws.respond({
-      ListServiceQuotas: ({ NextToken }) =>
-        NextToken === 'next' ? { Quotas: [throttleRate] } : { Quotas: [other], NextToken: 'next' },
-    });
+  it('is the one of the account', async () => {
+    respond(10_000);
     expect(await facts.requestsPerSecond()).toBe(10_000);
-    expect(aws.calls[0]!.input).toMatchObject({ ServiceCode: 'apigateway' });
-    expect(await check('api quota')).toMatchObject({ level: 'ok' });
+    expect(await check('api throttle')).toMatchObject({ level: 'ok' });
   });
 
-  it('is skipped if the account has none', async () => {
-    aws.respond({ ListServiceQuotas: () => ({ Quotas: [other] }) });
-    expect(await check('api quota')).toMatchObject({ level: 'skipped' });
+  it('is a warning if the routes may take more', async () => {
+    respond(2500);
+    expect(await check('api throttle')).toMatchObject({
+      level: 'warning',
+      message: expect.stringContaining('The throttles of the routes add up to 9000'),
+    });
   });
 
   it('is a problem that names the missing permission if AWS denies the call', async () => {
     aws.respond({});
-    expect(await check('api quota')).toEqual({
+    expect(await check('api throttle')).toEqual({
       level: 'problem',
-      message: 'The check failed: User: ann is not authorized to perform: ListServiceQuotas',
+      message: 'The check failed: User: ann is not authorized to perform: GetAccount',
     });
   });
 });
@@ -122,8 +120,8 @@ describe('alarms', () => {
     });
     expect(await facts.alarms()).toEqual([]);
     expect(await check('alarm actions')).toMatchObject({
-      level: 'problem',
-      message: expect.stringMatching(/^No alarm has an action/),
+      level: 'warning',
+      message: expect.stringMatching(/^Alarms notify nobody/),
     });
   });
 
@@ -168,6 +166,39 @@ describe('alarms', () => {
   });
 });
 
+describe('the address that alarms notify', () => {
+  const topic = 'arn:aws:sns:eu-west-1:1:Carillon-Topic';
+
+  it.each([
+    ['is confirmed', [`${topic}:1`], 'ok'],
+    ['waits for its confirmation', ['PendingConfirmation'], 'problem'],
+    ['was not confirmed in time', [], 'problem'],
+    ['has unsubscribed', ['Deleted'], 'problem'],
+  ])('%s', async (_title, subscriptions, level) => {
+    const members = subscriptions.map(
+      (arn) => `<member><SubscriptionArn>${arn}</SubscriptionArn></member>`,
+    );
+    aws.respond({
+      ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Page'], ['AWS::SNS::Topic', topic]),
+      DescribeAlarms: () => ({
+        MetricAlarms: [{ AlarmName: 'Page', ActionsEnabled: true, AlarmActions: [topic] }],
+      }),
+      ListSubscriptionsByTopic: () => `<Subscriptions>${members.join('')}</Subscriptions>`,
+    });
+    expect(await check('alarm actions')).toMatchObject({ level });
+  });
+
+  it('is not asked for if the alarms notify a topic of the operator', async () => {
+    aws.respond({
+      ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Page']),
+      DescribeAlarms: () => ({
+        MetricAlarms: [{ AlarmName: 'Page', ActionsEnabled: true, AlarmActions: [topic] }],
+      }),
+    });
+    expect(await check('alarm actions')).toMatchObject({ level: 'ok' });
+  });
+});
+
 test('functions have the reason why they cannot run, and their environment', async () => {
   const configurations: Record<string, object> = {
     ready: { State: 'Active', Environment: { Variables: { SUBSCRIBER_CAP: '5' } } },
@@ -195,19 +226,20 @@ test('functions have the reason why they cannot run, and their environment', asy
 });
 
 test.each([
-  ['true', { level: 'ok' }],
-  ['false', { level: 'warning' }],
-])('a stack has its status and its protection: %s', async (isProtected, finding) => {
+  ['UPDATE_COMPLETE', true, 'ok'],
+  ['UPDATE_COMPLETE', false, 'warning'],
+  // The version before runs.
+  ['UPDATE_ROLLBACK_COMPLETE', true, 'warning'],
+  ['UPDATE_IN_PROGRESS', true, 'problem'],
+  ['UPDATE_ROLLBACK_FAILED', true, 'problem'],
+])('a stack that is %s, protected: %s, is: %s', async (status, isProtected, level) => {
   aws.respond({
     DescribeStacks: () =>
-      '<Stacks><member><StackName>Carillon</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>' +
+      `<Stacks><member><StackName>Carillon</StackName><StackStatus>${status}</StackStatus>` +
       `<EnableTerminationProtection>${isProtected}</EnableTerminationProtection></member></Stacks>`,
   });
-  expect(await facts.stack()).toEqual({
-    status: 'UPDATE_COMPLETE',
-    isProtected: isProtected === 'true',
-  });
-  expect(await check('stack')).toMatchObject(finding);
+  expect(await facts.stack()).toEqual({ status, isProtected });
+  expect(await check('stack')).toMatchObject({ level });
 });
 
 test('tables without point-in-time recovery are named', async () => {

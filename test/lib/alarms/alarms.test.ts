@@ -50,7 +50,7 @@ test('an email address gets a topic to which only alarms of this account publish
 
 test.each([
   [{ alarmEmail: undefined }, 1],
-  [{ alarmEmail: 'you@your-domain.example' }, 1],
+  [{ alarmEmail: 'none' }, 0],
   [{ alarmEmail: undefined, stage: 'dev' }, 0],
   [{ alarmEmail: 'on-call@carillon.internal' }, 0],
   [{ alarmTopicArn: topic }, 0],
@@ -58,7 +58,7 @@ test.each([
   // The CDK also prints the warning.
   const printed = jest.spyOn(console, 'error').mockReturnValue();
   const message = Match.stringLikeRegexp(
-    'set alarmEmail, to an address of yours, or alarmTopicArn',
+    'set alarmEmail, to an address of yours or to "none", or alarmTopicArn',
   );
   const found = Annotations.fromStack(synthesize(context).stack).findWarning('*', message);
   expect(found).toHaveLength(number);

@@ -1,0 +1,49 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { readProjectId } from '../commands/command.ts';
+import { runCommandLine } from '../terminal/command-line.ts';
+import { openConversation } from '../terminal/conversation.ts';
+import { signInOnce } from './aws-account.ts';
+import { type Deployment, deploy, type Options } from './deploy.ts';
+import type { Settings } from './settings-file.ts';
+
+export type RunDependencies = Omit<Deployment, 'account' | 'conversation'>;
+
+/** @returns the exit code: 0, 1 if a step failed, 2 if the command was called wrongly. */
+export function runDeploy(args: readonly string[], deps: RunDependencies): Promise<0 | 1 | 2> {
+  const program = new Command('npm run -s deploy --')
+    .description(
+      'Deploys the service into your AWS account: asks for what must be set, shows what would change, deploys with the CDK, and creates the first project. Run it again to continue or to update.',
+    )
+    .option('--stage <stage>', 'deploy the stack Carillon-<stage> (default: Carillon)')
+    .option('--region <region>', "AWS region (default: your profile's)")
+    .option(
+      '--set <name=value...>',
+      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none`,
+      readSetting,
+    )
+    .option(
+      '--project <projectId>',
+      'id of the first project (with --yes: none without it)',
+      readProjectId,
+    )
+    .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
+    .option('--yes', 'agree to everything')
+    .action(async (options: Options) => {
+      const { terminal } = deps;
+      const conversation = openConversation(terminal, options.yes === true);
+      const account = await signInOnce(options, (device) =>
+        conversation.ask(`Code of the MFA device ${device}: `, 'credentials of a session'),
+      );
+      const { accountId, caller } = account;
+      terminal.output.write(`Account ${accountId} in ${account.region}, as ${caller}.\n`);
+      await deploy(options, { ...deps, account, conversation });
+    });
+  return runCommandLine(program, args, deps.terminal);
+}
+
+/** Adds `name=value` to the settings before it. */
+function readSetting(text: string, before: Settings = {}): Settings {
+  const [, name, value] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('Use name=value.');
+  return { ...before, [name]: value };
+}

@@ -1,0 +1,21 @@
+/** What CloudFormation's status of a stack means for its operator. */
+export type StackState = 'absent' | 'failed' | 'working' | 'ready' | 'stuck';
+
+/** @param status undefined if there is no such stack. */
+export function stackStateOf(status: string | undefined): StackState {
+  // REVIEW_IN_PROGRESS: a first change set was created and never executed, so nothing exists.
+  if (status === undefined || status === 'REVIEW_IN_PROGRESS') return 'absent';
+  if (status === 'ROLLBACK_COMPLETE' || status === 'ROLLBACK_FAILED') return 'failed';
+  if (status.endsWith('_IN_PROGRESS')) return 'working';
+  return status.endsWith('_COMPLETE') ? 'ready' : 'stuck';
+}
+
+/** One sentence for each state, and what to do. */
+export const stackAdvice: Readonly<Record<StackState, string>> = {
+  absent: 'Nothing was created: run npm run -s deploy.',
+  failed:
+    'The first deployment failed, and what it had created is deleted: run npm run -s deploy again.',
+  working: 'CloudFormation is still working, also without this command. Try again in some minutes.',
+  ready: 'A version runs.',
+  stuck: 'CloudFormation could not go back: see "Rolling back" in docs/deploy.md.',
+};

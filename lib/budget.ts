@@ -1,0 +1,42 @@
+import * as budgets from 'aws-cdk-lib/aws-budgets';
+import { Construct } from 'constructs';
+
+export interface BudgetProps {
+  readonly stage: string;
+  readonly dollarsPerMonth: number;
+  /** Whom it notifies. */
+  readonly address: string;
+}
+
+/** In percent of the budget. */
+const notifiedAt = [80, 100];
+
+/**
+ * A budget for everything with the stage's tag. It notifies and stops nothing. AWS counts only after the tag is
+ * activated for cost allocation.
+ */
+export class Budget extends Construct {
+  constructor(scope: Construct, id: string, { stage, dollarsPerMonth, address }: BudgetProps) {
+    super(scope, id);
+    new budgets.CfnBudget(this, 'Budget', {
+      budget: {
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
+        budgetLimit: { amount: dollarsPerMonth, unit: 'USD' },
+        costFilters: { TagKeyValue: [`user:${stageTag}$${stage}`] },
+      },
+      notificationsWithSubscribers: notifiedAt.map((threshold) => ({
+        notification: {
+          notificationType: 'ACTUAL',
+          comparisonOperator: 'GREATER_THAN',
+          thresholdType: 'PERCENTAGE',
+          threshold,
+        },
+        subscribers: [{ subscriptionType: 'EMAIL', address }],
+      })),
+    });
+  }
+}
+
+/** For cost allocation: each resource that can have tags has it, with the stage as its value. */
+export const stageTag = 'carillon:stage';

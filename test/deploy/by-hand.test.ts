@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { type Account, startAccount } from './fixtures/account.ts';
+
+const page = readFileSync('docs/deploy.md', 'utf8');
+
+let account: Account;
+beforeEach(async () => {
+  account = await startAccount();
+});
+afterEach(() => account.stop());
+
+const statusOf = (name: string) => account.aws.cloudFormation.find(name)?.status;
+
+/** The line of the page that starts with a command. */
+function documented(start: string): string {
+  const lines = page.split('\n').filter((line) => line.startsWith(start));
+  expect(lines).not.toEqual([]);
+  return lines[0]!;
+}
+
+test('the bootstrap works before anything is set', async () => {
+  const bootstrap = documented('npx cdk bootstrap');
+  expect(bootstrap).toContain('--cloudformation-execution-policies');
+  const { code, output } = await account.operator.run(bootstrap);
+  expect(output).toContain('bootstrapped');
+  expect(code).toBe(0);
+  expect(account.aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
+});
+
+test('the CDK deploys, shows changes and rolls back', async () => {
+  const { aws, operator } = account;
+  await aws.bootstrap();
+  operator.usePrepared(sharedAssembly());
+  const deployed = await operator.run(`${documented('npx cdk deploy')} --require-approval never`);
+  expect(deployed.code).toBe(0);
+  expect(statusOf('Carillon')).toBe('CREATE_COMPLETE');
+
+  const { output } = await operator.run(documented('npx cdk diff'));
+  expect(output).toContain('There were no differences');
+
+  aws.cloudFormation.find('Carillon')!.status = 'UPDATE_ROLLBACK_FAILED';
+  const rolledBack = await operator.run(documented('npx cdk rollback'));
+  expect(rolledBack.code).toBe(0);
+  expect(statusOf('Carillon')).toBe('UPDATE_ROLLBACK_COMPLETE');
+});
+
+test('the role of the pipeline may do what the pipeline does, and no more', async () => {
+  const { aws, operator } = account;
+  const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!));
+  const policy = blocks.find(({ Statement }) => Statement?.[0].Action === 'sts:AssumeRole');
+  const [assume, ...others] = policy.Statement as { Action: string[]; Resource: string[] }[];
+  const allowed = others.flatMap(({ Action }) => Action);
+
+  await aws.bootstrap();
+  operator.usePrepared(sharedAssembly());
+  const pipeline = documented('      - run: npm run -s deploy').replace('      - run: ', '');
+  const settings = '--set vapidSubject=push@carillon.net alarmEmail=ops@carillon.net';
+  aws.cloudFormation.failures.Send = 'The role may not be assumed.';
+  await operator.run(`${pipeline} ${settings}`);
+  delete aws.cloudFormation.failures.Send;
+  // Replaces the failed stack; then updates.
+  expect((await operator.run(pipeline)).code).toBe(0);
+  expect((await operator.run(pipeline)).code).toBe(0);
+  await operator.run('npm run -s carillon -- doctor --region eu-west-1');
+
+  const own = aws.calls.filter(({ role }) => role === undefined);
+  const actions = new Set(own.map(actionOf).filter((action) => !free.includes(action)));
+  expect([...actions].filter((action) => !allowed.includes(action))).toEqual([]);
+  const unused = allowed.filter((action) => !actions.has(action));
+  expect(unused.filter((action) => !notHere.test(action))).toEqual([]);
+  for (const { input } of own.filter(({ operation }) => operation === 'AssumeRole')) {
+    expect(assume!.Resource.some((arn) => matches(arn, input.RoleArn!))).toBe(true);
+  }
+});
+
+/** Allowed to everybody, or by the first statement. */
+const free = ['sts:GetCallerIdentity', 'sts:AssumeRole'];
+/** Of `doctor --deliver`, which needs a service, of an update that changes a warmed table, and of a confirmed address. */
+const notHere = /^(dynamodb:(?!DescribeContinuousBackups|Scan)|sns:)/;
+
+function actionOf({ service, operation }: { service: string; operation: string }): string {
+  return service === 'apigateway' ? 'apigateway:GET' : `${service}:${operation}`;
+}
+
+const matches = (pattern: string, arn: string) =>
+  new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(arn);

@@ -1,0 +1,181 @@
+import { executionPolicy } from '../../lib/execution-policy.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { type Account, startAccount } from './fixtures/account.ts';
+
+let account: Account;
+beforeEach(async () => {
+  account = await startAccount();
+});
+afterEach(() => account.stop());
+
+const command = 'npm run -s deploy --';
+const settings = '--set vapidSubject=push@carillon.net alarmEmail=ops@carillon.net';
+const deploy = `${command} ${settings} --project my-shop --yes`;
+const statusOf = (name: string) => account.aws.cloudFormation.find(name)?.status;
+
+test('an empty account gets the service after a few answers', async () => {
+  const { aws, operator } = account;
+  const { code, output } = await operator.run('npm run -s deploy', {
+    answers: [
+      ['push services can reach you: ', 'push@carillon.net'],
+      ['alarms notify, or "none" [none]: ', 'ops@carillon.net'],
+      ['Create this in 111122223333, eu-west-1? [y/N] ', 'y'],
+      ['Id of your first project [my-site]: ', 'my-shop'],
+    ],
+  });
+  expect(output).toContain('API key card of project "my-shop"');
+  expect(code).toBe(0);
+  expect(output).toContain('Creating them takes about five minutes.');
+  expect(output).toContain('AWS has sent a mail to ops@carillon.net. Confirm it within 48 hours');
+  expect(operator.settings()).toEqual({
+    vapidSubject: 'push@carillon.net',
+    alarmEmail: 'ops@carillon.net',
+  });
+  expect(JSON.parse(aws.policies.get('CarillonDeployment')!)).toEqual(executionPolicy());
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
+  const { status, isProtected, template } = aws.cloudFormation.find('Carillon')!;
+  expect({ status, isProtected }).toEqual({ status: 'CREATE_COMPLETE', isProtected: true });
+  expect(JSON.stringify(template)).toContain('mailto:push@carillon.net');
+});
+
+test('the policy of the account is used for each region', async () => {
+  const { aws, operator } = account;
+  operator.usePrepared(sharedAssembly());
+  aws.policies.set('CarillonDeployment', 'of another region');
+  const { code } = await operator.run(deploy);
+  expect(code).toBe(0);
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
+});
+
+describe('in an account that is bootstrapped', () => {
+  let context: () => Readonly<Record<string, unknown>>;
+  beforeEach(async () => {
+    await account.aws.bootstrap();
+    context = account.operator.usePrepared(sharedAssembly());
+  });
+
+  test('nobody is notified if the operator presses Enter', async () => {
+    const { operator } = account;
+    const { code, output } = await operator.run(`${command} --set vapidSubject=push@carillon.net`, {
+      answers: [
+        ['alarms notify, or "none" [none]: ', ''],
+        ['[y/N] ', 'y'],
+        ['Id of your first project [my-site]: ', ''],
+      ],
+    });
+    expect(output).toContain('API key card of project "my-site"');
+    expect(code).toBe(0);
+    expect(output).not.toContain('AWS has sent a mail');
+    expect(operator.settings().alarmEmail).toBe('none');
+  });
+
+  test('a deployment that is interrupted before its change set is executed can be repeated', async () => {
+    const { aws, operator } = account;
+    await operator.run(deploy, { interrupt: aws.hold('ExecuteChangeSet') });
+    expect(statusOf('Carillon')).toBe('REVIEW_IN_PROGRESS');
+    aws.allow('ExecuteChangeSet');
+    const { code, output } = await operator.run(deploy);
+    expect(output).toContain('API key card of project "my-shop"');
+    expect(code).toBe(0);
+  });
+
+  test('a deployment that fails says what is there, and can be repeated', async () => {
+    const { aws, operator } = account;
+    aws.cloudFormation.failures.Send = 'The role may not be assumed.';
+    const failed = await operator.run(deploy);
+    expect(failed.code).toBe(1);
+    expect(failed.output).toContain('The role may not be assumed.');
+    expect(failed.output).toContain('Carillon is ROLLBACK_COMPLETE. The first deployment failed');
+    delete aws.cloudFormation.failures.Send;
+    const { code, output } = await operator.run(deploy);
+    expect(output).toContain('Carillon could not be created, and what is left of it is replaced.');
+    expect(output).toContain('API key card of project "my-shop"');
+    expect(code).toBe(0);
+    expect(aws.cloudFormation.find('Carillon')!.isProtected).toBe(true);
+  });
+
+  test('while CloudFormation is working, the command does not start', async () => {
+    const { aws, operator } = account;
+    await aws.cloudFormation.add('Carillon', 'CREATE_IN_PROGRESS');
+    const { code, output } = await operator.run(deploy);
+    expect(output).toContain('Carillon is CREATE_IN_PROGRESS. CloudFormation is still working');
+    expect(code).toBe(1);
+  });
+
+  test('limits of the account are used for this deployment, and not written', async () => {
+    const { aws, operator } = account;
+    Object.assign(aws.facts, { executions: 10, requestsPerSecond: 2500 });
+    const { code, output } = await operator.run(deploy);
+    expect(code).toBe(0);
+    expect(output).toContain('Lambda runs 10 functions at once');
+    expect(output).toContain('eventsPerSecond is 2500 instead of 5000');
+    expect(context()).toMatchObject({ accountConcurrency: '10', eventsPerSecond: '2500' });
+    expect(Object.keys(operator.settings())).toEqual(['alarmEmail', 'vapidSubject']);
+  });
+
+  test('limits that may not be read change nothing', async () => {
+    const { aws, operator } = account;
+    aws.refuse('GetAccountSettings', 'AccessDeniedException', 'No.');
+    aws.refuse('GetAccount', 'AccessDeniedException', 'No.');
+    const { code } = await operator.run(deploy);
+    expect(code).toBe(0);
+    expect(Object.keys(context())).not.toContain('accountConcurrency');
+    expect(Object.keys(context())).not.toContain('eventsPerSecond');
+  });
+
+  test('without permission to deploy, the command says who may not do what', async () => {
+    const { aws, operator } = account;
+    const message = 'User: ann is not authorized to perform: cloudformation:CreateChangeSet';
+    aws.refuse('CreateChangeSet', 'AccessDenied', message);
+    const { code, output } = await operator.run(deploy);
+    expect(code).toBe(1);
+    expect(output).toContain(message);
+    expect(output).toContain('Carillon is not there. Nothing was created');
+  });
+});
+
+test.each([
+  ['', 'push services can reach you:" Use --set vapidSubject=…'],
+  ['--set vapidSubject=push@carillon.net --yes', 'or "none" [none]:" Use --set alarmEmail=…'],
+  ['--set vapidSubject=x alarmEmail=none --yes', 'setting vapidSubject must be an e-mail address'],
+  ['--set vapidSubject', 'Use name=value'],
+  ['--project "My Shop"', 'Use 1 to 64 lowercase letters'],
+])('%j without a terminal changes nothing, and says what to do', async (flags, message) => {
+  const { aws, operator } = account;
+  const { code, output } = await operator.run(`${command} ${flags}`);
+  expect(output).toContain(message);
+  expect(code).toBeGreaterThan(0);
+  expect(operator.settings()).toEqual({});
+  expect(aws.cloudFormation.find('CDKToolkit')).toBeUndefined();
+});
+
+test('credentials that AWS does not accept are refused first', async () => {
+  const { aws, operator } = account;
+  aws.refuse('GetCallerIdentity', 'ExpiredToken', 'The security token is expired.');
+  const { code, output } = await operator.run(deploy);
+  expect(output).toBe(
+    'AWS refuses the credentials: The security token is expired. Sign in again.\n',
+  );
+  expect(code).toBe(1);
+});
+
+test('a profile with MFA asks for one code', async () => {
+  const { aws, operator } = account;
+  await aws.bootstrap();
+  operator.usePrepared(sharedAssembly());
+  operator.write(
+    '.aws/config',
+    '[profile work]\nregion = eu-west-1\nrole_arn = arn:aws:iam::111122223333:role/deployer\nmfa_serial = arn:aws:iam::111122223333:mfa/ann\nsource_profile = ann\n[profile ann]\naws_access_key_id = ANN\naws_secret_access_key = ann\n',
+  );
+  const { code, output } = await operator.run(`${command} ${settings} --yes --project my-shop`, {
+    env: { AWS_PROFILE: 'work', AWS_ACCESS_KEY_ID: undefined, AWS_REGION: undefined },
+    answers: [['Code of the MFA device arn:aws:iam::111122223333:mfa/ann: ', '123456']],
+  });
+  expect(output).toContain('API key card of project "my-shop"');
+  expect(code).toBe(0);
+  expect(aws.calls.filter(({ input }) => input.TokenCode === '123456')).toHaveLength(1);
+});

@@ -1,0 +1,122 @@
+import { cpSync, readFileSync } from 'node:fs';
+import type { Template } from '../../admin/deployed-stack.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { type Account, startAccount } from './fixtures/account.ts';
+
+let account: Account;
+let folder: Folder;
+beforeEach(async () => {
+  account = await startAccount();
+  folder = temporaryFolder();
+  await account.aws.bootstrap();
+  account.operator.usePrepared(sharedAssembly());
+});
+afterEach(async () => {
+  folder.remove();
+  await account.stop();
+});
+
+const deploy = 'npm run -s deploy -- --set vapidSubject=push@carillon.net alarmEmail=none';
+
+type Properties = Record<string, unknown>;
+
+/** Lets the operator update a deployed stack: to the same version, with other properties of a resource. */
+async function change(start: string, edit: (properties: Properties) => void): Promise<void> {
+  await account.aws.deploy(sharedAssembly());
+  cpSync(sharedAssembly(), folder.path, { recursive: true });
+  const file = 'Carillon.template.json';
+  const template: Template = JSON.parse(readFileSync(`${folder.path}/${file}`, 'utf8'));
+  const [, resource] = Object.entries(template.Resources).find(([id]) => id.startsWith(start))!;
+  edit(resource.Properties as Properties);
+  folder.write(file, JSON.stringify(template));
+  account.operator.usePrepared(folder.path);
+}
+
+const alarm = () => {
+  const { Resources } = account.aws.cloudFormation.find('Carillon')!.template;
+  return Object.entries(Resources).find(([id]) => id.startsWith('AlarmsSendErrors'))![1].Properties;
+};
+const isExecuted = () =>
+  account.aws.calls.some(({ operation }) => operation === 'ExecuteChangeSet');
+
+test('an update without changes asks nothing and changes nothing', async () => {
+  const { aws, operator } = account;
+  await operator.run(`${deploy} --yes --project my-shop`);
+  aws.calls.length = 0;
+  const { code, output } = await operator.run('npm run -s deploy', { answers: [] });
+  expect(output).toContain('Carillon (no changes)');
+  expect(output).not.toContain('API key card');
+  expect(code).toBe(0);
+  expect(isExecuted()).toBe(false);
+});
+
+test('an update is deployed after the operator has seen what it changes', async () => {
+  await change('AlarmsSendErrors', (properties) => {
+    properties.Threshold = 7;
+  });
+  const refused = await account.operator.run(deploy, { answers: [['(y/n) ', 'n']] });
+  expect(refused.output).toMatch(/Threshold\s.*\[-\] 5\s.*\[\+\] 7\s/s);
+  expect(refused.output).toContain('Carillon is CREATE_COMPLETE. A version runs.');
+  expect(refused.code).toBe(1);
+  expect(alarm()).toMatchObject({ Threshold: 5 });
+
+  const { code } = await account.operator.run(deploy, {
+    answers: [
+      ['(y/n) ', 'y'],
+      ['Id of your first project [my-site]: ', ''],
+    ],
+  });
+  expect(code).toBe(0);
+  expect(alarm()).toMatchObject({ Threshold: 7 });
+});
+
+test('an update that fails leaves the version before', async () => {
+  await change('AlarmsSendErrors', (properties) => {
+    properties.Threshold = 7;
+  });
+  account.aws.cloudFormation.failures.AlarmsSendErrors = 'Too low.';
+  const { code, output } = await account.operator.run(`${deploy} --yes`);
+  expect(output).toContain('Carillon is UPDATE_ROLLBACK_COMPLETE. A version runs.');
+  expect(code).toBe(1);
+  delete account.aws.cloudFormation.failures.AlarmsSendErrors;
+  expect((await account.operator.run(`${deploy} --yes`)).code).toBe(0);
+});
+
+test('an update that would replace a table is refused, and says how to go on', async () => {
+  await change('SubscriptionsTable', (properties) => {
+    properties.KeySchema = [{ AttributeName: 'project', KeyType: 'HASH' }];
+  });
+  const { code, output } = await account.operator.run(`${deploy} --yes`);
+  expect(output).toMatch(/would replace or remove SubscriptionsTable\w+, .* as another stage/);
+  expect(code).toBe(1);
+  expect(isExecuted()).toBe(false);
+});
+
+test('an update that asks for fewer writes than a table takes by now is refused', async () => {
+  account.aws.facts.writesPerSecond = 6000;
+  await change('TalliesTable', (properties) => {
+    properties.WarmThroughput = { WriteUnitsPerSecond: 5000 };
+  });
+  const { code, output } = await account.operator.run(`${deploy} --yes`);
+  expect(output).toMatch(/TalliesTable\w+ takes 6000 writes .* --set warmWritesPerSecond=6000/);
+  expect(code).toBe(1);
+  expect(isExecuted()).toBe(false);
+
+  account.aws.facts.writesPerSecond = 5000;
+  expect((await account.operator.run(`${deploy} --yes`)).code).toBe(0);
+});
+
+test('a stage in another region is another stack, and keeps the settings', async () => {
+  const { aws, operator } = account;
+  await aws.deploy(sharedAssembly());
+  operator.useApp('npx tsx bin/app.ts');
+  aws.facts.executions = 10;
+  const { code, output } = await operator.run(`${deploy} --stage eu --yes --project my-shop`);
+  expect(output).toContain('API key card of project "my-shop"');
+  expect(output).toContain('doctor --deliver --stack Carillon-eu --region eu-west-1');
+  expect(code).toBe(0);
+  expect(Object.keys(operator.settings())).toEqual(['alarmEmail', 'vapidSubject']);
+  const { Outputs } = aws.cloudFormation.find('Carillon-eu')!.template;
+  expect(Outputs!.Quotas!.Value).toContain('"executions":10,');
+});
