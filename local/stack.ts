@@ -42,8 +42,6 @@ export interface StackOptions {
   /** Whether to remove that directory first. */
   readonly reset?: boolean | undefined;
   /** See `Api`. */
-  readonly trustForwardedFor?: boolean | undefined;
-  /** See `Api`. */
   readonly throttled?: boolean | undefined;
   /** See `Api`. */
   readonly nowMs?: (() => number) | undefined;
@@ -217,7 +215,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         onInvocation({ function: name, outcome: 'throttled' });
         throw new Throttled(reason);
       },
-      trustForwardedFor: options.trustForwardedFor,
       throttled: options.throttled,
       nowMs: options.nowMs,
       wallClock,

@@ -3,6 +3,7 @@ import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
 import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
+import { simulatedProxy } from './simulated-proxy.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
 import {
@@ -46,6 +47,7 @@ async function main(parameters: readonly string[]): Promise<number> {
 async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser, watch } = options;
   const log = functionLog();
+  const proxy = simulatedProxy();
   let localConsole: LocalConsole | undefined;
   let firefox: OpenFirefox | undefined;
   const stack = await startStack({
@@ -55,7 +57,10 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     reset,
     engine,
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
-    environment: publicBaseUrl === undefined ? {} : { PUBLIC_BASE_URL: publicBaseUrl },
+    environment: {
+      ...proxy.environment,
+      ...(publicBaseUrl !== undefined && { PUBLIC_BASE_URL: publicBaseUrl }),
+    },
     signal,
     onStep: (step) => print(paint('dim', `${step} …`)),
     onRequest: (line) => {
@@ -66,8 +71,6 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
-    // Each simulated browser of the console has its own address, and so its own rate limit.
-    trustForwardedFor: true,
     pages: async (request) =>
       localConsole === undefined ? startingResponse(request) : localConsole.respond(request),
   });
@@ -84,7 +87,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     };
     localConsole = await openLocalConsole(
       process.cwd(),
-      { ...stack, project },
+      { ...stack, project, proxy },
       watch ? signal : undefined,
     );
     const removeState = await writeState(state);

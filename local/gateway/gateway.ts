@@ -38,11 +38,6 @@ export interface GatewayOptions {
 /** The API that the gateway serves. */
 export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly routes: readonly GatewayRoute[];
-  /**
-   * Takes the client's address from `X-Forwarded-For`, so that one process can simulate many clients.
-   * API Gateway never does. Default: false.
-   */
-  readonly trustForwardedFor?: boolean | undefined;
   /** False switches the template's throttles off, for tests and benchmarks. Default: true. */
   readonly throttled?: boolean | undefined;
   /** The monotonic clock of the throttles. */
@@ -111,9 +106,9 @@ export async function startGateway({
   return {
     origin: `http://localhost:${(server.address() as AddressInfo).port}`,
     open(api) {
-      const { routes, invoke, trustForwardedFor = false, wallClock = Date.now } = api;
+      const { routes, invoke, wallClock = Date.now } = api;
       const admits = throttles(api);
-      opened = { routes, invoke, trustForwardedFor, wallClock, pages, admits };
+      opened = { routes, invoke, wallClock, pages, admits };
     },
     async stop() {
       await closeServer(server);

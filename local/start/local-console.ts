@@ -6,13 +6,14 @@ import { type ConsolePages, consolePages } from '../../console/console-pages.ts'
 import type { KnownProject } from '../../console/settings.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
+import type { SimulatedProxy } from '../simulated-proxy.ts';
 import type { Stack } from '../stack.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
 
 /** The used fields of the running stack and its state. */
 export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
-  Pick<LocalState, 'dynamodb' | 'project'>;
+  Pick<LocalState, 'dynamodb' | 'project'> & { readonly proxy: SimulatedProxy };
 
 export interface LocalConsole {
   readonly respond: ConsolePages;
@@ -28,7 +29,7 @@ export interface LocalConsole {
  */
 export async function openLocalConsole(
   root: string,
-  { baseUrl, pushService, dynamodb, project }: ConsoleStack,
+  { baseUrl, pushService, dynamodb, project, proxy }: ConsoleStack,
   watch?: AbortSignal,
 ): Promise<LocalConsole> {
   const dynamo = documentClient(localConfig(dynamodb.endpoint));
@@ -55,7 +56,7 @@ export async function openLocalConsole(
     watch,
     files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
   });
-  const browsers = simulatedBrowsers(baseUrl, pushService);
+  const browsers = simulatedBrowsers(baseUrl, pushService, proxy);
   const respond: ConsolePages = async (request) =>
     (await browsers(request)) ?? (await pages(request));
   return { respond, stop: () => dynamo.destroy() };

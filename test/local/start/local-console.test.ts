@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ConsoleSettings, settingsPath } from '../../../console/settings.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
+import { simulatedProxy } from '../../../local/simulated-proxy.ts';
 import { demoProject } from '../../../local/start/demo-project.ts';
 import { type LocalConsole, openLocalConsole } from '../../../local/start/local-console.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
@@ -20,6 +21,7 @@ beforeAll(async () => {
     pushService,
     dynamodb: database,
     project: demo,
+    proxy: simulatedProxy(),
   });
 });
 

@@ -127,3 +127,21 @@ test('during the start the page and the API return 503', async () => {
   expect([api!.status, api!.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await api!.json()).toEqual({ message: 'Service Unavailable' });
 });
+
+test('X-Forwarded-For does not change the address that requests are counted under', async () => {
+  const PORT = String(await freePort());
+  const statuses = new Set<number>();
+  const act = async () => {
+    // More than the limit allows in two minutes.
+    for (let request = 0; request <= 120; request += 1) {
+      const { status } = await fetch(`http://localhost:${PORT}/api/v1/projects/demo`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': `10.0.0.${request}` },
+        body: '{}',
+      });
+      statuses.add(status);
+    }
+  };
+  await start({ PORT }, [], { when: 'Press Ctrl-C', act });
+  expect([...statuses]).toEqual([400, 429]);
+});
