@@ -48,11 +48,14 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser, watch } = options;
   const log = functionLog();
   const proxy = simulatedProxy();
+  // A tunnel reaches the whole port of the API, so the console has another one.
+  const pagesPort = publicBaseUrl === undefined ? undefined : port + 2;
   let localConsole: LocalConsole | undefined;
   let firefox: OpenFirefox | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
+    pagesPort,
     dataDir,
     reset,
     engine,
@@ -87,7 +90,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     };
     localConsole = await openLocalConsole(
       process.cwd(),
-      { ...stack, project, proxy },
+      { ...stack, project, proxy, origin: `http://localhost:${pagesPort ?? port}` },
       watch ? signal : undefined,
     );
     const removeState = await writeState(state);
@@ -102,15 +105,14 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       print(
         `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
       );
-      print(
-        `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the console.`,
-      );
+      print(paint('green', `Carillon is running at ${stack.baseUrl}`));
+      print(`Console: ${localConsole.address}`);
       print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
       if (browser) {
         firefox = openBrowser(dataDir, {
           pushService: stack.pushService.origin,
-          url: `${stack.baseUrl}/${fragmentOf({ view: 'browser', ...project })}`,
+          url: localConsole.address + fragmentOf({ view: 'browser', ...project }),
         });
       }
       await aborted(signal);

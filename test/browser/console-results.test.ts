@@ -15,7 +15,7 @@ describeWith('firefox', 'sent notifications in the console in Firefox', (executa
       pushService: stack.pushService.origin,
       permission: 'default',
     });
-    tab = await openConsole(firefox.browser, stack.baseUrl);
+    tab = await openConsole(firefox.browser, stack.consoleAddress);
   });
 
   afterAll(async () => {

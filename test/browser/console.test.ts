@@ -19,7 +19,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
       pushService: stack.pushService.origin,
       permission: 'default',
     });
-    tab = await openConsole(firefox.browser, stack.baseUrl);
+    tab = await openConsole(firefox.browser, stack.consoleAddress);
   });
 
   afterAll(async () => {
@@ -262,7 +262,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     test('the secret key is asked for after each reload, and stored nowhere', async () => {
       const { projectId, secretKey } = await stack.newProject();
-      const deployed = await openConsole(firefox.browser, server.origin);
+      const deployed = await openConsole(firefox.browser, `${server.origin}/`);
       const send = `#/projects/${projectId}/send`;
       await deployed.open(send);
       await deployed.type('Secret key', secretKey);
