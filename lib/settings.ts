@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { defaultLimits } from '../contract/limits.ts';
 import { nearestName } from '../contract/nearest-name.ts';
@@ -80,7 +81,11 @@ const originSecretHashes = z
     /^[0-9a-f]{64}(?:,[0-9a-f]{64})?$/,
     'must be a SHA-256 in hex, 64 digits of 0-9 and a-f, or two separated by a comma',
   )
-  .transform((text) => text.split(','));
+  .transform((text) => text.split(','))
+  .refine(
+    (hashes) => !hashes.includes(createHash('sha256').digest('hex')),
+    'must not contain the hash of an empty text: choose a secret and hash it again',
+  );
 
 const flag = z.coerce
   .string()

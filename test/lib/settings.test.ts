@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultLimits } from '../../contract/limits.ts';
@@ -166,6 +167,10 @@ test.each<[Record<string, unknown>, string]>([
   [
     { originSecretHashes: Array(3).fill('a1'.repeat(32)).join() },
     'originSecretHashes must be a SHA-256 in hex',
+  ],
+  [
+    { originSecretHashes: `${'a1'.repeat(32)},${createHash('sha256').digest('hex')}` },
+    'originSecretHashes must not contain the hash of an empty text',
   ],
   [{ requireOriginSecret: true }, 'requireOriginSecret needs originSecretHashes'],
 ])('the address %j is refused', (context, message) => {
