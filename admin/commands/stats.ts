@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AudienceCounts } from '../../contract/schemas/project.ts';
+import { type AudienceCounts, channelsByCount } from '../../contract/schemas/project.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { isKept, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { countAudience } from '../../lambdas/store/audience-counts.ts';
@@ -140,11 +140,9 @@ async function countSubscribers(
 /** Channels in the table. */
 const listedChannels = 50;
 
-function audienceTable(
-  { subscribers, seenWithinDays, channels }: AudienceCounts,
-  paint: Paint,
-): string {
-  const byChannel = Object.entries(channels);
+function audienceTable(counts: AudienceCounts, paint: Paint): string {
+  const { subscribers, seenWithinDays } = counts;
+  const byChannel = channelsByCount(counts);
   const rows: readonly (readonly [string, number])[] = [
     ['everyone', subscribers],
     ...Object.entries(seenWithinDays).map(

@@ -158,7 +158,7 @@ describe('stats', () => {
 
   it('counts the subscribers that each condition selects, as a send does', async () => {
     const { projectId } = project;
-    const choices = [['news'], ['news', 'sales'], undefined, ['news']];
+    const choices = [['news'], ['news', '2026'], undefined, ['news']];
     const [, older, oldest] = await Promise.all(
       choices.map((channels) => operator.service.subscribe(project, undefined, channels)),
     );
@@ -179,7 +179,7 @@ describe('stats', () => {
     expect(counts).toEqual({
       subscribers: 4,
       seenWithinDays: { 7: 2, 30: 3, 90: 3, 365: 4 },
-      channels: { news: 3, sales: 1 },
+      channels: { news: 3, 2026: 1 },
     });
     for (const [seen, count] of Object.entries(counts.seenWithinDays)) {
       const request = { title: 'T', seenWithinDays: Number(seen) };
@@ -188,7 +188,7 @@ describe('stats', () => {
     }
     const { output } = await operator.run(args);
     expect(output).toMatch(/everyone +4\nseen within 7 days +2\n/);
-    expect(output).toMatch(/channel news +3\nchannel sales +1\n$/);
+    expect(output).toMatch(/channel news +3\nchannel 2026 +1\n$/);
   });
 
   it('lists the last 20 notifications with their rates, the newest first', async () => {
