@@ -111,7 +111,7 @@ function newNotification(deps: SendDependencies, sending: Sending): NewNotificat
         ? undefined
         : {
             keyHash: sha256(idempotencyKey),
-            requestHash: requestHash({ ...content, ...conditions, ...users }),
+            requestHash: requestHash(idempotencyKey, { ...content, ...conditions, ...users }),
           },
   };
 }

@@ -761,8 +761,8 @@ export const sendMutations: readonly Mutation[] = [
   {
     file: 'lambdas/send/send.ts',
     description: 'conditions are not part of what an idempotency key covers',
-    from: 'requestHash({ ...content, ...conditions, ...users })',
-    to: 'requestHash({ ...content, ...users })',
+    from: 'requestHash(idempotencyKey, { ...content, ...conditions, ...users })',
+    to: 'requestHash(idempotencyKey, { ...content, ...users })',
     tests: ['test/lambdas/send/idempotency.test.ts'],
   },
   ...ofSend,
