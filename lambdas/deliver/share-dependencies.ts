@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import type { SigningProject } from '../../contract/project.ts';
+import { abortAfter } from '../http/time-limit.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { inFlight } from '../push/pushing/limiter.ts';
 import { startPushingWith } from '../push/pushing/running-pusher.ts';
@@ -60,6 +61,6 @@ export function shareDependencies(
     clock,
     observe,
     sleep,
-    abortAfter: (ms) => AbortSignal.timeout(ms),
+    abortAfter,
   };
 }
