@@ -74,6 +74,14 @@ export interface SubscriptionStore {
   ): Promise<void>;
 }
 
+/**
+ * Milliseconds for which a store refuses new endpoints of a project whose counter it has found full, without asking
+ * again: a refusal would otherwise cost more than a subscription.
+ */
+const fullMs = 5000;
+/** Full projects that a store remembers. */
+const fullCapacity = 1000;
+
 /** The condition that a subscription is stored. */
 const exists = 'attribute_exists(endpointHash)';
 
@@ -83,6 +91,8 @@ export function subscriptionStore(
   tables: SubscriptionTables,
   clock: () => Date,
 ): SubscriptionStore {
+  /** Until when a project is full (epoch ms), by its id and cap. */
+  const full = new Map<string, number>();
   const store: SubscriptionStore = {
     async save(projectId, subscription, cap, signal) {
       const hash = endpointHash(subscription.endpoint.href);
@@ -185,6 +195,8 @@ export function subscriptionStore(
     abortSignal: AbortSignal | undefined,
   ) {
     const now = clock().getTime();
+    const fullKey = `${projectId}#${cap}`;
+    if (now < (full.get(fullKey) ?? 0)) return 'cap_reached';
     const item: SubscriptionItem = {
       ...subscriptionKey(projectId, hash),
       origin,
@@ -215,6 +227,11 @@ export function subscriptionStore(
         throw error;
       }
     };
-    return takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
+    const outcome = await takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
+    if (outcome === 'cap_reached') {
+      if (full.size === fullCapacity) full.clear();
+      full.set(fullKey, now + fullMs);
+    }
+    return outcome;
   }
 }

@@ -152,7 +152,9 @@ const cases: readonly Case[] = [
   {
     what: 'a subscription beyond the cap',
     plan: { subscriberCap: 0 },
-    rounds: databaseCalls.refusedSubscription,
+    firstRounds: databaseCalls.refusedSubscription,
+    // The function remembers for seconds that the project is full. An update would succeed.
+    rounds: databaseCalls.updatedSubscription,
     prepare: valid('subscribe'),
   },
   {

@@ -166,6 +166,21 @@ test('at the cap a new endpoint is refused and an existing one updated', async (
   expect(await countsOf(projectId)).toEqual({ counter: 1, items: 1 });
 });
 
+test('a full project is full for five seconds, unless its cap changes', async () => {
+  const projectId = await database.createProject();
+  const stored = store();
+  const existing = subscription();
+  await stored.save(projectId, existing, 1);
+  expect(await stored.save(projectId, subscription(), 1)).toBe('cap_reached');
+  await stored.remove(projectId, existing.endpoint.href);
+  now = new Date(now.getTime() + 4999);
+  expect(await stored.save(projectId, subscription(), 1)).toBe('cap_reached');
+  expect(await stored.save(projectId, subscription(), 2)).toBe('created');
+  now = new Date(now.getTime() + 1);
+  expect(await stored.save(projectId, subscription(), 2)).toBe('created');
+  expect(await stored.save(projectId, subscription(), 2)).toBe('cap_reached');
+});
+
 test('a cap of null does not limit', async () => {
   const projectId = await database.createProject();
   expect(await store().save(projectId, subscription(), null)).toBe('created');
