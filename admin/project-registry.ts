@@ -16,7 +16,7 @@ import {
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
-import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
+import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
@@ -68,12 +68,6 @@ const publicFields = {
   ExpressionAttributeNames: { '#name': 'name', '#plan': 'plan' },
 };
 
-/** The keys that have a grace period: where the previous one is stored, and until when it is valid. */
-const previousKeys = {
-  secretKeyHash: { previous: 'previousKeyHash', until: 'previousKeyUntil' },
-  identityKey: { previous: 'previousIdentityKey', until: 'previousIdentityKeyUntil' },
-} as const satisfies Partial<Record<keyof ProjectItem, Record<string, keyof ProjectItem>>>;
-
 /** Creates, changes and removes projects. */
 export function projectRegistry(
   dynamo: DynamoDBDocumentClient,
@@ -113,24 +107,10 @@ export function projectRegistry(
     }
   }
 
-  /** Replaces a key and keeps it as the previous one for the grace period. */
-  function keyChange(
-    name: keyof typeof previousKeys,
-    key: string,
-    gracePeriodMs: number,
-  ): Partial<UpdateCommandInput> {
-    const { previous, until } = previousKeys[name];
-    if (gracePeriodMs === 0) {
-      return {
-        UpdateExpression: `SET ${name} = :key REMOVE ${previous}, ${until}`,
-        ExpressionAttributeValues: { ':key': key },
-      };
-    }
-    const end = new Date(clock().getTime() + gracePeriodMs).toISOString();
-    return {
-      UpdateExpression: `SET ${previous} = ${name}, ${until} = :until, ${name} = :key`,
-      ExpressionAttributeValues: { ':key': key, ':until': end },
-    };
+  /** The end of a grace period; undefined without one. */
+  function graceEnd(gracePeriodMs: number): string | undefined {
+    if (gracePeriodMs === 0) return undefined;
+    return new Date(clock().getTime() + gracePeriodMs).toISOString();
   }
 
   return {
@@ -155,21 +135,24 @@ export function projectRegistry(
         projectId,
         name: name ?? projectId,
         secretKeyHash: hashSecretKey(secretKey),
-        identityKey,
         userIds,
         vapidPublicKey: publicKey,
         vapidPair: 0,
         plan: plan ?? {},
         createdAt: clock().toISOString(),
       };
-      const key: VapidKeyItem = { projectId, privateKey };
+      const vapidKey: VapidKeyItem = { projectId, privateKey };
+      const identity: IdentityKeyItem = { projectId, identityKey };
       const isNew = 'attribute_not_exists(projectId)';
       try {
         await dynamo.send(
           new TransactWriteCommand({
             TransactItems: [
               { Put: { TableName: tables.projects, Item: project, ConditionExpression: isNew } },
-              { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
+              { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
+              {
+                Put: { TableName: tables.identityKeys, Item: identity, ConditionExpression: isNew },
+              },
               ...newSubscriberParts(project).map((Item) => ({
                 Put: { TableName: tables.usage, Item, ConditionExpression: isNew },
               })),
@@ -177,7 +160,7 @@ export function projectRegistry(
           }),
         );
       } catch (error) {
-        const [projectReason, , ...counterReasons] = cancellationReasons(error);
+        const [projectReason, , , ...counterReasons] = cancellationReasons(error);
         if (conditionFailed(projectReason)) throw new ProjectExists(projectId);
         throw counterReasons.some(conditionFailed)
           ? new ProjectRemovalIncomplete(projectId)
@@ -237,8 +220,14 @@ export function projectRegistry(
      */
     async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
-      const change = keyChange('secretKeyHash', hashSecretKey(secretKey), gracePeriodMs);
-      const project = await update(projectId, change);
+      const until = graceEnd(gracePeriodMs);
+      const project = await update(projectId, {
+        UpdateExpression:
+          until === undefined
+            ? 'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil'
+            : 'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
+        ExpressionAttributeValues: { ':hash': hashSecretKey(secretKey), ':until': until },
+      });
       return { project, secretKey };
     },
 
@@ -256,14 +245,13 @@ export function projectRegistry(
     async identityKey(projectId: string): Promise<string> {
       const { Item } = await dynamo.send(
         new GetCommand({
-          TableName: tables.projects,
+          TableName: tables.identityKeys,
           Key: { projectId },
           ConsistentRead: true,
-          ProjectionExpression: 'identityKey',
         }),
       );
       if (Item === undefined) throw new ProjectNotFound(projectId);
-      return Item.identityKey;
+      return (Item as IdentityKeyItem).identityKey;
     },
 
     /**
@@ -278,8 +266,37 @@ export function projectRegistry(
       gracePeriodMs: number,
     ): Promise<NewIdentityKey> {
       const identityKey = newIdentityKey(random);
-      const change = keyChange('identityKey', identityKey, gracePeriodMs);
-      const project = await update(projectId, change);
+      const until = graceEnd(gracePeriodMs);
+      const own = { Key: { projectId }, ConditionExpression: 'attribute_exists(projectId)' };
+      // A transaction happens once, also if it is repeated after a lost response: the previous key stays the previous one.
+      const TransactItems = [
+        {
+          Update: {
+            ...own,
+            TableName: tables.identityKeys,
+            UpdateExpression:
+              until === undefined
+                ? 'SET identityKey = :key REMOVE previousIdentityKey'
+                : 'SET previousIdentityKey = identityKey, identityKey = :key',
+            ExpressionAttributeValues: { ':key': identityKey },
+          },
+        },
+        {
+          Update: {
+            ...own,
+            TableName: tables.projects,
+            ...attributeChanges({ previousIdentityKeyUntil: until }),
+          },
+        },
+      ];
+      try {
+        await dynamo.send(new TransactWriteCommand({ TransactItems }));
+      } catch (error) {
+        const isMissing = cancellationReasons(error).some(conditionFailed);
+        throw isMissing ? new ProjectNotFound(projectId) : error;
+      }
+      const project = await find(projectId);
+      if (project === undefined) throw new ProjectNotFound(projectId);
       return { project, identityKey };
     },
 
@@ -308,6 +325,6 @@ export function projectRegistry(
 }
 
 function withoutKeys(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, identityKey, previousIdentityKey, ...project } = item;
+  const { secretKeyHash, previousKeyHash, ...project } = item;
   return project;
 }

@@ -79,6 +79,7 @@ export async function removeProject(
           TransactItems: [
             { Delete: { TableName: tables.projects, Key: { projectId } } },
             { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
+            { Delete: { TableName: tables.identityKeys, Key: { projectId } } },
             ...monthKeys.map((Key) => ({ Delete: { TableName: tables.usage, Key } })),
             ...counterKeys.map((Key) => ({
               Update: {

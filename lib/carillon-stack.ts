@@ -1,6 +1,6 @@
 import { Annotations, CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { DeployedSettings } from '../contract/environment.ts';
+import type { DeployedSettings, EnvironmentName } from '../contract/environment.ts';
 import { isExampleAddress } from '../contract/example-address.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
@@ -14,13 +14,13 @@ import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 import type { Settings } from './settings.ts';
+import { KeysTable } from './tables/keys-table.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
 import { SubscriptionsTable } from './tables/subscriptions-table.ts';
 import { TalliesTable } from './tables/tallies-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
-import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
 export interface CarillonStackProps {
   readonly settings: Settings;
@@ -51,7 +51,10 @@ export class CarillonStack extends Stack {
     }
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
-    const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });
+    const keysTable = (id: string, variable: EnvironmentName) =>
+      new KeysTable(this, id, { disposable, variable });
+    const vapidKeys = keysTable('VapidKeys', 'VAPID_KEYS_TABLE');
+    const identityKeys = keysTable('IdentityKeys', 'IDENTITY_KEYS_TABLE');
     const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
     const usage = new UsageTable(this, 'Usage', { disposable });
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
@@ -75,6 +78,7 @@ export class CarillonStack extends Stack {
     }
 
     subscriptions.grantSave(subscribe);
+    identityKeys.grantUse(subscribe);
     usage.grantCount(subscribe);
     usage.grantRead(subscribe);
     subscribe.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
@@ -99,7 +103,7 @@ export class CarillonStack extends Stack {
       subscriptions.grantCorrectPair(pushing);
       usage.grantCount(pushing);
       tallies.grantRecord(pushing);
-      vapidKeys.grantSign(pushing);
+      vapidKeys.grantUse(pushing);
       pushes.addReporter(pushing);
       pushing.addEnvironment('VAPID_SUBJECT', values.VAPID_SUBJECT);
       pushing.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
@@ -138,6 +142,7 @@ export class CarillonStack extends Stack {
     const tables = {
       projects,
       vapidKeys,
+      identityKeys,
       subscriptions,
       usage,
       notifications,
@@ -171,6 +176,7 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'Quotas', { value: JSON.stringify(quotas) });
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
     new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
+    new CfnOutput(this, 'IdentityKeysTable', { value: identityKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
     new CfnOutput(this, 'UsageTable', { value: usage.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });

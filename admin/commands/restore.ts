@@ -14,6 +14,7 @@ import { countOf, formatCount } from './limits.ts';
 interface RestoreOptions extends DryRunOption {
   readonly projects: string;
   readonly vapidKeys: string;
+  readonly identityKeys: string;
   readonly subscriptions: string;
   readonly usage: string;
 }
@@ -23,12 +24,17 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .description('Copies projects from tables that were restored from a backup. It only adds.')
     .requiredOption('--projects <table>', 'restored table Projects')
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
+    .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
     .addOption(dryRunOption())
-    .action(({ projects, vapidKeys, subscriptions, usage, dryRun }: RestoreOptions) =>
+    .action(({ dryRun, ...given }: RestoreOptions) =>
       runOnStack(async ({ dynamo, tables, settings, terminal, print }) => {
-        const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
+        const { projects, vapidKeys, identityKeys, subscriptions, usage } = given;
+        const from = {
+          dynamo,
+          tables: { projects, vapidKeys, identityKeys, subscriptions, usage },
+        };
         await checkRestoredTables(dynamo, from.tables, tables);
         const clock = () => new Date();
         const own = projectStore(dynamo, tables.projects, clock);
@@ -64,7 +70,8 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     );
   return withExamples(
     command,
-    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
+    '--projects R-Projects --vapid-keys R-VapidKeys --identity-keys R-IdentityKeys ' +
+      '--subscriptions R-Subscriptions --usage R-Usage',
   );
 }
 

@@ -33,7 +33,7 @@ export const databaseCalls = {
   ],
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
   /** The project in memory does not have the key that the request names, or that signed its user id. */
-  unknownKeyOrSignature: [counted, ['GetItem Projects']],
+  unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
   event: [counted, ['UpdateItem Tallies']],
   readProject: [countedAnd('Query Usage')],
@@ -59,6 +59,8 @@ export const databaseCalls = {
   ],
   /** A function has not read the project within the last 30 s. */
   uncachedProject: [['GetItem Projects']],
+  /** The same for the function that subscribes. */
+  uncachedIdentityProject: [['GetItem Projects', 'GetItem IdentityKeys']],
   /** The same for a function that sends. */
   uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
   /** A broadcast that one function delivers in one chunk. */

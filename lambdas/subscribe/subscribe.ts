@@ -65,7 +65,7 @@ export async function subscribe(
       );
     }
     if (isSignatureOf(project, userId, signature, clock())) return project;
-    // The project in memory may be older than its last rotation. This read costs less than the write that has
+    // The project in memory may be older than its last rotation. Reading it again costs less than the write that has
     // counted the request.
     const stored = await projects.refresh(project.projectId, signal);
     if (stored === undefined) throw projectGone();

@@ -33,6 +33,7 @@ const create = () => registry.create({ projectId, random: randomBytes });
 
 const projectItem = () => itemOf(tables.projects);
 const vapidKeyItem = () => itemOf(tables.vapidKeys);
+const identityKeyItem = () => itemOf(tables.identityKeys);
 
 async function itemOf(TableName: string) {
   const { Item } = await database.dynamo.send(new GetCommand({ TableName, Key: { projectId } }));
@@ -78,13 +79,13 @@ describe('create', () => {
       projectId,
       name: 'Bells',
       secretKeyHash: hashSecretKey(secretKey),
-      identityKey,
       userIds: 'open',
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
       vapidPair: 0,
       createdAt: now.toISOString(),
     });
+    expect(await identityKeyItem()).toEqual({ projectId, identityKey });
     const key = await vapidKeyItem();
     expect(key).toEqual({ projectId, privateKey: expect.any(String) });
     expect(() => readVapidPair(item?.vapidPublicKey, key?.privateKey)).not.toThrow();
@@ -240,25 +241,25 @@ describe('rotateIdentityKey', () => {
     const before = await projectItem();
     const first = await rotate(60_000);
     const previousIdentityKeyUntil = new Date(clock().getTime() + 60_000).toISOString();
-    expect(await projectItem()).toEqual({
-      ...before,
+    expect(await projectItem()).toEqual({ ...before, previousIdentityKeyUntil });
+    expect(await identityKeyItem()).toEqual({
+      projectId,
       identityKey: first.identityKey,
       previousIdentityKey: identityKey,
-      previousIdentityKeyUntil,
     });
-    expect(first.project).not.toHaveProperty('identityKey');
-    expect(first.project).not.toHaveProperty('previousIdentityKey');
     expect(first.project).toMatchObject({ previousIdentityKeyUntil });
     const second = await rotate(1);
-    expect(await projectItem()).toMatchObject({ previousIdentityKey: first.identityKey });
+    expect(await identityKeyItem()).toMatchObject({ previousIdentityKey: first.identityKey });
     const third = await rotate(0);
     expect(second.identityKey).not.toBe(third.identityKey);
-    expect(await projectItem()).toEqual({ ...before, identityKey: third.identityKey });
+    expect(await projectItem()).toEqual(before);
+    expect(await identityKeyItem()).toEqual({ projectId, identityKey: third.identityKey });
   });
 
   it('creates no project for an unknown id', async () => {
     await expect(rotate(0)).rejects.toMatchObject({ name: 'ProjectNotFound' });
     expect(await projectItem()).toBeUndefined();
+    expect(await identityKeyItem()).toBeUndefined();
   });
 });
 

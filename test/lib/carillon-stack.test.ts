@@ -16,6 +16,7 @@ const outputs = [
   'NotificationsTable',
   'RateLimitsTable',
   'VapidKeysTable',
+  'IdentityKeysTable',
 ];
 
 function propertiesOf(name: FunctionName, stack = prod) {
@@ -60,6 +61,7 @@ const ownLog = [
 const grants: Record<FunctionName, string[]> = {
   subscribe: [
     ...ownLog,
+    'IdentityKeysTable: dynamodb:GetItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable: dynamodb:PutItem',
@@ -230,6 +232,7 @@ const pushing = {
 const environments: Record<FunctionName, object> = {
   subscribe: {
     ...endpoint,
+    IDENTITY_KEYS_TABLE: table('IdentityKeysTable'),
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
     SUBSCRIBER_CAP: '1000',
@@ -415,6 +418,7 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
     ...['AWS::SNS::Topic', 'AWS::SNS::Subscription'],
   ];
   expect(types.flatMap((type) => Object.keys(resources(type)).sort())).toEqual([
+    'IdentityKeysTable65EABC96',
     'NotificationsTable024CBB72',
     'ProjectsTableCB300803',
     'RateLimitsTable29A563C1',

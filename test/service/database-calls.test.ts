@@ -117,11 +117,13 @@ const subscribeAs = (userId: string, userIdSignature: string) => (owner: Project
 const cases: readonly Case[] = [
   {
     what: 'a new subscription',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare: valid('subscribe'),
   },
   {
     what: 'a new subscription that names its key',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare(owner) {
       const { applicationServerKey } = owner;
@@ -131,16 +133,19 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a new subscription with a signed user id',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare: (owner) => subscribeAs('ada', signUserId(owner.identityKey, 'ada'))(owner),
   },
   {
     what: 'a subscription with a wrong signature',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.unknownKeyOrSignature,
     prepare: subscribeAs('ada', 'wrong'),
   },
   {
     what: 'an updated subscription',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.updatedSubscription,
     async prepare(owner) {
       const body = (await service.subscribe(owner)).toJSON();
@@ -151,6 +156,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a subscription beyond the cap',
+    uncached: databaseCalls.uncachedIdentityProject,
     plan: { subscriberCap: 0 },
     firstRounds: databaseCalls.refusedSubscription,
     // The function remembers for seconds that the project is full. An update would succeed.
@@ -159,6 +165,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a subscription with an unknown key',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.unknownKeyOrSignature,
     async prepare(owner) {
       const { applicationServerKey } = await service.createProject();

@@ -89,6 +89,7 @@ function stackXml(status: string): string {
     Quotas: '{&quot;executions&quot;:1000,&quot;requestsPerSecond&quot;:9000}',
     ProjectsTable: tables.PROJECTS_TABLE,
     VapidKeysTable: tables.VAPID_KEYS_TABLE,
+    IdentityKeysTable: tables.IDENTITY_KEYS_TABLE,
     SubscriptionsTable: tables.SUBSCRIPTIONS_TABLE,
     UsageTable: tables.USAGE_TABLE,
     NotificationsTable: tables.NOTIFICATIONS_TABLE,

@@ -15,6 +15,7 @@ import { type Item, matches, type Names, update } from './expressions.ts';
 export const tables = {
   projects: 'Projects',
   vapidKeys: 'VapidKeys',
+  identityKeys: 'IdentityKeys',
   subscriptions: 'Subscriptions',
   usage: 'Usage',
   notifications: 'Notifications',
@@ -24,6 +25,7 @@ export const tables = {
 const keyAttributes: Readonly<Record<string, readonly string[]>> = {
   Projects: ['projectId'],
   VapidKeys: ['projectId'],
+  IdentityKeys: ['projectId'],
   Subscriptions: ['projectPart', 'endpointHash'],
   Usage: ['projectId', 'period'],
   Notifications: ['projectId', 'notificationId'],
