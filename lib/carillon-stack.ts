@@ -46,7 +46,7 @@ export class CarillonStack extends Stack {
     if (!disposable && isExampleAddress(settings.vapidSubject)) {
       Annotations.of(this).addWarningV2(
         'carillon:vapidSubject',
-        `The vapidSubject ${settings.vapidSubject} is an example: under "context" in cdk.json, set it to an address at which push services reach you.`,
+        `The vapidSubject ${settings.vapidSubject} is an example or private: under "context" in cdk.json, set it to an address at which push services reach you.`,
       );
     }
 
@@ -127,6 +127,7 @@ export class CarillonStack extends Stack {
 
     tallies.grantCount(track);
     pushes.countEvents(track);
+    pushes.countRefusals(subscribe);
     const counting = [send, deliver, getNotification, listNotifications, stopNotification];
     pushes.countDisagreements([...counting, getProject]);
 
