@@ -4,6 +4,9 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 /** `limits.channelNameLength` characters. */
 export const channelPattern = /^[a-z0-9-]{1,32}$/;
 
+/** The JSON of a list of such names. */
+export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */

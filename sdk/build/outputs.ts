@@ -18,14 +18,14 @@ export const outputs: readonly Output[] = [
     file: 'carillon.mjs',
     entryPoint: 'client/carillon.ts',
     runsIn: 'page',
-    maxCompressedBytes: 4096,
+    maxCompressedBytes: 4352,
   },
   {
     subpath: './global',
     file: 'carillon.js',
     entryPoint: 'client/global.ts',
     runsIn: 'page',
-    maxCompressedBytes: 4096,
+    maxCompressedBytes: 4352,
   },
   {
     subpath: './bell',
