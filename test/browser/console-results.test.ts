@@ -115,4 +115,10 @@ describeWith('firefox', 'sent notifications in the console in Firefox', (executa
     await tab.click('link', 'Open the notification with this id');
     await tab.expectText('[role=alert]', 'no notification with this id');
   });
+
+  test('the address of a notification that does not exist says so', async () => {
+    const project = await stack.newProject();
+    await openView(project, '/notifications/no-uuid');
+    await tab.expectText('[role=alert]', 'no notification with this id');
+  });
 });
