@@ -96,7 +96,8 @@ async function pairOf(
   if (remembered !== undefined) return remembered.number;
   // The project in memory may be older than its last rotation.
   const stored = await projects.refresh(project.projectId, signal);
-  const found = stored && find(stored.vapid);
+  if (stored === undefined) throw projectGone();
+  const found = find(stored.vapid);
   if (found !== undefined) return found.number;
   throw new ServiceError(
     'application_server_key_unknown',
