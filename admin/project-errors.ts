@@ -29,14 +29,14 @@ export class ProjectRemovalIncomplete extends Error {
   }
 }
 
-/** Tables that were restored from a backup have a project's public and private keys of different pairs. */
+/** Tables that were restored from a backup have keys of a project of different moments. */
 export class RestoredKeysMismatch extends Error {
   override readonly name = 'RestoredKeysMismatch';
   readonly code = 'restored_keys_mismatch';
   constructor(projectId: string) {
     super(
-      `The restored tables Projects and VapidKeys do not have the same VAPID keys of project "${projectId}", ` +
-        'which was changed at that moment. Restore both to an earlier second.',
+      `The restored tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${projectId}", ` +
+        'which was changed at that moment. Restore all of them to an earlier second.',
     );
   }
 }

@@ -22,7 +22,7 @@ import {
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
-import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
+import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
@@ -76,12 +76,6 @@ const publicFields = {
 
 const projectExists = 'attribute_exists(secretKeyHash)';
 
-/** The keys that have a grace period: where the previous one is stored, and until when it is valid. */
-const previousKeys = {
-  secretKeyHash: { previous: 'previousKeyHash', until: 'previousKeyUntil' },
-  identityKey: { previous: 'previousIdentityKey', until: 'previousIdentityKeyUntil' },
-} as const satisfies Partial<Record<keyof ProjectItem, Record<string, keyof ProjectItem>>>;
-
 /** Creates, changes and removes projects. */
 export function projectRegistry(
   dynamo: DynamoDBDocumentClient,
@@ -125,26 +119,10 @@ export function projectRegistry(
     }
   }
 
-  /** Replaces a key and keeps it as the previous one for the grace period. */
-  function keyChange(
-    name: keyof typeof previousKeys,
-    key: string,
-    gracePeriodMs: number,
-  ): Partial<UpdateCommandInput> {
-    const { previous, until } = previousKeys[name];
-    if (gracePeriodMs === 0) {
-      return {
-        UpdateExpression: `SET ${name} = :key REMOVE ${previous}, ${until}`,
-        ExpressionAttributeValues: { ':key': key },
-      };
-    }
-    const end = new Date(clock().getTime() + gracePeriodMs).toISOString();
-    return {
-      // A repetition would make the new key the previous one.
-      ConditionExpression: `${projectExists} AND ${name} <> :key`,
-      UpdateExpression: `SET ${previous} = ${name}, ${until} = :until, ${name} = :key`,
-      ExpressionAttributeValues: { ':key': key, ':until': end },
-    };
+  /** The end of a grace period; undefined without one. */
+  function graceEnd(gracePeriodMs: number): string | undefined {
+    if (gracePeriodMs === 0) return undefined;
+    return new Date(clock().getTime() + gracePeriodMs).toISOString();
   }
 
   return {
@@ -170,14 +148,14 @@ export function projectRegistry(
         ref: newProjectRef(random),
         name: name ?? projectId,
         secretKeyHash: hashSecretKey(secretKey),
-        identityKey,
         userIds,
         vapidPublicKey: publicKey,
         vapidPair: 0,
         plan: plan ?? {},
         createdAt: clock().toISOString(),
       };
-      const key: VapidKeyItem = { projectId, privateKey };
+      const vapidKey: VapidKeyItem = { projectId, privateKey };
+      const identity: IdentityKeyItem = { projectId, identityKey };
       const isNew = 'attribute_not_exists(projectId)';
       try {
         await dynamo.send(
@@ -191,7 +169,10 @@ export function projectRegistry(
                   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
                 },
               },
-              { Put: { TableName: tables.vapidKeys, Item: key, ConditionExpression: isNew } },
+              { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
+              {
+                Put: { TableName: tables.identityKeys, Item: identity, ConditionExpression: isNew },
+              },
               ...newSubscriberParts(project.ref).map((Item) => ({
                 Put: { TableName: tables.usage, Item },
               })),
@@ -257,8 +238,16 @@ export function projectRegistry(
      */
     async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0): Promise<NewKey> {
       const secretKey = newSecretKey(random);
-      const change = keyChange('secretKeyHash', hashSecretKey(secretKey), gracePeriodMs);
-      const project = await update(projectId, change);
+      const until = graceEnd(gracePeriodMs);
+      const project = await update(projectId, {
+        // A repetition would make the new key the previous one.
+        ConditionExpression: `${projectExists} AND secretKeyHash <> :hash`,
+        UpdateExpression:
+          until === undefined
+            ? 'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil'
+            : 'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
+        ExpressionAttributeValues: { ':hash': hashSecretKey(secretKey), ':until': until },
+      });
       return { project, secretKey };
     },
 
@@ -276,14 +265,13 @@ export function projectRegistry(
     async identityKey(projectId: string): Promise<string> {
       const { Item } = await dynamo.send(
         new GetCommand({
-          TableName: tables.projects,
+          TableName: tables.identityKeys,
           Key: { projectId },
           ConsistentRead: true,
-          ProjectionExpression: 'identityKey',
         }),
       );
-      if (Item?.identityKey === undefined) throw new ProjectNotFound(projectId);
-      return Item.identityKey;
+      if (Item === undefined) throw new ProjectNotFound(projectId);
+      return (Item as IdentityKeyItem).identityKey;
     },
 
     /**
@@ -298,8 +286,37 @@ export function projectRegistry(
       gracePeriodMs: number,
     ): Promise<NewIdentityKey> {
       const identityKey = newIdentityKey(random);
-      const change = keyChange('identityKey', identityKey, gracePeriodMs);
-      const project = await update(projectId, change);
+      const until = graceEnd(gracePeriodMs);
+      const Key = { projectId };
+      // A transaction happens once, also if it is repeated after a lost response: the previous key stays the previous one.
+      const TransactItems = [
+        {
+          Update: {
+            ...{ TableName: tables.identityKeys, Key },
+            ConditionExpression: 'attribute_exists(identityKey)',
+            UpdateExpression:
+              until === undefined
+                ? 'SET identityKey = :key REMOVE previousIdentityKey'
+                : 'SET previousIdentityKey = identityKey, identityKey = :key',
+            ExpressionAttributeValues: { ':key': identityKey },
+          },
+        },
+        {
+          Update: {
+            ...{ TableName: tables.projects, Key },
+            ConditionExpression: projectExists,
+            ...attributeChanges({ previousIdentityKeyUntil: until }),
+          },
+        },
+      ];
+      try {
+        await dynamo.send(new TransactWriteCommand({ TransactItems }));
+      } catch (error) {
+        const isMissing = cancellationReasons(error).some(conditionFailed);
+        throw isMissing ? new ProjectNotFound(projectId) : error;
+      }
+      const project = await find(projectId);
+      if (project === undefined) throw new ProjectNotFound(projectId);
       return { project, identityKey };
     },
 
@@ -330,6 +347,6 @@ function newProjectRef(random: RandomSource): ProjectRef {
 }
 
 function withoutKeys(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, identityKey, previousIdentityKey, ...project } = item;
+  const { secretKeyHash, previousKeyHash, ...project } = item;
   return project;
 }

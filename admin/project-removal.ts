@@ -85,13 +85,13 @@ export async function removeProject(
       ...subscriberParts(ref),
       ...monthsAround(now).flatMap((month) => monthParts(ref, month)),
     ];
-    const Delete = { TableName: tables.vapidKeys, Key: { projectId } };
     try {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
             { Put: { TableName: tables.projects, Item: mark, ...isSame } },
-            { Delete },
+            { Delete: { TableName: tables.vapidKeys, Key: { projectId } } },
+            { Delete: { TableName: tables.identityKeys, Key: { projectId } } },
             ...parts.map((Key) => ({ Delete: { TableName: tables.usage, Key } })),
           ],
         }),

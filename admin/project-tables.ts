@@ -1,6 +1,7 @@
 const variables = {
   projects: 'PROJECTS_TABLE',
   vapidKeys: 'VAPID_KEYS_TABLE',
+  identityKeys: 'IDENTITY_KEYS_TABLE',
   subscriptions: 'SUBSCRIPTIONS_TABLE',
   usage: 'USAGE_TABLE',
   notifications: 'NOTIFICATIONS_TABLE',

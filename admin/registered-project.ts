@@ -1,10 +1,7 @@
 import type { ProjectItem } from '../lambdas/store/items.ts';
 
-/** A project without the hashes of its secret keys, and without its identity keys. */
-export type RegisteredProject = Omit<
-  ProjectItem,
-  'secretKeyHash' | 'previousKeyHash' | 'identityKey' | 'previousIdentityKey'
->;
+/** A project without the hashes of its secret keys. */
+export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash'>;
 
 /** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<

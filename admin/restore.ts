@@ -87,16 +87,20 @@ export async function* restoreProjects(
   /** @returns the stack's project of this id, if it has one. Then nothing is changed. */
   async function restoreProject(item: ProjectItem): Promise<ProjectItem | undefined> {
     const key = { projectId: item.projectId };
-    const { Item: vapidKey } = await from.dynamo.send(
-      new GetCommand({ TableName: from.tables.vapidKeys, Key: key }),
-    );
-    if (item.vapidPublicKey === undefined || vapidKey?.vapidPublicKey !== undefined) {
-      const { projects, vapidKeys } = from.tables;
+    const { projects, vapidKeys, identityKeys } = from.tables;
+    const read = async (TableName: string) =>
+      (await from.dynamo.send(new GetCommand({ TableName, Key: key }))).Item;
+    const [vapidKey, identity] = [await read(vapidKeys), await read(identityKeys)];
+    const areExchanged =
+      item.vapidPublicKey === undefined ||
+      (vapidKey !== undefined && vapidKey.privateKey === undefined) ||
+      (identity !== undefined && identity.identityKey === undefined);
+    if (areExchanged) {
       throw new WrongRestoredTable(
-        `"${projects}" and "${vapidKeys}" are not the restored tables Projects and VapidKeys. Were they exchanged?`,
+        `"${projects}", "${vapidKeys}" and "${identityKeys}" are not the restored tables Projects, VapidKeys and IdentityKeys. Were they exchanged?`,
       );
     }
-    if (!haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
+    if (identity === undefined || !haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
       throw new RestoredKeysMismatch(item.projectId);
     }
     if (dryRun) return readExisting(key);
@@ -107,6 +111,13 @@ export async function* restoreProjects(
           TransactItems: [
             { Put: { TableName: to.tables.projects, Item: item, ConditionExpression: isNew } },
             { Put: { TableName: to.tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
+            {
+              Put: {
+                TableName: to.tables.identityKeys,
+                Item: identity,
+                ConditionExpression: isNew,
+              },
+            },
             ...newSubscriberParts(item.ref).map((Item) => ({
               Put: { TableName: to.tables.usage, Item },
             })),

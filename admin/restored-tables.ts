@@ -30,7 +30,7 @@ export async function checkRestoredTables(
     // Until then, a read says that there is no such table.
     if (table.TableStatus === 'CREATING') {
       throw new WrongRestoredTable(
-        `AWS is still restoring the table "${restored[name]}". Wait for all four: docs/backup.md has the command.`,
+        `AWS is still restoring the table "${restored[name]}". Wait for all five: docs/backup.md has the command.`,
       );
     }
   }

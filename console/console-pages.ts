@@ -39,7 +39,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The reference page may load nothing; its logo would come from another host. */
+/** The reference page may load nothing. */
 const referencePolicy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
 
@@ -61,14 +61,14 @@ export async function consolePages({
       return responseOf(200, file, path === '/' ? pagePolicy : undefined);
     }
     if (path === '/docs') {
-      reference ??= referencePage(root);
+      reference ??= settings().then(({ baseUrl }) => referencePage(root, baseUrl));
       try {
         const contents = await reference;
         return responseOf(200, { type: 'text/html; charset=utf-8', contents }, referencePolicy);
       } catch (error) {
         // The next request tries again.
         reference = undefined;
-        const message = `The reference page cannot be made: ${(error as Error).message}`;
+        const message = `The reference page cannot be made from openapi.json: ${(error as Error).message}`;
         return jsonResponse(500, { message });
       }
     }

@@ -16,6 +16,7 @@ const flag = z.pipe(
 const variables = z.object({
   PROJECTS_TABLE: name,
   VAPID_KEYS_TABLE: name,
+  IDENTITY_KEYS_TABLE: name,
   SUBSCRIPTIONS_TABLE: name,
   USAGE_TABLE: name,
   NOTIFICATIONS_TABLE: name,

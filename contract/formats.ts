@@ -4,11 +4,17 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 /** `limits.channelNameLength` characters. */
 export const channelPattern = /^[a-z0-9-]{1,32}$/;
 
+/** The JSON of a list of such names. */
+export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */
 export const secretKeyPrefix = 'carillon_sk_';
 export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
+
+/** 65 bytes in base64url, the first of which is 4: the public key of a VAPID pair. */
+export const applicationServerKeyPattern = /^B[A-P][A-Za-z0-9_-]{85}$/;
 
 /** `carillon_id_` and 256 random bits in base64url. */
 export const identityKeyPrefix = 'carillon_id_';

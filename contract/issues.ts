@@ -42,12 +42,12 @@ function unknownField(at: Path, name: string, fields: readonly string[], whole: 
 
 type Path = readonly PropertyKey[];
 
-/** `recipients[3].userId`; the fields that are older than `recipients` keep the form `userIds.3`. */
-function pathText([first, index, ...rest]: Path): string {
-  if (first === 'recipients' && index !== undefined) {
-    return [`recipients[${String(index)}]`, ...rest].join('.');
-  }
-  return [first, index, ...rest].filter((step) => step !== undefined).join('.');
+/** `recipients[3].userId`. */
+export function pathText(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
 /** Names of the fields of the object at this path. */

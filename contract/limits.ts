@@ -69,7 +69,7 @@ export const limits = {
 
 /** The limits where neither the deployment nor the project sets others. */
 export const defaultLimits = {
-  subscriberCap: 1000,
+  subscriberCap: 100_000,
   monthlySendCap: 10_000,
   rateLimitPerMinute: 60,
 } as const;

@@ -1,3 +1,5 @@
+import type { ErrorCode } from './errors.ts';
+
 export const metricNamespace = 'Carillon';
 
 /**
@@ -37,6 +39,12 @@ export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } a
  * in the logs of all functions that read or return counts.
  */
 export const disagreement = { message: 'counts disagree', metric: 'CountsDisagree' } as const;
+
+/** Refusals of the subscriber cap. CloudWatch counts the lines with this code in the log of subscribe. */
+export const refusal = {
+  code: 'subscriber_cap_reached' satisfies ErrorCode,
+  metric: 'SubscribersRefused',
+} as const;
 
 /** The namespace of a stack's metrics that are counted in logs. */
 export function logNamespace(stackName: string): string {

@@ -84,6 +84,11 @@ export function namesIn(template: Template): readonly string[] {
   return [...new Set(names)];
 }
 
+/** A text's first placeholder, as it is written. */
+export function placeholderIn(text: string): string | undefined {
+  return text.match(placeholder)?.[0];
+}
+
 /** Whether a text has double braces that are no placeholder, such as `{{first-name}}` or `{{name`. */
 export function hasMalformed(text: string): boolean {
   return /\{\{(?! *\w{1,32} *\}\})/.test(text);

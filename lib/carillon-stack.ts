@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { DeployedSettings } from '../contract/environment.ts';
+import type { DeployedSettings, EnvironmentName } from '../contract/environment.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import { stackNameOf } from '../contract/stack-name.ts';
@@ -16,12 +16,12 @@ import { PushMetrics } from './push-metrics.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 import type { Settings } from './settings.ts';
 import { DeliveriesTable } from './tables/deliveries-table.ts';
+import { KeysTable } from './tables/keys-table.ts';
 import { NotificationsTable } from './tables/notifications-table.ts';
 import { ProjectsTable } from './tables/projects-table.ts';
 import { RateLimitsTable } from './tables/rate-limits-table.ts';
 import { SubscriptionsTable } from './tables/subscriptions-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
-import { VapidKeysTable } from './tables/vapid-keys-table.ts';
 
 export interface CarillonStackProps {
   readonly settings: Settings;
@@ -40,7 +40,10 @@ export class CarillonStack extends Stack {
     Tags.of(this).add(stageTag, settings.stage);
 
     const projects = new ProjectsTable(this, 'Projects', { disposable });
-    const vapidKeys = new VapidKeysTable(this, 'VapidKeys', { disposable });
+    const keysTable = (id: string, variable: EnvironmentName) =>
+      new KeysTable(this, id, { disposable, variable });
+    const vapidKeys = keysTable('VapidKeys', 'VAPID_KEYS_TABLE');
+    const identityKeys = keysTable('IdentityKeys', 'IDENTITY_KEYS_TABLE');
     const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
     const usage = new UsageTable(this, 'Usage', { disposable });
     const notifications = new NotificationsTable(this, 'Notifications', { disposable });
@@ -64,6 +67,7 @@ export class CarillonStack extends Stack {
     }
 
     subscriptions.grantSave(subscribe);
+    identityKeys.grantUse(subscribe);
     usage.grantCount(subscribe);
     usage.grantRead(subscribe);
     subscribe.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
@@ -88,7 +92,7 @@ export class CarillonStack extends Stack {
       subscriptions.grantCorrectPair(pushing);
       usage.grantCount(pushing);
       deliveries.grantDeliver(pushing);
-      vapidKeys.grantSign(pushing);
+      vapidKeys.grantUse(pushing);
       pushes.addReporter(pushing);
       pushing.addEnvironment('VAPID_SUBJECT', values.VAPID_SUBJECT);
       pushing.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
@@ -112,6 +116,7 @@ export class CarillonStack extends Stack {
 
     deliveries.grantCount(track);
     pushes.countEvents(track);
+    pushes.countRefusals(subscribe);
     const counting = [send, deliver, getNotification, listNotifications, stopNotification];
     pushes.countDisagreements([...counting, getProject]);
 
@@ -127,6 +132,7 @@ export class CarillonStack extends Stack {
     const tables = {
       projects,
       vapidKeys,
+      identityKeys,
       subscriptions,
       usage,
       notifications,
@@ -164,6 +170,7 @@ export class CarillonStack extends Stack {
     new CfnOutput(this, 'Quotas', { value: JSON.stringify(quotas) });
     new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
     new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
+    new CfnOutput(this, 'IdentityKeysTable', { value: identityKeys.tableName });
     new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
     new CfnOutput(this, 'UsageTable', { value: usage.tableName });
     new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });

@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { refusal } from '../contract/metrics.ts';
 import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {
@@ -62,6 +63,11 @@ export class LogQueries extends Construct {
       'stats sum(requests_of_line) as requests by network, project_id, service',
       'sort requests desc',
       'limit 20',
+    ]);
+    this.query('Refused subscribers', functions, [
+      `filter code = '${refusal.code}'`,
+      'stats count(*) as requests by project_id, network',
+      'sort requests desc',
     ]);
     this.query('Use of previous secret keys', functions, [
       "filter message = 'request' and ispresent(previous_key)",

@@ -9,6 +9,7 @@ import {
   logNamespace,
   metricNamespace,
   pushMetrics,
+  refusal,
 } from '../contract/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -41,6 +42,13 @@ export class PushMetrics extends Construct {
     }
   }
 
+  /** Counts the log lines of subscribers that the cap refuses. */
+  countRefusals({ logGroup }: lambda.Function): void {
+    const { code, metric: metricName } = refusal;
+    const filterPattern = logs.FilterPattern.stringValue('$.code', '=', code);
+    this.countLines(metricName, { logGroup, filterPattern, metricName, metricValue: '1' });
+  }
+
   metricOf(name: keyof typeof pushMetrics): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: metricNamespace,
@@ -57,6 +65,10 @@ export class PushMetrics extends Construct {
 
   disagreements(): cloudwatch.Metric {
     return this.countedMetric(disagreement.metric, disagreement.message);
+  }
+
+  refusals(): cloudwatch.Metric {
+    return this.countedMetric(refusal.metric, 'refused');
   }
 
   private countLines(id: string, counted: Omit<logs.MetricFilterProps, 'metricNamespace'>): void {

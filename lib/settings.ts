@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isExampleAddress } from '../contract/example-address.ts';
 import { defaultLimits } from '../contract/limits.ts';
@@ -94,7 +95,11 @@ const originSecretHashes = z
     /^[0-9a-f]{64}(?:,[0-9a-f]{64})?$/,
     'must be a SHA-256 in hex, 64 digits of 0-9 and a-f, or two separated by a comma',
   )
-  .transform((text) => text.split(','));
+  .transform((text) => text.split(','))
+  .refine(
+    (hashes) => !hashes.includes(createHash('sha256').digest('hex')),
+    'must not contain the hash of an empty text: choose a secret and hash it again',
+  );
 
 const flag = z.coerce
   .string()
@@ -149,7 +154,7 @@ const settings = z.strictObject({
 const checkedSettings = settings
   .refine(({ stage, vapidSubject }) => stage === 'dev' || !isExampleSubject(vapidSubject), {
     path: ['vapidSubject'],
-    message: 'is an example: write an address at which push services reach you',
+    message: 'is an example or private: write an address at which push services reach you',
   })
   .refine(
     ({ alarmEmail, alarmTopicArn }) => alarmEmail === undefined || alarmTopicArn === undefined,

@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly environment?: Readonly<Partial<Record<EnvironmentName, string>>> | undefined;
   /** Port of the gateway. Default: 0, any free port. */
   readonly port?: number | undefined;
+  /** See `GatewayOptions`. */
+  readonly pagesPort?: number | undefined;
   /** Default: 0, any free port. */
   readonly pushServicePort?: number | undefined;
   readonly engine?: DynamoDbEngine | undefined;
@@ -41,8 +43,6 @@ export interface StackOptions {
   readonly dataDir?: string | undefined;
   /** Whether to remove that directory first. */
   readonly reset?: boolean | undefined;
-  /** See `Api`. */
-  readonly trustForwardedFor?: boolean | undefined;
   /** See `Api`. */
   readonly throttled?: boolean | undefined;
   /** See `Api`. */
@@ -115,10 +115,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   try {
     // First, so that a port in use fails before the synthesis, and requests get 503 meanwhile.
-    const { onLog, onRequest, onResponse, pages } = options;
+    const { onLog, onRequest, onResponse, pages, pagesPort } = options;
     const gateway = await listening(options.port, (port) =>
       startGateway({
         port,
+        pagesPort,
         onRequest,
         onResponse,
         onFailure: (error) => onLog?.({ function: 'gateway', text: stackTrace(error) }),
@@ -217,7 +218,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         onInvocation({ function: name, outcome: 'throttled' });
         throw new Throttled(reason);
       },
-      trustForwardedFor: options.trustForwardedFor,
       throttled: options.throttled,
       nowMs: options.nowMs,
       wallClock,
@@ -266,9 +266,9 @@ async function listening<Server>(
   try {
     return await start(port ?? 0);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, port: inUse } = error as NodeJS.ErrnoException & { readonly port?: number };
     if (code === 'EADDRINUSE') {
-      throw new Error(`Port ${port} is in use. Free it, or choose another with PORT.`);
+      throw new Error(`Port ${inUse} is in use. Free it, or choose another with PORT.`);
     }
     throw error;
   }

@@ -3,6 +3,7 @@ import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
 import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
+import { simulatedProxy } from './simulated-proxy.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
 import {
@@ -46,16 +47,23 @@ async function main(parameters: readonly string[]): Promise<number> {
 async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser, watch } = options;
   const log = functionLog();
+  const proxy = simulatedProxy();
+  // A tunnel reaches the whole port of the API, so the console has another one.
+  const pagesPort = publicBaseUrl === undefined ? undefined : port + 2;
   let localConsole: LocalConsole | undefined;
   let firefox: OpenFirefox | undefined;
   const stack = await startStack({
     port,
     pushServicePort: port + 1,
+    pagesPort,
     dataDir,
     reset,
     engine,
     context: extraPushOrigins === undefined ? {} : { extraPushOrigins },
-    environment: publicBaseUrl === undefined ? {} : { PUBLIC_BASE_URL: publicBaseUrl },
+    environment: {
+      ...proxy.environment,
+      ...(publicBaseUrl !== undefined && { PUBLIC_BASE_URL: publicBaseUrl }),
+    },
     signal,
     onStep: (step) => print(paint('dim', `${step} …`)),
     onRequest: (line) => {
@@ -66,8 +74,6 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
-    // Each simulated browser of the console has its own address, and so its own rate limit.
-    trustForwardedFor: true,
     pages: async (request) =>
       localConsole === undefined ? startingResponse(request) : localConsole.respond(request),
   });
@@ -84,7 +90,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     };
     localConsole = await openLocalConsole(
       process.cwd(),
-      { ...stack, project },
+      { ...stack, project, proxy, origin: `http://localhost:${pagesPort ?? port}` },
       watch ? signal : undefined,
     );
     const removeState = await writeState(state);
@@ -99,15 +105,14 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       print(
         `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
       );
-      print(
-        `${paint('green', `Carillon is running at ${stack.baseUrl}`)}. Open it for the console.`,
-      );
+      print(paint('green', `Carillon is running at ${stack.baseUrl}`));
+      print(`Console: ${localConsole.address}`);
       print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
       if (browser) {
         firefox = openBrowser(dataDir, {
           pushService: stack.pushService.origin,
-          url: `${stack.baseUrl}/${fragmentOf({ view: 'browser', ...project })}`,
+          url: localConsole.address + fragmentOf({ view: 'browser', ...project }),
         });
       }
       await aborted(signal);

@@ -22,7 +22,7 @@ export default async function setUp(): Promise<void> {
 async function defaultsOfGivenSettings(): Promise<Record<string, unknown>> {
   const { context: given } = JSON.parse(await readFile('cdk.json', 'utf8'));
   const defaults = {
-    ...readSettings({ vapidSubject: 'mailto:operator@carillon.internal' }),
+    ...readSettings({ vapidSubject: 'mailto:operator@carillon.net' }),
     extraPushOrigins: '',
   };
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => name in given));

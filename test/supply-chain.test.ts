@@ -46,6 +46,27 @@ test('install scripts of packages do not run', () => {
   expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('ignore-scripts=true');
 });
 
+describe.each(['ci', 'release'])('the workflow %s', (name) => {
+  const workflow = readFileSync(`.github/workflows/${name}.yml`, 'utf8');
+
+  test('runs actions by their commits, with the version as comment', () => {
+    const actions = workflow.match(/uses: .+/g)!;
+    expect(actions.filter((one) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
+  });
+
+  test('leaves no token in the repository that it checks out', () => {
+    const steps = workflow.split(/^ {6}- /m).filter((step) => step.includes('actions/checkout@'));
+    expect(steps.filter((step) => !step.includes('persist-credentials: false'))).toEqual([]);
+  });
+
+  test('has a token that can write only where nothing of the repository runs', () => {
+    const [head, ...jobs] = workflow.split(/^ {2}(?=\w+:\n {4})/m);
+    expect(head).not.toContain('write');
+    const writing = jobs.filter((job) => job.includes(': write'));
+    expect(writing.filter((job) => /npm|checkout|\.ci/.test(job))).toEqual([]);
+  });
+});
+
 test('bundles contain packages of dependencies, and none of devDependencies', () => {
   expect(packages.length).toBeGreaterThan(10);
   expect(packages.filter(({ dev }) => dev)).toEqual([]);

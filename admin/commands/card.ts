@@ -58,10 +58,12 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     '',
     heading('On your server'),
     '',
-    `curl -X POST '${sendUrl}' \\`,
-    `  -H 'Authorization: Bearer ${secretKey}' \\`,
+    // Every user of the machine can see arguments.
+    `curl -X POST '${sendUrl}' -H @- \\`,
     "  -H 'Content-Type: application/json' \\",
-    `  -d '{ "title": "Hello", "body": "The first of many." }'`,
+    `  -d '{ "title": "Hello", "body": "The first of many." }' << 'END'`,
+    `Authorization: Bearer ${secretKey}`,
+    'END',
     '',
   ].join('\n');
 }

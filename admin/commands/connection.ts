@@ -55,6 +55,7 @@ const localState = z.object({
     tables: z.object({
       PROJECTS_TABLE: z.string(),
       VAPID_KEYS_TABLE: z.string(),
+      IDENTITY_KEYS_TABLE: z.string(),
       SUBSCRIPTIONS_TABLE: z.string(),
       USAGE_TABLE: z.string(),
       NOTIFICATIONS_TABLE: z.string(),

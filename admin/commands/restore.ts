@@ -18,6 +18,7 @@ import { countOf, formatCount } from './limits.ts';
 interface RestoreOptions extends DryRunOption {
   readonly projects: string;
   readonly vapidKeys: string;
+  readonly identityKeys: string;
   readonly subscriptions: string;
   readonly usage: string;
 }
@@ -30,12 +31,17 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
   )
     .requiredOption('--projects <table>', 'restored table Projects')
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
+    .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
     .addOption(dryRunOption())
-    .action(({ projects, vapidKeys, subscriptions, usage, dryRun }: RestoreOptions) =>
+    .action(({ dryRun, ...given }: RestoreOptions) =>
       runOnStack(async ({ dynamo, tables, settings, print, withBar }) => {
-        const from = { dynamo, tables: { projects, vapidKeys, subscriptions, usage } };
+        const { projects, vapidKeys, identityKeys, subscriptions, usage } = given;
+        const from = {
+          dynamo,
+          tables: { projects, vapidKeys, identityKeys, subscriptions, usage },
+        };
         await checkRestoredTables(dynamo, from.tables, tables);
         const clock = () => new Date();
         const own = projectStore(dynamo, tables.projects, clock);

@@ -14,6 +14,7 @@ const outputNames = {
   quotas: 'Quotas',
   projects: 'ProjectsTable',
   vapidKeys: 'VapidKeysTable',
+  identityKeys: 'IdentityKeysTable',
   subscriptions: 'SubscriptionsTable',
   usage: 'UsageTable',
   notifications: 'NotificationsTable',

@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -96,9 +97,11 @@ function incomplete(projectId: string, { invalid, overCap }: ImportReport): Comm
   return new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
 }
 
-/** 0 for standard input. */
+/** 0 for standard input, and for a pipe: what cannot be read twice is not counted. */
 async function countLines(file: string): Promise<number> {
-  if (file === '-') return 0;
+  // The import says why a file cannot be read.
+  const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
+  if (!found?.isFile()) return 0;
   let count = 0;
   for await (const chunk of readFrom(file)) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) count += 1;

@@ -81,7 +81,7 @@ export const checks: Readonly<Record<string, Check>> = {
     if ((await facts.stack()) === undefined) return skipped;
     return isExampleAddress(subject)
       ? problem(
-          `${subject} is an example. Set vapidSubject to an address at which push services reach you.`,
+          `${subject} is an example or private. Set vapidSubject to an address at which push services reach you.`,
         )
       : ok(subject);
   },

@@ -8,8 +8,9 @@ async function start(root: HTMLElement): Promise<void> {
   let settings: ConsoleSettings;
   try {
     const response = await fetch(settingsPath, { cache: 'no-store' });
-    if (!response.ok) throw new Error(`The console's server responded with ${response.status}.`);
-    settings = await response.json();
+    const body = await response.json();
+    if (!response.ok) throw new Error(body.message);
+    settings = body;
   } catch (error) {
     render(<Problem error={error} />, root);
     return;

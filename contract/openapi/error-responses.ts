@@ -12,7 +12,7 @@ const pascalCase = (code: string) =>
 const schemaName = (code: ErrorCode) => `${pascalCase(code.replace(/_error$/, ''))}Error`;
 
 const issue = {
-  path: 'The field, such as `keys.p256dh`, `userIds.3` or `recipients[3].values.name`.',
+  path: 'The field, such as `keys.p256dh`, `userIds[3]` or `recipients[3].values.name`.',
   message: 'What is wrong with it.',
 } satisfies Record<keyof Issue, string>;
 

@@ -13,7 +13,7 @@ const audienceCounts = z.object({
   subscribers: count,
   /** By the value of the field. */
   seenWithinDays: z.record(z.enum(countedDays), count),
-  /** By the name of the channel, most subscribers first. */
+  /** By the name of the channel. */
   channels: z.record(z.string(), count),
 });
 export type AudienceCounts = z.infer<typeof audienceCounts>;
@@ -41,3 +41,8 @@ export const projectSchema = z.object({
   sample: z.optional(audienceCounts),
 });
 export type ProjectResult = z.infer<typeof projectSchema>;
+
+/** The channels that most subscribers have are the first. The members of an object that look like numbers come first. */
+export function channelsByCount({ channels }: AudienceCounts): readonly [string, number][] {
+  return Object.entries(channels).sort(([, one], [, other]) => other - one);
+}

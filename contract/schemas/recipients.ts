@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
+import { pathText } from '../issues.ts';
 import { limits } from '../limits.ts';
 import {
   filledUrl,
   hasMalformed,
   namesIn,
+  placeholderIn,
   rendered,
   type Template,
   textsOf,
@@ -60,7 +62,7 @@ interface Body extends Template {
 
 /**
  * Checks the recipients of a send, its template, and what becomes of the template for each recipient.
- * Without recipients every text is literal.
+ * Without recipients nothing has a placeholder, and other double braces are literal.
  * @param templateSchema has the bounds of a template, and so of what becomes of it.
  */
 export function checkRecipients(templateSchema: z.ZodMiniType<Template>) {
@@ -79,7 +81,13 @@ function* issuesIn(body: Body, templateSchema: z.ZodMiniType<Template>): Iterabl
   const { recipients } = body;
   if (recipients === undefined) {
     for (const { path, text, isUrl } of textsOf(body)) {
-      if (isUrl && !isWebUrl(text)) yield { path: [...path], message: notWebUrl };
+      const placeholder = placeholderIn(text);
+      if (placeholder !== undefined) {
+        const message = `has the placeholder ${placeholder}, but there are no "recipients" with values for it`;
+        yield { path: [...path], message };
+      } else if (isUrl && !isWebUrl(text)) {
+        yield { path: [...path], message: notWebUrl };
+      }
     }
     return;
   }
@@ -168,13 +176,13 @@ function* renderedIssues(
   const path = ['recipients', index];
   const { error } = templateSchema.safeParse(rendered(body, values));
   for (const issue of error?.issues ?? []) {
-    yield { path, message: `makes an invalid "${issue.path.join('.')}": it ${issue.message}` };
+    yield { path, message: `makes an invalid "${pathText(issue.path)}": it ${issue.message}` };
   }
   for (const { path: at, text, isUrl } of textsOf(body)) {
     if (isUrl && makesDotSegment(text, values)) {
       yield {
         path,
-        message: `makes an invalid "${at.join('.')}": a path segment becomes "." or ".."`,
+        message: `makes an invalid "${pathText(at)}": a path segment becomes "." or ".."`,
       };
     }
   }

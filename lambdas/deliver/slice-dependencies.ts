@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
 import type { SigningProject } from '../../contract/project.ts';
+import { abortAfter } from '../http/time-limit.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { inFlight } from '../push/pushing/push-service.ts';
 import { startPushingWith } from '../push/pushing/pusher.ts';
@@ -62,6 +63,6 @@ export function sliceDependencies(
     clock,
     observe,
     sleep,
-    abortAfter: (ms) => AbortSignal.timeout(ms),
+    abortAfter,
   };
 }

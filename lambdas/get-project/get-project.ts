@@ -1,5 +1,9 @@
 import { type DescribedProject, limitOf, type ProjectRef } from '../../contract/project.ts';
-import type { AudienceCounts, ProjectResult } from '../../contract/schemas/project.ts';
+import {
+  type AudienceCounts,
+  channelsByCount,
+  type ProjectResult,
+} from '../../contract/schemas/project.ts';
 import type { CountChecker } from '../results/count-checker.ts';
 import { countAudience, type subscriptionSample } from '../store/audience-counts.ts';
 import { utcMonth } from '../store/calendar.ts';
@@ -55,6 +59,6 @@ async function countsOf(
   now: Date,
 ): Promise<AudienceCounts> {
   const counts = await countAudience(sampled, now);
-  const channels = Object.entries(counts.channels).slice(0, sampledChannels);
+  const channels = channelsByCount(counts).slice(0, sampledChannels);
   return { ...counts, channels: Object.fromEntries(channels) };
 }

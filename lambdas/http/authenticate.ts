@@ -1,6 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
-import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
+import {
+  applicationServerKeyPattern,
+  identityKeyPattern,
+  secretKeyPattern,
+} from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
@@ -63,6 +67,9 @@ function refusal(authorization: string | undefined, { projectId }: PathIds): str
   }
   if (identityKeyPattern.test(token)) {
     return 'This is an identity key, which signs user ids. Send the secret key: "carillon_sk_…".';
+  }
+  if (applicationServerKeyPattern.test(token)) {
+    return 'This is the application server key, which is public. Send the secret key: "carillon_sk_…".';
   }
   if (!secretKeyPattern.test(token)) {
     return 'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.';

@@ -60,7 +60,8 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
 
 /**
  * The chain of the routes that need the secret key. Without the right key a request is counted against
- * its address over all projects, and then refused, the same for an unknown project and a wrong key.
+ * its address over all projects, and then refused, the same for an unknown project and a wrong key. Such requests
+ * never count against the right key: only reading the project tells whether a key is right.
  * @param readInput reads what the handler finds as `input`, while the request is counted. It must not
  *   write: the request may turn out to be over the limit.
  */
@@ -74,7 +75,6 @@ export function ownerChain<Found extends Project, Input>(
     .use(errorResponses())
     .use(timeLimit())
     .use(pathIds())
-    .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(authenticate(projects.find, clock))
     .use(rateLimit(route.name, perMinute, rateLimits, readInput))
     .use(requireKey());

@@ -25,8 +25,8 @@ interface CountedRequest {
 const unproven = '-';
 
 /**
- * Refuses an address that has used up its requests for projects that do not exist or are not its
- * own, before another project is read. If the project needs no read, {@link rateLimit} decides.
+ * Refuses an address that has used up its requests for projects that do not exist, before another project is
+ * read. If the project needs no read, {@link rateLimit} decides.
  */
 export function refuseBeforeReading(
   route: RouteName,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { sendTimeline } from '../../contract/timeline.ts';
 import type { Middleware } from './response.ts';
 
@@ -18,7 +19,14 @@ export function timeLimit(): Middleware<TimeLimit> {
     before: ({ event, context }) => {
       const gatewayMs = event.requestContext.timeEpoch + sendTimeline.endMs - Date.now();
       const functionMs = context.getRemainingTimeInMillis() - lastMs;
-      event.signal = AbortSignal.timeout(Math.max(0, Math.min(gatewayMs, functionMs)));
+      event.signal = abortAfter(Math.min(gatewayMs, functionMs));
     },
   };
+}
+
+/** A signal for any number of calls at a time: Node warns of more than 10 listeners. */
+export function abortAfter(ms: number): AbortSignal {
+  const signal = AbortSignal.timeout(Math.max(0, ms));
+  setMaxListeners(0, signal);
+  return signal;
 }

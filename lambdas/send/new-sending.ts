@@ -65,7 +65,7 @@ function newNotification(
         ? undefined
         : {
             keyHash: keyHashOf(idempotencyKey),
-            requestHash: requestHash({ ...content, ...conditions, ...users }),
+            requestHash: requestHash(idempotencyKey, { ...content, ...conditions, ...users }),
           },
   };
 }

@@ -1,15 +1,19 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import type { Users } from './divide.ts';
 
 /**
- * SHA-256 of a request's meaning, hex. Members are sorted at every depth: their order depends on the
- * schema, and a repetition may arrive after a deployment that changed it.
+ * HMAC-SHA-256 of a request's meaning, hex. Its key is the `Idempotency-Key`, which is not stored: otherwise whoever has
+ * the stored hash could find a short value, such as a code, by trying all. Members are sorted at every depth: their
+ * order depends on the schema, and a repetition may arrive after a deployment that changed it.
  */
 export function requestHash(
+  idempotencyKey: string,
   request: Omit<ParsedSendRequest, 'userIds' | 'recipients'> & Partial<Users>,
 ): string {
-  return createHash('sha256').update(JSON.stringify(request, withSortedMembers)).digest('hex');
+  return createHmac('sha256', idempotencyKey)
+    .update(JSON.stringify(request, withSortedMembers))
+    .digest('hex');
 }
 
 function withSortedMembers(_key: string, value: unknown): unknown {

@@ -64,6 +64,6 @@ export async function countAudience(
     seenWithinDays: Object.fromEntries(
       countedDays.map((days, index) => [days, seen[index]!]),
     ) as AudienceCounts['seenWithinDays'],
-    channels: Object.fromEntries([...byChannel].sort(([, one], [, other]) => other - one)),
+    channels: Object.fromEntries(byChannel),
   };
 }

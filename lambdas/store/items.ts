@@ -17,10 +17,7 @@ export interface ProjectItem {
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
-  /** The key that signs user ids, in clear: its check is an HMAC. */
-  readonly identityKey: string;
-  /** The identity key before the last rotation, and the end of its grace period: ISO 8601. */
-  readonly previousIdentityKey?: string;
+  /** The end of the grace period of the identity key before the last rotation: ISO 8601. */
   readonly previousIdentityKeyUntil?: string;
   readonly userIds: UserIdMode;
   /** The application server key: the public key of the current VAPID pair (RFC 8292), base64url. */
@@ -51,6 +48,15 @@ export interface VapidKeyItem {
   readonly privateKey: string;
   /** That of the previous pair, if the project has one. */
   readonly previousPrivateKey?: string;
+}
+
+/** IdentityKeys, keyed by `projectId`: a separate table, so that only one function can read it. */
+export interface IdentityKeyItem {
+  readonly projectId: string;
+  /** The key that signs user ids, in clear: its check is an HMAC. */
+  readonly identityKey: string;
+  /** The key before the last rotation, if that had a grace period. */
+  readonly previousIdentityKey?: string;
 }
 
 /**

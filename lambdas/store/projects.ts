@@ -5,7 +5,7 @@ import type {
   Project,
   SigningProject,
 } from '../../contract/project.ts';
-import type { ProjectItem, RemovedProjectItem, VapidKeyItem } from './items.ts';
+import type { IdentityKeyItem, ProjectItem, RemovedProjectItem, VapidKeyItem } from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
@@ -48,21 +48,20 @@ export function describedProjectStore(
   });
 }
 
-/** Finds a project with the keys that sign user ids. */
+/** Finds a project with the keys that sign user ids, which are stored in a separate table. */
 export function identityProjectStore(
   dynamo: DynamoDBDocumentClient,
-  table: string,
+  tables: { readonly projects: string; readonly identityKeys: string },
   clock: () => Date,
 ): ProjectStore<IdentityProject> {
   return remembering(clock, async (projectId, signal) => {
-    const item = await readProject(dynamo, table, projectId, signal);
-    if (item === undefined) return undefined;
-    const {
-      userIds,
-      identityKey,
-      previousIdentityKey: key,
-      previousIdentityKeyUntil: until,
-    } = item;
+    const [item, keys] = await Promise.all([
+      readProject(dynamo, tables.projects, projectId, signal),
+      readItem<IdentityKeyItem>(dynamo, tables.identityKeys, projectId, signal),
+    ]);
+    if (item === undefined || keys === undefined) return undefined;
+    const { userIds, previousIdentityKeyUntil: until } = item;
+    const { identityKey, previousIdentityKey: key } = keys;
     const previousIdentityKey = key && until ? { key, until: new Date(until) } : undefined;
     return { ...fromItem(item), userIds, identityKey, previousIdentityKey };
   });
@@ -72,18 +71,27 @@ async function readProject(
   dynamo: DynamoDBDocumentClient,
   table: string,
   projectId: string,
-  abortSignal: AbortSignal | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<ProjectItem | undefined> {
-  const { Item } = await dynamo.send(
-    new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
-    { abortSignal },
-  );
-  return existing(Item as ProjectItem | RemovedProjectItem | undefined);
+  return existing(await readItem(dynamo, table, projectId, signal));
 }
 
 /** @returns undefined for a project that is being removed. */
 function existing(item: ProjectItem | RemovedProjectItem | undefined): ProjectItem | undefined {
   return item === undefined || 'removed' in item ? undefined : item;
+}
+
+async function readItem<Item>(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  projectId: string,
+  abortSignal: AbortSignal | undefined,
+): Promise<Item | undefined> {
+  const { Item } = await dynamo.send(
+    new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
+    { abortSignal },
+  );
+  return Item as Item | undefined;
 }
 
 /** Finds a project with its VAPID key pairs. The private keys are stored in a separate table. */

@@ -84,6 +84,14 @@ export interface SubscriptionStore {
   ): Promise<void>;
 }
 
+/**
+ * Milliseconds for which a store refuses new endpoints of a project whose counter it has found full, without asking
+ * again: a refusal would otherwise cost more than a subscription.
+ */
+const fullMs = 5000;
+/** Full projects that a store remembers. */
+const fullCapacity = 1000;
+
 /** The condition that a subscription is stored. */
 const exists = 'attribute_exists(endpointHash)';
 
@@ -93,6 +101,8 @@ export function subscriptionStore(
   tables: SubscriptionTables,
   clock: () => Date,
 ): SubscriptionStore {
+  /** Until when a project is full (epoch ms), by its reference and cap. */
+  const full = new Map<string, number>();
   const store: SubscriptionStore = {
     async save(project, subscription, cap, signal) {
       const hash = endpointHash(subscription.endpoint.href);
@@ -223,6 +233,8 @@ export function subscriptionStore(
     abortSignal: AbortSignal | undefined,
   ) {
     const now = clock().getTime();
+    const fullKey = `${project}#${cap}`;
+    if (now < (full.get(fullKey) ?? 0)) return 'cap_reached';
     const item: SubscriptionItem = {
       ...subscriptionKey(project, hash),
       origin,
@@ -252,7 +264,12 @@ export function subscriptionStore(
         throw error;
       }
     };
-    return takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
+    const outcome = await takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
+    if (outcome === 'cap_reached') {
+      if (full.size === fullCapacity) full.clear();
+      full.set(fullKey, now + fullMs);
+    }
+    return outcome;
   }
 }
 

@@ -10,19 +10,22 @@ import { subscriptionStore } from '../store/subscriptions.ts';
 import { subscribe } from './subscribe.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.subscribe, [
+  'IDENTITY_KEYS_TABLE',
   'SUBSCRIPTIONS_TABLE',
   'USAGE_TABLE',
   'SUBSCRIBER_CAP',
   'EXTRA_PUSH_ORIGINS',
 ]);
 
-const subscriptions = subscriptionStore(
-  dynamo,
-  { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
-  clock,
-);
+const tables = {
+  projects: environment.PROJECTS_TABLE,
+  identityKeys: environment.IDENTITY_KEYS_TABLE,
+  subscriptions: environment.SUBSCRIPTIONS_TABLE,
+  usage: environment.USAGE_TABLE,
+};
 
-const projects = identityProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
+const subscriptions = subscriptionStore(dynamo, tables, clock);
+const projects = identityProjectStore(dynamo, tables, clock);
 const schema = subscribeSchema(environment.EXTRA_PUSH_ORIGINS);
 
 export const handler = browserChain({ ...settings, projects }).handler(async (event) => {

@@ -65,7 +65,7 @@ export async function subscribe(
       );
     }
     if (isSignatureOf(project, userId, signature, clock())) return project;
-    // The project in memory may be older than its last rotation. This read costs less than the write that has
+    // The project in memory may be older than its last rotation. Reading it again costs less than the write that has
     // counted the request.
     const stored = await projects.refresh(project.projectId, signal);
     if (stored === undefined) throw projectGone();
@@ -96,7 +96,8 @@ async function pairOf(
   if (remembered !== undefined) return remembered.number;
   // The project in memory may be older than its last rotation.
   const stored = await projects.refresh(project.projectId, signal);
-  const found = stored && find(stored.vapid);
+  if (stored === undefined) throw projectGone();
+  const found = find(stored.vapid);
   if (found !== undefined) return found.number;
   throw new ServiceError(
     'application_server_key_unknown',

@@ -2,7 +2,7 @@ import type { PushMetrics } from '../push-metrics.ts';
 import type { AlarmDefinitions } from './alarm-definition.ts';
 import { percentage } from './metric-math.ts';
 
-/** Alarms on the delivery of notifications. */
+/** Alarms on subscribers and the delivery of notifications. */
 export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
   const attempted = pushes.metricOf('attempted');
   return {
@@ -44,6 +44,12 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
       metric: pushes.metricOf('resultsNotStored'),
       threshold: 1,
       description: 'The counts of a notification, or its cancellation, could not be stored.',
+    },
+    SubscribersRefused: {
+      severity: 'warning',
+      metric: pushes.refusals(),
+      threshold: 1,
+      description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
     },
     CountsDisagree: {
       severity: 'warning',

@@ -13,7 +13,7 @@ export interface TableProps {
   readonly warmWritesPerSecond?: number | undefined;
 }
 
-interface ServiceTableProps extends TableProps {
+export interface ServiceTableProps extends TableProps {
   readonly partitionKey: string;
   readonly sortKey?: dynamodb.Attribute;
   /** Environment variable with the table's name. */

@@ -64,14 +64,9 @@ export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGat
   };
 }
 
-/**
- * Returns the peer's address.
- * @param trustForwardedFor returns the first address of `X-Forwarded-For` instead, if it has one.
- */
-export function sourceAddress(message: IncomingMessage, trustForwardedFor: boolean): string {
-  const claimed = message.headersDistinct['x-forwarded-for']?.[0]?.split(',')[0]?.trim();
-  if (trustForwardedFor && claimed) return claimed;
-  const address = message.socket.remoteAddress ?? '';
+/** The peer's address. */
+export function sourceAddress({ socket }: IncomingMessage): string {
+  const address = socket.remoteAddress ?? '';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return isIPv6(address) && mapped !== undefined ? mapped : address;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closeServer } from '../close-server.ts';
 import type { GatewayRoute } from '../template/routes.ts';
@@ -26,6 +26,8 @@ export type OnResponse = (match: RouteMatch | undefined, response: GatewayRespon
 export interface GatewayOptions {
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
+  /** A second port, which also serves the API; only there are the pages. Default: the pages are at `port`. */
+  readonly pagesPort?: number | undefined;
   readonly onRequest?: ((line: AccessLine) => void) | undefined;
   /** Is called with the error behind a 500, unless it is the function's own error. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
@@ -38,11 +40,6 @@ export interface GatewayOptions {
 /** The API that the gateway serves. */
 export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly routes: readonly GatewayRoute[];
-  /**
-   * Takes the client's address from `X-Forwarded-For`, so that one process can simulate many clients.
-   * API Gateway never does. Default: false.
-   */
-  readonly trustForwardedFor?: boolean | undefined;
   /** False switches the template's throttles off, for tests and benchmarks. Default: true. */
   readonly throttled?: boolean | undefined;
   /** The monotonic clock of the throttles. */
@@ -69,13 +66,16 @@ const headerLimitBytes = 10_240;
  */
 export async function startGateway({
   port = 0,
+  pagesPort,
   onRequest = () => {},
   onFailure = () => {},
   onResponse = () => {},
   pages = async () => undefined,
 }: GatewayOptions): Promise<Gateway> {
   let opened: (HandlerOptions & Pick<Api, 'routes'>) | undefined;
-  const server = createServer({ maxHeaderSize: headerLimitBytes }, async (message, response) => {
+  const hasPages = ({ socket }: IncomingMessage) =>
+    pagesPort === undefined || socket.localPort === pagesPort;
+  const respond = async (message: IncomingMessage, response: ServerResponse) => {
     const startedAtMs = performance.now();
     // In the form of API Gateway's.
     const requestId = randomBytes(11).toString('base64');
@@ -103,21 +103,33 @@ export async function startGateway({
       onFailure(error);
       send(gatewayResponses.failed);
     }
-  });
-  // No timeout: a request on a connection that is being closed would fail.
-  server.keepAliveTimeout = 0;
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  };
+  const servers: Server[] = [];
+  const stop = async () => {
+    await Promise.all(servers.map(closeServer));
+  };
+  try {
+    for (const each of pagesPort === undefined ? [port] : [port, pagesPort]) {
+      const server = createServer({ maxHeaderSize: headerLimitBytes }, respond);
+      // No timeout: a request on a connection that is being closed would fail.
+      server.keepAliveTimeout = 0;
+      server.listen(each, '127.0.0.1');
+      await once(server, 'listening');
+      servers.push(server);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    origin: `http://localhost:${(servers[0]!.address() as AddressInfo).port}`,
     open(api) {
-      const { routes, invoke, trustForwardedFor = false, wallClock = Date.now } = api;
+      const { routes, invoke, wallClock = Date.now } = api;
       const admits = throttles(api);
-      opened = { routes, invoke, trustForwardedFor, wallClock, pages, admits };
+      const pagesThere: Pages = async (request) => (hasPages(request) ? pages(request) : undefined);
+      opened = { routes, invoke, wallClock, pages: pagesThere, admits };
     },
-    async stop() {
-      await closeServer(server);
-    },
+    stop,
   };
 }
 

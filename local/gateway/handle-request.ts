@@ -19,8 +19,6 @@ export interface HandlerOptions {
   readonly invoke: (functionName: string, event: string, requestId: string) => Promise<string>;
   /** Whether the route's throttle admits one more request. */
   readonly admits: (route: GatewayRoute) => boolean;
-  /** See `Api`. */
-  readonly trustForwardedFor: boolean;
   /** Ms since the epoch. */
   readonly wallClock: () => number;
   readonly pages: Pages;
@@ -56,7 +54,7 @@ export async function handleRequest(
   message: IncomingMessage,
   { path, query, match }: Target,
   requestId: string,
-  { invoke, admits, trustForwardedFor, wallClock, pages }: HandlerOptions,
+  { invoke, admits, wallClock, pages }: HandlerOptions,
 ): Promise<GatewayResponse> {
   const time = new Date(wallClock());
   const body = await readBody(message);
@@ -64,7 +62,7 @@ export async function handleRequest(
   if (match === undefined) return (await pages(message)) ?? gatewayResponses.notFound;
   if (!admits(match.route)) return gatewayResponses.throttled;
   if (body === undefined) return gatewayResponses.tooLarge;
-  const sourceIp = sourceAddress(message, trustForwardedFor);
+  const sourceIp = sourceAddress(message);
   const event = JSON.stringify(
     gatewayEvent({ message, body, path, query, sourceIp, requestId, time }, match),
   );

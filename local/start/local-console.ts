@@ -1,20 +1,33 @@
+import { randomBytes } from 'node:crypto';
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { consoleFile } from '../../console/console-files.ts';
-import { type ConsolePages, consolePages } from '../../console/console-pages.ts';
+import {
+  type ConsolePages,
+  type ConsoleResponse,
+  consolePages,
+  jsonResponse,
+} from '../../console/console-pages.ts';
 import type { KnownProject } from '../../console/settings.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
+import type { SimulatedProxy } from '../simulated-proxy.ts';
 import type { Stack } from '../stack.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
 
 /** The used fields of the running stack and its state. */
 export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
-  Pick<LocalState, 'dynamodb' | 'project'>;
+  Pick<LocalState, 'dynamodb' | 'project'> & {
+    readonly proxy: SimulatedProxy;
+    /** Origin of the console. */
+    readonly origin: string;
+  };
 
 export interface LocalConsole {
+  /** Address that opens the console. Without its token, which is new at each start, nobody gets a key. */
+  readonly address: string;
   readonly respond: ConsolePages;
   stop(): void;
 }
@@ -28,7 +41,7 @@ export interface LocalConsole {
  */
 export async function openLocalConsole(
   root: string,
-  { baseUrl, pushService, dynamodb, project }: ConsoleStack,
+  { baseUrl, origin, pushService, dynamodb, project, proxy }: ConsoleStack,
   watch?: AbortSignal,
 ): Promise<LocalConsole> {
   const dynamo = documentClient(localConfig(dynamodb.endpoint));
@@ -55,8 +68,31 @@ export async function openLocalConsole(
     watch,
     files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
   });
-  const browsers = simulatedBrowsers(baseUrl, pushService);
-  const respond: ConsolePages = async (request) =>
-    (await browsers(request)) ?? (await pages(request));
-  return { respond, stop: () => dynamo.destroy() };
+  const browsers = simulatedBrowsers(baseUrl, pushService, proxy);
+  const token = randomBytes(16).toString('base64url');
+  const path = `/?token=${token}`;
+  const cookie = `carillon_console_${new URL(origin).port}=${token}`;
+  const respond: ConsolePages = async (request) => {
+    const { url = '', headers } = request;
+    if (url === path) return opened(cookie);
+    const isOpened = headers.cookie?.split('; ').includes(cookie);
+    if (url.startsWith('/console/') && !isOpened) return notOpened;
+    return (await browsers(request)) ?? (await pages(request));
+  };
+  return { address: origin + path, respond, stop: () => dynamo.destroy() };
 }
+
+/** The address of the page then has no token. A reload sends the cookie. */
+function opened(cookie: string): ConsoleResponse {
+  const { headers, ...response } = jsonResponse(303, {});
+  const attributes = 'Path=/console/; HttpOnly; SameSite=Strict';
+  return {
+    ...response,
+    headers: { ...headers, location: '/', 'set-cookie': `${cookie}; ${attributes}` },
+  };
+}
+
+const notOpened = jsonResponse(403, {
+  message:
+    'Open the console with the address that "npm start" has printed: it has a token, new at each start.',
+});

@@ -34,7 +34,8 @@ export const startHelp = `Runs the whole service on this machine, from the stack
 
 Settings are environment variables:
 
-  PORT                port of the API (default: 4000); the local push service uses the next port
+  PORT                port of the API and the console (default: 4000); the local push service uses the next
+                      port, and the console the one after that if PUBLIC_BASE_URL is set
   DATA_DIR            folder of the data, one for each port (default: ${defaultDataDir})
   EXTRA_PUSH_ORIGINS  origins of further push services, separated by commas
   PUBLIC_BASE_URL     https: address of a tunnel to the API, for browsers on other devices
@@ -94,9 +95,9 @@ function readPublicBaseUrl(text: string | undefined): string | undefined {
 
 function readPort(text: string): number {
   const port = Number(text);
-  // The push service uses the next port, so 65535 is too high.
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_534) {
-    throw new Error(`PORT must be a whole number from 1 to 65534; it is "${text}".`);
+  // The two ports after it are used too.
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_533) {
+    throw new Error(`PORT must be a whole number from 1 to 65533; it is "${text}".`);
   }
   return port;
 }

@@ -6,6 +6,7 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/ids.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import { SimulatedBrowser } from '../push-service/simulated-browser.ts';
+import type { SimulatedProxy } from '../simulated-proxy.ts';
 
 /** They subscribe at the same time: fewer than the route's throttle admits in a burst. */
 const browsersPerRequest = 100;
@@ -25,6 +26,7 @@ const receivedSchema = z.object({ notificationId: notificationIdSchema });
 export function simulatedBrowsers(
   baseUrl: string,
   { channels, subscribe }: Pick<PushService, 'channels' | 'subscribe'>,
+  proxy: SimulatedProxy,
 ): ConsolePages {
   let addresses = 0;
 
@@ -36,8 +38,10 @@ export function simulatedBrowsers(
           method: routes.subscribe.method,
           headers: {
             'content-type': 'application/json',
-            // As if each came from its own address: the rate limit counts by address.
-            'x-forwarded-for': `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`,
+            // The rate limit counts by address.
+            ...proxy.headersFrom(
+              `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`,
+            ),
           },
           body: JSON.stringify(browser),
         });

@@ -13,7 +13,7 @@ export interface SynthesisOptions {
 }
 
 /** The stack requires a VAPID subject. The local push service does not use it. */
-const localVapidSubject = 'mailto:operator@carillon.internal';
+const localVapidSubject = 'mailto:operator@carillon.net';
 
 /**
  * Runs the CDK app as the CDK CLI does: with two environment variables. This avoids the CLI's

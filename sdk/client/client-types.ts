@@ -70,7 +70,7 @@ export interface CarillonClient {
    * makes a request only if the user id or its signature has changed, so every page may call it. Before
    * `subscribe()`, they are kept on this page for that call.
    * @param userIdSignature proof of the user id, made by your server with `signUserId` of `carillon/server`.
-   * @throws {CarillonError}
+   * @throws {CarillonError} the user id is then as before.
    */
   identify(userId: string | null, userIdSignature?: string): Promise<void>;
   /** The channels of this browser. */

@@ -7,7 +7,13 @@ import { readRegistration, storeRegistration } from '../common/storage.ts';
 import { isUsable, registerSubscription } from '../common/subscription.ts';
 import { withLock } from '../common/with-lock.ts';
 import type { CarillonClient } from './client-types.ts';
-import { type CarillonOptions, readOptions, type UserOptions } from './options.ts';
+import {
+  type CarillonOptions,
+  checkUser,
+  readOptions,
+  readSubscribeOptions,
+  type SubscribeOptions,
+} from './options.ts';
 import { requestInteractively } from './request-interactively.ts';
 import { findRegistration } from './service-worker.ts';
 import { permissionDenied, subscribePage } from './subscribe-page.ts';
@@ -24,16 +30,19 @@ export function init(options: CarillonOptions): CarillonClient {
   const reason = unsupportedReason(self);
   const supported = reason === undefined;
   /** What was set on this page. What is absent applies as it is stored. */
-  let page: User = {};
-  setUser(options);
+  let page = userOf({ ...options, channels: undefined });
 
   async function currentSubscription(): Promise<PushSubscription | null | undefined> {
     const registration = await findRegistration(scope);
     return registration?.pushManager.getSubscription();
   }
 
-  function setUser({ userId, userIdSignature }: UserOptions): void {
-    if (userId !== undefined) page = { ...page, userId: userId ?? undefined, userIdSignature };
+  /** The given members. A null user id clears what is stored. */
+  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): User {
+    return {
+      ...(userId !== undefined && { userId: userId ?? undefined, userIdSignature }),
+      ...(channels && { channels }),
+    };
   }
 
   async function currentUser(change?: User): Promise<User> {
@@ -43,6 +52,20 @@ export function init(options: CarillonOptions): CarillonClient {
       channels = options.channels,
     }: User = { ...(await readRegistration(scope)), ...page, ...change };
     return { userId, userIdSignature, channels };
+  }
+
+  /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
+  async function change(options: SubscribeOptions): Promise<void> {
+    checkUser(options);
+    const changed = userOf(options);
+    const register = async () => {
+      // Any other change is registered by init(), in the background.
+      if (supported && isDue(await readRegistration(scope), changed, 0)) {
+        await refresh(requestInteractively, changed);
+      }
+      page = { ...page, ...changed };
+    };
+    await (supported ? withLock(register) : register());
   }
 
   async function refresh(makeRequest: MakeRequest, change?: User): Promise<void> {
@@ -100,7 +123,8 @@ export function init(options: CarillonOptions): CarillonClient {
       return supported ? Notification.permission : 'unsupported';
     },
 
-    async subscribe({ channels, ...newUser } = {}) {
+    async subscribe(given = {}) {
+      const user = userOf(readSubscribeOptions(given));
       if (!supported) {
         throw new CarillonError(
           'unsupported',
@@ -113,8 +137,7 @@ export function init(options: CarillonOptions): CarillonClient {
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Prompt dismissed; ask again.');
       }
-      setUser(newUser);
-      if (channels) page = { ...page, channels };
+      page = { ...page, ...user };
       return withLock(async () => {
         const earlier = await currentSubscription();
         const subscription = await subscribePage(settings);
@@ -155,13 +178,7 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async identify(userId, userIdSignature) {
-      setUser({ userId, userIdSignature });
-      if (!supported) return;
-      await withLock(async () => {
-        // Any other change is registered by init(), in the background.
-        const stored = await readRegistration(scope);
-        if (isDue(stored, page, 0)) await refresh(requestInteractively);
-      });
+      await change({ userId, userIdSignature });
     },
 
     async channels() {
@@ -169,8 +186,8 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async setChannels(channels) {
-      if (supported) await withLock(() => refresh(requestInteractively, { channels }));
-      page = { ...page, channels };
+      // Undefined would change nothing.
+      await change({ channels: channels ?? [''] });
     },
   };
   return client;

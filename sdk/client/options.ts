@@ -1,5 +1,7 @@
+import { channelListPattern } from '../../contract/formats.ts';
 import { normalizeKey } from '../common/application-server-key.ts';
 import {
+  expectKnown,
   invalidOption,
   readBaseUrl,
   readProjectId,
@@ -36,16 +38,20 @@ export interface CarillonOptions extends UserOptions {
   readonly channels?: readonly string[];
 }
 
-const optionNames: readonly string[] = [
+const subscribeOptionNames: readonly (keyof SubscribeOptions)[] = [
+  'channels',
+  'userId',
+  'userIdSignature',
+];
+
+const optionNames: readonly (keyof CarillonOptions)[] = [
   'baseUrl',
   'projectId',
   'applicationServerKey',
   'serviceWorker',
   'scope',
-  'channels',
-  'userId',
-  'userIdSignature',
-] satisfies (keyof CarillonOptions)[];
+  ...subscribeOptionNames,
+];
 
 export interface Settings {
   readonly project: ProjectAddress;
@@ -63,13 +69,8 @@ export interface Settings {
  */
 export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
   const given: Readonly<Record<string, unknown>> = Object(typeof options === 'object' && options);
-  const unknown = Object.keys(given).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined) {
-    // Enough letters to tell most options apart, and to find what `projectID` and `base_url` mean.
-    const start = unknown.slice(0, 3).toLowerCase();
-    const meant = optionNames.find((name) => name.startsWith(start)) ?? optionNames.join(', ');
-    throw invalidOption(unknown, `unknown; use ${meant}`);
-  }
+  expectKnown(given, optionNames);
+  checkUser(given);
   const baseUrl = readBaseUrl(given.baseUrl);
   const projectId = readProjectId(given.projectId);
   const applicationServerKey = readKey(given.applicationServerKey);
@@ -88,6 +89,26 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     serviceWorker: workerUrl,
     scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope', '/shop/'),
   };
+}
+
+/** @throws {CarillonError} `invalid_options`. */
+export function readSubscribeOptions(options: SubscribeOptions): SubscribeOptions {
+  // A listener of clicks gets an event.
+  if (options instanceof Event) return {};
+  expectKnown(options, subscribeOptionNames);
+  checkUser(options);
+  return options;
+}
+
+/** @throws {CarillonError} `invalid_options`. */
+export function checkUser({ userId, channels }: SubscribeOptions): void {
+  requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
+  requireMatch(
+    channelListPattern,
+    JSON.stringify(channels ?? []),
+    'channels',
+    'use a list of names: 1 to 32 lowercase letters, digits or hyphens',
+  );
 }
 
 function readKey(value: unknown): string {

@@ -4,7 +4,7 @@ import { retryAfterSecondsOf } from './retry-pause.ts';
 /** The service's codes, and the codes of errors in the browser. */
 export type CarillonErrorCode =
   | ErrorCode
-  /** An option of `init` is missing or invalid; the message gives a correct form. */
+  /** An option is missing, invalid or unknown; the message gives a correct form. */
   | 'invalid_options'
   /** This browser has no push, or not on this page: no https, or not installed on iOS. */
   | 'unsupported'

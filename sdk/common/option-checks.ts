@@ -32,6 +32,17 @@ export function requireMatch(
   return value;
 }
 
+/** @throws {CarillonError} for an option that does not exist, with the one that was probably meant. */
+export function expectKnown(options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    // Enough letters to tell most options apart, and to find what `projectID` and `base_url` mean.
+    const start = name.slice(0, 3).toLowerCase();
+    const meant = names.find((known) => known.startsWith(start)) ?? names.join(', ');
+    throw invalidOption(name, `unknown; use ${meant}`);
+  }
+}
+
 export function readUrl(value: unknown, base?: string): URL | undefined {
   try {
     return typeof value === 'string' ? new URL(value, base) : undefined;
@@ -42,5 +53,5 @@ export function readUrl(value: unknown, base?: string): URL | undefined {
 
 /** @param advice how to correct the option. */
 export function invalidOption(name: string, advice: string): CarillonError {
-  return new CarillonError('invalid_options', `Missing or invalid option "${name}": ${advice}.`);
+  return new CarillonError('invalid_options', `Invalid option "${name}": ${advice}.`);
 }

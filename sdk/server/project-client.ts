@@ -10,7 +10,7 @@ import type {
 import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
 import type { CarillonError } from '../common/error.ts';
-import { requireMatch } from '../common/option-checks.ts';
+import { expectKnown, requireMatch } from '../common/option-checks.ts';
 import { attempt } from './attempt.ts';
 
 export interface ProjectAccess {
@@ -36,6 +36,12 @@ export interface SendOptions extends CallOptions {
   /** Whether to respond before the delivery (`Prefer: respond-async`). Default: false. */
   readonly respondAsync?: boolean;
 }
+
+const sendOptionNames: readonly (keyof SendOptions)[] = [
+  'idempotencyKey',
+  'respondAsync',
+  'signal',
+];
 
 export interface ProjectOptions extends CallOptions {
   /** Adds counts of up to 1,000 subscribers: `sample` of the result. */
@@ -92,8 +98,10 @@ export class ProjectClient {
   send(notification: SendRequest, options?: SendOptions): Promise<SendResult | AcceptedSend>;
   async send(
     notification: SendRequest,
-    { idempotencyKey, respondAsync = false, signal }: SendOptions = {},
+    options: SendOptions = {},
   ): Promise<SendResult | AcceptedSend> {
+    expectKnown(options, sendOptionNames);
+    const { idempotencyKey, respondAsync = false, signal } = options;
     const key = requireMatch(
       idempotencyKeyPattern,
       idempotencyKey ?? crypto.randomUUID(),

@@ -45,8 +45,8 @@ async function restore(dryRun = false) {
 
 /** All but the counters, whose parts may differ. */
 async function items({ dynamo, tables }: Database) {
-  const { PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE } = tables;
-  const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, SUBSCRIPTIONS_TABLE];
+  const { PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE } = tables;
+  const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE];
   const read = await Promise.all(wanted.map((table) => readTable(dynamo, table)));
   return read.map((table) =>
     table.map((item) => JSON.stringify(Object.entries(item).sort())).sort(),
@@ -92,7 +92,7 @@ test.each([
       }),
     }),
   );
-  await expect(restore()).rejects.toThrow(`the same VAPID keys of project "${projectId}"`);
+  await expect(restore()).rejects.toThrow(`the same keys of project "${projectId}"`);
   expect((await items(stack)).flat()).toEqual([]);
 });
 

@@ -20,7 +20,7 @@ test('a table that AWS is still restoring is refused, with where to find how to 
     return { Table: { ...response.Table, TableStatus: 'CREATING' } };
   });
   await expect(checkRestoredTables(dynamo, own, own)).rejects.toThrow(
-    `AWS is still restoring the table "${own.usage}". Wait for all four: docs/backup.md has the command.`,
+    `AWS is still restoring the table "${own.usage}". Wait for all five: docs/backup.md has the command.`,
   );
   await expect(checkRestoredTables(database.dynamo, own, own)).resolves.toBeUndefined();
 });

@@ -40,7 +40,7 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     const refused = await page.evaluate(() =>
       push.setChannels(['Sales']).catch(({ code }) => code),
     );
-    expect(refused).toBe('invalid_request');
+    expect(refused).toBe('invalid_options');
     expect(await page.evaluate(() => push.channels())).toEqual(['sales']);
     await page.close();
 

@@ -30,6 +30,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
         'clipboard-read',
         'clipboard-sanitized-write',
       ]);
+    await (await browser.newPage()).goto(stack.consoleAddress);
   });
 
   beforeEach(async () => {

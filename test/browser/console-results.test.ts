@@ -15,7 +15,7 @@ describeWith('firefox', 'sent notifications in the console in Firefox', (executa
       pushService: stack.pushService.origin,
       permission: 'default',
     });
-    tab = await openConsole(firefox.browser, stack.baseUrl);
+    tab = await openConsole(firefox.browser, stack.consoleAddress);
   });
 
   afterAll(async () => {
@@ -113,6 +113,12 @@ describeWith('firefox', 'sent notifications in the console in Firefox', (executa
     await openView(project, '/notifications');
     await tab.type('Search titles, texts and ids', id);
     await tab.click('link', 'Open the notification with this id');
+    await tab.expectText('[role=alert]', 'no notification with this id');
+  });
+
+  test('the address of a notification that does not exist says so', async () => {
+    const project = await stack.newProject();
+    await openView(project, '/notifications/no-uuid');
     await tab.expectText('[role=alert]', 'no notification with this id');
   });
 });

@@ -19,7 +19,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
       pushService: stack.pushService.origin,
       permission: 'default',
     });
-    tab = await openConsole(firefox.browser, stack.baseUrl);
+    tab = await openConsole(firefox.browser, stack.consoleAddress);
   });
 
   afterAll(async () => {
@@ -34,7 +34,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
   test('a person subscribes, sends, sees the click, finds it after a reload, and removes the user', async () => {
     await tab.open();
     await tab.expectView('Overview');
-    await tab.expectText('[aria-label=Subscribers]', '0 of 1,000');
+    await tab.expectText('[aria-label=Subscribers]', '0 of 100,000');
 
     await tab.click('link', 'This browser');
     await tab.expectView('This browser');
@@ -262,7 +262,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     test('the secret key is asked for after each reload, and stored nowhere', async () => {
       const { projectId, secretKey } = await stack.newProject();
-      const deployed = await openConsole(firefox.browser, server.origin);
+      const deployed = await openConsole(firefox.browser, `${server.origin}/`);
       const send = `#/projects/${projectId}/send`;
       await deployed.open(send);
       await deployed.type('Secret key', secretKey);
@@ -325,5 +325,19 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
       const keys = [stack.demo.secretKey, stack.demo.applicationServerKey];
       expect(keys.filter((key) => file.includes(key))).toEqual([]);
     }
+  });
+
+  // The last one: Firefox subscribes again when the permission returns.
+  test('a list of checks is made again after a refused Subscribe', async () => {
+    await firefox.setPermission(stack.baseUrl, 'default');
+    const { projectId, secretKey } = await stack.newProject();
+    await tab.open(`#/projects/${projectId}/browser`);
+    await tab.type('Secret key', secretKey);
+    await tab.click('button', 'Open');
+    await tab.click('button', 'Check this browser');
+    await tab.expectText('.carillon-check', '✗ permission: Nobody has been asked yet');
+    await firefox.setPermission(stack.baseUrl, 'denied');
+    await tab.click('button', 'Subscribe');
+    await tab.expectText('.carillon-check', '✗ permission: Notifications are blocked');
   });
 });

@@ -81,7 +81,7 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
 
     await start(program);
     const firefox = await connect();
-    const tab = await openConsole(firefox.browser, baseUrl, await openedPage(firefox));
+    const tab = await openConsole(firefox.browser, `${baseUrl}/`, await openedPage(firefox));
     await tab.expectView('This browser');
     await tab.click('button', 'Subscribe');
     await firefox.allowNotifications();

@@ -116,4 +116,19 @@ describeWith('chromium', 'messages for developers in Chromium', (executablePath)
       'unsupported: No push here: insecure_context. It needs https, and on iOS the home screen.',
     );
   });
+
+  test('a mistake, also in a browser without push', async () => {
+    const { page } = await open(site.origin.replace('localhost', 'shop'));
+    const codes = await page.evaluate(async (given) => {
+      const push = Carillon.init(given);
+      const calls = [
+        () => push.setChannels('news' as never),
+        () => push.setChannels(undefined as never),
+        () => push.subscribe({ channels: ['News'] }),
+        () => push.identify(42 as never),
+      ];
+      return Promise.all(calls.map((call) => call().then(String, ({ code }) => code)));
+    }, options);
+    expect(codes).toEqual(Array(4).fill('invalid_options'));
+  });
 });

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
+import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { ageEntry, endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import type { BrowserStack, StoredSubscription, TestProject } from './fixtures/stack.ts';
+
+/** Declared by the page's script. */
+declare const push: CarillonClient;
 
 describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
   let session: SdkSession;
@@ -82,6 +86,8 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     const { project, tab } = await subscribedTab();
     await expect(tab.identify('bob', 'forged')).rejects.toThrow('userIdSignature');
     expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    await expect(tab.identify(42 as never)).rejects.toThrow('such as String(user.id)');
+    expect((await tab.page.evaluate(() => push.state())).userId).toBe('ada');
   });
 
   test('a signature that is refused in the background: the worker renews without the user id', async () => {

@@ -8,6 +8,7 @@ test.each([
   ['subscribersCap', 'subscriberCap'],
   ['STAGE', 'stage'],
   ['monthlyCap', 'monthlySendCap'],
+  ['satge', 'stage'],
 ])('the nearest name to %s is %s', (typed, name) => {
   expect(nearestName(typed, names)).toBe(name);
 });

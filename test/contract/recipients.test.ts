@@ -104,7 +104,7 @@ describe('placeholders', () => {
     expect(toAda({ title: text, body: text, actions })).toEqual([
       `title: ${message}`,
       `body: ${message}`,
-      `actions.0.title: ${message}`,
+      `actions[0].title: ${message}`,
     ]);
     expect(toAda({ url: `https://e.com/${text.replace(/\s/g, '-')}` })).toHaveLength(1);
   });
@@ -121,21 +121,31 @@ describe('placeholders', () => {
         ...{ tag: '{{v}}', topic: '{{v}}', data: { v: '{{v}} {{' } },
         actions: [{ action: '{{v}}', title: 'T', icon: 'https://e.com/{{v}}' }],
       }),
-    ).toEqual(['icon', 'badge', 'tag', 'topic', 'actions.0.icon'].map((at) => `${at}: ${message}`));
+    ).toEqual(
+      ['icon', 'badge', 'tag', 'topic', 'actions[0].icon'].map((at) => `${at}: ${message}`),
+    );
   });
 
-  test('are literal without recipients, and so is everything in double braces', () => {
-    const texts = {
-      title: '{{first-name}}',
-      body: '{{',
-      tag: '{{v}}',
-      url: 'https://{{v}}.e.com/',
-    };
-    expect(issues(texts)).toEqual([]);
-    expect(issues({ ...texts, userIds: ['ada'] })).toEqual([]);
-    expect(issues({ title: 'T', url: 'https://e.com/{{ v }}' })).toEqual([
-      'url: must be an absolute http or https URL',
-    ]);
+  test('are refused without recipients, in the texts that could have them', () => {
+    const message =
+      'has the placeholder {{ name }}, but there are no "recipients" with values for it';
+    const text = 'Hello {{ name }}, {{other}}';
+    const url = 'https://e.com/{{ name }}';
+    const actions = [{ action: 'a', title: text, url }];
+    const texts = { title: text, body: text, url, image: url, actions };
+    for (const audience of [{}, { userIds: ['ada'] }, { channels: ['news'] }]) {
+      expect(issues({ ...texts, ...audience })).toEqual(
+        ['title', 'body', 'url', 'image', 'actions[0].title', 'actions[0].url'].map(
+          (path) => `${path}: ${message}`,
+        ),
+      );
+    }
+  });
+
+  test('without recipients, other double braces are literal, and so is data', () => {
+    const title = '{{first-name}} {{}} {{ {name}}';
+    const tag = '{{name}}';
+    expect(issues({ title, body: title, tag, data: { text: '{{name}}' } })).toEqual([]);
   });
 });
 
@@ -276,7 +286,7 @@ describe('what becomes of a template', () => {
     [
       { actions: [{ action: 'a', title: '{{v}}' }] },
       { v: '' },
-      '"actions.0.title": it must be text of 1 to 64 characters',
+      '"actions[0].title": it must be text of 1 to 64 characters',
     ],
     [{ url: 'https://e.com/?{{v}}' }, { v: '%'.repeat(500) }, ''],
     [

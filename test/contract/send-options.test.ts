@@ -83,28 +83,28 @@ test.each<[object, string]>([
     'actions: must have at most 2 actions',
   ],
   [{ actions: [action, action] }, 'actions: must differ from each other in "action"'],
-  [{ actions: ['open'] }, 'actions.0: must be an object'],
-  [{ actions: [{ title: 'a' }] }, 'actions.0.action: is required'],
-  [{ actions: [{ action: 'a' }] }, 'actions.0.title: is required'],
+  [{ actions: ['open'] }, 'actions[0]: must be an object'],
+  [{ actions: [{ title: 'a' }] }, 'actions[0].action: is required'],
+  [{ actions: [{ action: 'a' }] }, 'actions[0].title: is required'],
   ...['', 'a'.repeat(33), 7].map((value): [object, string] => [
     { actions: [{ ...action, action: value }] },
-    'actions.0.action: must be text of 1 to 32 characters',
+    'actions[0].action: must be text of 1 to 32 characters',
   ]),
   ...['', 'a'.repeat(65), 7].map((value): [object, string] => [
     { actions: [{ ...action, title: value }] },
-    'actions.0.title: must be text of 1 to 64 characters',
+    'actions[0].title: must be text of 1 to 64 characters',
   ]),
   ...['url', 'icon'].map((name): [object, string] => [
     { actions: [{ ...action, [name]: '/open' }] },
-    `actions.0.${name}: must be an absolute http or https URL`,
+    `actions[0].${name}: must be an absolute http or https URL`,
   ]),
   [
     { actions: [action, { ...action, action: 'b', target_url: url }] },
-    'actions.1.target_url: is not a field of this object; the fields are action, title, url, icon',
+    'actions[1].target_url: is not a field of this object; the fields are action, title, url, icon',
   ],
   [
     { actions: [{ ...action, Icon: url }] },
-    'actions.0.Icon: is not a field of this object; did you mean "icon"?',
+    'actions[0].Icon: is not a field of this object; did you mean "icon"?',
   ],
   ...['', 'en_US', '-', 'en-languages', 7].map((value): [object, string] => [
     { lang: value },

@@ -1,8 +1,9 @@
+import { pathText } from '../../contract/issues.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 
 function issuesOf(value: unknown): string[] {
   const { error } = sendSchema.safeParse(value);
-  return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return (error?.issues ?? []).map(({ path, message }) => `${pathText(path)}: ${message}`);
 }
 
 test('only the title is required', () => {
@@ -66,13 +67,13 @@ test('channels has at most 20 distinct names, which are checked as in subscribe'
     'channels: must name at most 20 channels',
   ]);
   expect(issuesOf({ title: 'a', channels: ['a', 'B'] })).toEqual([
-    'channels.1: must be 1 to 32 lowercase letters, digits or hyphens',
+    'channels[1]: must be 1 to 32 lowercase letters, digits or hyphens',
   ]);
 });
 
 test('an issue names the index of an invalid user id', () => {
   expect(issuesOf({ title: 'a', userIds: ['u', ''] })).toEqual([
-    'userIds.1: must be text of 1 to 256 characters',
+    'userIds[1]: must be text of 1 to 256 characters',
   ]);
 });
 

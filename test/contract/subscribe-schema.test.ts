@@ -1,4 +1,5 @@
 import { newVapidPair } from '../../admin/vapid-pair.ts';
+import { pathText } from '../../contract/issues.ts';
 import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);
@@ -19,7 +20,7 @@ function subscription(overrides: { endpoint?: string; keys?: object } = {}) {
 
 function issuesOf(value: unknown): string[] {
   const { error } = schema.safeParse(value);
-  return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return (error?.issues ?? []).map(({ path, message }) => `${pathText(path)}: ${message}`);
 }
 
 test('the output of PushSubscription.toJSON() is accepted unchanged', () => {
@@ -209,12 +210,12 @@ describe('channels', () => {
     ['null', null, 'channels: must be an array of channels'],
     ['a text', 'news', 'channels: must be an array of channels'],
     ['one too many', [...names, 'one-more'], 'channels: must name at most 20 channels'],
-    ['an empty name', ['a', ''], `channels.1: ${rule}`],
-    ['a name that is too long', ['a'.repeat(33)], `channels.0: ${rule}`],
-    ['a capital', ['News'], `channels.0: ${rule}`],
-    ['a space', ['a b'], `channels.0: ${rule}`],
-    ['a line feed at the end', ['a\n'], `channels.0: ${rule}`],
-    ['a number', [7], `channels.0: ${rule}`],
+    ['an empty name', ['a', ''], `channels[1]: ${rule}`],
+    ['a name that is too long', ['a'.repeat(33)], `channels[0]: ${rule}`],
+    ['a capital', ['News'], `channels[0]: ${rule}`],
+    ['a space', ['a b'], `channels[0]: ${rule}`],
+    ['a line feed at the end', ['a\n'], `channels[0]: ${rule}`],
+    ['a number', [7], `channels[0]: ${rule}`],
   ])('%s: refused', (_, channels, issue) => {
     expect(issuesOf({ ...subscription(), channels })).toEqual([issue]);
   });

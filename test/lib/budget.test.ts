@@ -1,7 +1,7 @@
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 test('a budget of the stage notifies at 80 and 100 %', () => {
-  const alarmEmail = 'on-call@carillon.internal';
+  const alarmEmail = 'on-call@carillon.net';
   const { template } = synthesize({ stage: 'eu', monthlyBudget: 20, alarmEmail });
   const notification = (Threshold: number) => ({
     Notification: { NotificationType: 'ACTUAL', ThresholdType: 'PERCENTAGE', Threshold },

@@ -16,6 +16,7 @@ const outputs = [
   'NotificationsTable',
   'RateLimitsTable',
   'VapidKeysTable',
+  'IdentityKeysTable',
 ];
 
 function propertiesOf(name: FunctionName, stack = prod) {
@@ -60,6 +61,7 @@ const ownLog = [
 const grants: Record<FunctionName, string[]> = {
   subscribe: [
     ...ownLog,
+    'IdentityKeysTable: dynamodb:GetItem',
     'ProjectsTable: dynamodb:GetItem',
     'RateLimitsTable: dynamodb:UpdateItem',
     'SubscriptionsTable: dynamodb:PutItem',
@@ -233,9 +235,10 @@ const pushing = {
 const environments: Record<FunctionName, object> = {
   subscribe: {
     ...endpoint,
+    IDENTITY_KEYS_TABLE: table('IdentityKeysTable'),
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
-    SUBSCRIBER_CAP: '1000',
+    SUBSCRIBER_CAP: '100000',
     EXTRA_PUSH_ORIGINS: '',
   },
   unsubscribe: {
@@ -266,7 +269,7 @@ const environments: Record<FunctionName, object> = {
     ...endpoint,
     SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
     USAGE_TABLE: table('UsageTable'),
-    SUBSCRIBER_CAP: '1000',
+    SUBSCRIBER_CAP: '100000',
     MONTHLY_SEND_CAP: '10000',
   },
   listNotifications: {
@@ -424,6 +427,7 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
   ];
   expect(types.flatMap((type) => Object.keys(resources(type)).sort())).toEqual([
     'DeliveriesTable439E74BF',
+    'IdentityKeysTable65EABC96',
     'NotificationsTable024CBB72',
     'ProjectsTableCB300803',
     'RateLimitsTable29A563C1',
@@ -433,7 +437,7 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
     'HttpApi9292168F',
     'CustomDomain50EDADAC',
     'AlarmsTopic3A2DFEBA',
-    'AlarmsTopicoperatorcarilloninternal37BDE648',
+    'AlarmsTopicoperatorcarillonnetD8BDA1B2',
   ]);
 });
 

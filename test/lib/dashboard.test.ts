@@ -70,6 +70,7 @@ test('the dashboard shows counts that disagree', () => {
 test.each([
   'Projects',
   'VapidKeys',
+  'IdentityKeys',
   'Subscriptions',
   'Usage',
   'Notifications',

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { executionPolicy, permissions } from '../../lib/execution-policy.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
-const alarmEmail = 'on-call@carillon.internal';
+const alarmEmail = 'on-call@carillon.net';
 
 /** With every resource that a setting adds. */
 const { template } = synthesize({
-  ...{ alarmEmail, monthlyBudget: 20, domainName: 'push.carillon.internal' },
+  ...{ alarmEmail, monthlyBudget: 20, domainName: 'push.carillon.net' },
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
   hostedZoneId: 'Z0123456789',
 });

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultLimits } from '../../contract/limits.ts';
@@ -167,6 +168,10 @@ test.each<[Record<string, unknown>, string]>([
     { originSecretHashes: Array(3).fill('a1'.repeat(32)).join() },
     'originSecretHashes must be a SHA-256 in hex',
   ],
+  [
+    { originSecretHashes: `${'a1'.repeat(32)},${createHash('sha256').digest('hex')}` },
+    'originSecretHashes must not contain the hash of an empty text',
+  ],
   [{ requireOriginSecret: true }, 'requireOriginSecret needs originSecretHashes'],
 ])('the address %j is refused', (context, message) => {
   expect(mistakesOf(context)).toEqual([expect.stringContaining(`setting ${message}`)]);
@@ -276,7 +281,7 @@ test('an e-mail address is a VAPID subject', () => {
 test('an example is no VAPID subject, except in the stage dev', () => {
   for (const example of ['mailto:you@your-domain.example', 'https://example.com/contact']) {
     expect(mistakesOf({ vapidSubject: example })).toEqual([
-      expect.stringMatching(/^setting vapidSubject is an example: write an address/),
+      expect.stringMatching(/^setting vapidSubject is an example or private: write an address/),
     ]);
     expect(readSettings({ stage: 'dev', vapidSubject: example }).vapidSubject).toBe(example);
   }

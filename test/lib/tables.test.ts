@@ -14,6 +14,7 @@ function keysOf(schema: readonly { AttributeName: string; KeyType: string }[]): 
 const tables = {
   ProjectsTable: ['HASH projectId'],
   VapidKeysTable: ['HASH projectId'],
+  IdentityKeysTable: ['HASH projectId'],
   SubscriptionsTable: ['HASH projectPart', 'RANGE endpointHash'],
   UsageTable: ['HASH projectRef', 'RANGE period'],
   NotificationsTable: ['HASH projectRef', 'RANGE notificationId'],
@@ -96,6 +97,9 @@ test('no table has deletion protection', () => {
   });
 });
 
-test('private VAPID keys are encrypted with a key of the account', () => {
-  expect(propertiesOf('VapidKeysTable').SSESpecification).toEqual({ SSEEnabled: true });
-});
+test.each(['VapidKeysTable', 'IdentityKeysTable'])(
+  '%s is encrypted with a key of the account',
+  (output) => {
+    expect(propertiesOf(output).SSESpecification).toEqual({ SSEEnabled: true });
+  },
+);

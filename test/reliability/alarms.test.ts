@@ -240,6 +240,15 @@ const faults: readonly Case[] = [
     act: conflictingSubscriptions,
   },
   {
+    alarm: 'SubscribersRefused',
+    what: 'a project with as many subscribers as its cap refuses one',
+    async act() {
+      const capped = await service.createProject({ subscriberCap: 1 });
+      await service.subscribe(capped);
+      await expect(service.subscribe(capped)).rejects.toThrow('403');
+    },
+  },
+  {
     alarm: 'CountsDisagree',
     what: 'a stored count is wrong when its notification is read',
     async act() {
@@ -415,6 +424,18 @@ const harmless: readonly Case[] = [
     alarm: 'TransactionConflicts',
     what: 'ten subscriptions conflict at every attempt, in one period only',
     act: onlyOnce(conflictingSubscriptions),
+  },
+  {
+    alarm: 'SubscribersRefused',
+    what: 'the last subscriber below the cap is updated, and a wrong signature refused',
+    async act() {
+      const capped = await service.createProject({ subscriberCap: 1 });
+      const browser = await service.subscribe(capped);
+      for (const signed of [{}, { userId: 'ada', userIdSignature: 'wrong' }]) {
+        const body = { ...browser.toJSON(), ...signed };
+        await service.call(routes.subscribe, { parameters: { ...capped }, body });
+      }
+    },
   },
   {
     alarm: 'CountsDisagree',

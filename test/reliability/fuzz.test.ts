@@ -163,7 +163,7 @@ function validRequest(
     method: routes[route].method,
     path: pathOf(routes[route], { projectId, notificationId }) + search,
     headers: {
-      'x-forwarded-for': nextAddress(),
+      ...service.proxy.headersFrom(nextAddress()),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(routes[route].caller === 'owner' && { authorization: `Bearer ${secretKey}` }),
       ...Object.fromEntries(
@@ -254,7 +254,7 @@ function harmlessRequests(projectId: string): string[] {
       'Host: localhost',
       'Content-Type: application/json',
       `Authorization: Bearer carillon_sk_${'a'.repeat(43)}`,
-      `X-Forwarded-For: ${nextAddress()}`,
+      ...Object.entries(service.proxy.headersFrom(nextAddress())).map((entry) => entry.join(': ')),
       `Content-Length: ${text.length}`,
       '',
       text,

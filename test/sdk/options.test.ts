@@ -1,4 +1,10 @@
-import { type CarillonOptions, readOptions } from '../../sdk/client/options.ts';
+import { channelListPattern, channelPattern } from '../../contract/formats.ts';
+import {
+  type CarillonOptions,
+  readOptions,
+  readSubscribeOptions,
+  type SubscribeOptions,
+} from '../../sdk/client/options.ts';
 
 const site = 'https://shop.example';
 const page = `${site}/cart/`;
@@ -90,6 +96,10 @@ test.each<[string, string, Record<string, unknown>, string]>([
   ],
   ['a worker URL that is null', 'serviceWorker', { serviceWorker: null }, workerAdvice],
   ['a scope on another origin', 'scope', { scope: 'https://cdn.example/' }, 'such as "/shop/"'],
+  ['a user id that is a number', 'userId', { userId: 42 }, 'such as String(user.id)'],
+  ['a channel that is not in a list', 'channels', { channels: 'news' }, 'use a list of names'],
+  ['a channel in capitals', 'channels', { channels: ['News'] }, '1 to 32 lowercase letters'],
+  ['a channel that is a number', 'channels', { channels: [2026] }, 'use a list of names'],
 ])('%s: the error names the option and a correct form', (_, name, wrong, advice) => {
   const read = () => readOptions({ ...options, ...wrong } as CarillonOptions, page, site);
   expect(read).toThrow(expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }));
@@ -121,6 +131,35 @@ test('every option is known', () => {
   };
   expect(readOptions(all, page, site).serviceWorker).toBe(`${site}/sw.js`);
 });
+
+test.each<[SubscribeOptions, string]>([
+  [{ chanels: ['news'] } as SubscribeOptions, '"chanels": unknown; use channels.'],
+  [{ userID: 'ada' } as SubscribeOptions, '"userID": unknown; use userId.'],
+  [{ scope: '/' } as SubscribeOptions, '"scope": unknown; use channels, userId, userIdSignature.'],
+  [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
+  [{ channels: 'news' } as never, '"channels": use a list of names'],
+])('subscribe(%j) says what is wrong', (given, message) => {
+  expect(() => readSubscribeOptions(given)).toThrow(message);
+});
+
+test('subscribe() takes what it documents, and the event of a click', () => {
+  const all: Required<SubscribeOptions> = {
+    ...{ userId: null, userIdSignature: 'signature' },
+    channels: ['news', 'flash-sales-2026'],
+  };
+  expect(readSubscribeOptions(all)).toBe(all);
+  expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
+  expect(readSubscribeOptions(new Event('click') as never)).toEqual({});
+});
+
+test.each(['', 'a'.repeat(33), 'a b', 'ä', 'news', 'a'.repeat(32), '-1', 'A'])(
+  'the SDK and the service agree on the channel %j',
+  (name) => {
+    expect(channelListPattern.test(JSON.stringify(['other', name]))).toBe(
+      channelPattern.test(name),
+    );
+  },
+);
 
 test.each([undefined, null, 'demo'])('init(%p) names the first missing option', (value) => {
   const read = () => readOptions(value as unknown as CarillonOptions, page, site);

@@ -50,7 +50,7 @@ const databaseCalls = {
   ],
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
   /** The project in memory does not have the key that the request names, or that signed its user id. */
-  unknownKeyOrSignature: [counted, ['GetItem Projects']],
+  unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
   unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
   event: [counted, ['UpdateItem Deliveries']],
   readProject: [countedAnd('Query Usage')],
@@ -76,6 +76,8 @@ const databaseCalls = {
   ],
   /** A function has not read the project within the last 30 s. */
   uncachedProject: [['GetItem Projects']],
+  /** The same for the function that subscribes. */
+  uncachedIdentityProject: [['GetItem Projects', 'GetItem IdentityKeys']],
   /** The same for a function that sends. */
   uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
   /** A broadcast that one function delivers in one chunk. */
@@ -240,11 +242,13 @@ const subscribeAs = (userId: string, userIdSignature: string) => (owner: Project
 const cases: readonly Case[] = [
   {
     what: 'a new subscription',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare: valid('subscribe'),
   },
   {
     what: 'a new subscription that names its key',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare(owner) {
       const { applicationServerKey } = owner;
@@ -254,16 +258,19 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a new subscription with a signed user id',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.newSubscription,
     prepare: (owner) => subscribeAs('ada', signUserId(owner.identityKey, 'ada'))(owner),
   },
   {
     what: 'a subscription with a wrong signature',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.unknownKeyOrSignature,
     prepare: subscribeAs('ada', 'wrong'),
   },
   {
     what: 'an updated subscription',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.updatedSubscription,
     async prepare(owner) {
       const body = (await service.subscribe(owner)).toJSON();
@@ -274,12 +281,16 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a subscription beyond the cap',
+    uncached: databaseCalls.uncachedIdentityProject,
     plan: { subscriberCap: 0 },
-    rounds: databaseCalls.refusedSubscription,
+    firstRounds: databaseCalls.refusedSubscription,
+    // The function remembers for seconds that the project is full. An update would succeed.
+    rounds: databaseCalls.updatedSubscription,
     prepare: valid('subscribe'),
   },
   {
     what: 'a subscription with an unknown key',
+    uncached: databaseCalls.uncachedIdentityProject,
     rounds: databaseCalls.unknownKeyOrSignature,
     async prepare(owner) {
       const { applicationServerKey } = await service.createProject();

@@ -76,8 +76,6 @@ describe('behind a proxy that sends the origin secret', () => {
 
   beforeAll(async () => {
     service = await startService({
-      // As API Gateway: the source address is that of the connection.
-      trustForwardedFor: false,
       environment: { ORIGIN_SECRET_HASHES: secretHashes },
       onLog: (line) => {
         expect(line.text).not.toContain(secret);

@@ -213,3 +213,19 @@ test('the template is stored, and values are neither stored nor logged', async (
   expect(stored).toMatchObject({ content: { title: '{{ v }}' }, users: 1 });
   expect(log.join('')).not.toContain(value);
 });
+
+// Whoever has a copy of the tables could otherwise try all codes of six digits.
+test('what is stored of a request with an Idempotency-Key is different for another key', async () => {
+  const request = {
+    title: 'Your code is {{code}}',
+    recipients: [{ userId: 'ada', values: { code: '482913' } }],
+  };
+  for (const key of ['one', 'other']) {
+    await service.send(project, request, { 'idempotency-key': key });
+  }
+  const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
+  const items = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
+  const hashes = items.flatMap(({ requestHash }) => requestHash ?? []);
+  expect(hashes.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(hashes).size).toBe(hashes.length);
+});

@@ -44,7 +44,7 @@ test('an owner reads the project, its caps and what it has used of them', async 
 });
 
 test.each<[string, Plan, number | null, number | null]>([
-  ['of the deployment where the plan has none', {}, 1000, 10_000],
+  ['of the deployment where the plan has none', {}, 100_000, 10_000],
   ['null where there is no cap', { subscriberCap: null, monthlySendCap: null }, null, null],
 ])('the caps are %s', async (_, plan, subscriberCap, monthlySendCap) => {
   expect(await read(await service.createProject(plan))).toMatchObject({

@@ -26,7 +26,7 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   expect(tablesWith('carillon_sk_')).toEqual([]);
   const hash = createHash('sha256').update(project.secretKey).digest('hex');
   expect(tablesWith(hash)).toEqual(['PROJECTS_TABLE']);
-  expect(tablesWith(project.identityKey)).toEqual(['PROJECTS_TABLE']);
+  expect(tablesWith(project.identityKey)).toEqual(['IDENTITY_KEYS_TABLE']);
   const vapidKeys = await readTable(service.dynamo, tables.VAPID_KEYS_TABLE);
   expect(vapidKeys).not.toHaveLength(0);
   for (const { privateKey } of vapidKeys) {

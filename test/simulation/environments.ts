@@ -30,7 +30,7 @@ export class Environment {
       this.run!.dynamo().send(command, options),
     ) as DynamoDBDocumentClient;
     this.signingProjects = signingProjectStore(this.dynamo, tables, clock);
-    this.identityProjects = identityProjectStore(this.dynamo, tables.projects, clock);
+    this.identityProjects = identityProjectStore(this.dynamo, tables, clock);
   }
 }
 

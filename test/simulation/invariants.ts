@@ -491,7 +491,8 @@ function deletedProjectIsSilent({ world, deletedAt }: Report): string | undefine
 function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | undefined {
   const { database } = world;
   if (deletedAt === undefined || database.items(tables.projects).length > 0) return undefined;
-  for (const table of [tables.subscriptions, tables.notifications, tables.vapidKeys]) {
+  const { subscriptions, notifications, vapidKeys, identityKeys } = tables;
+  for (const table of [subscriptions, notifications, vapidKeys, identityKeys]) {
     const [left] = database.items(table);
     if (left !== undefined) return `${table}: ${JSON.stringify(left)} is left`;
   }

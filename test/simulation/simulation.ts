@@ -213,11 +213,12 @@ export async function simulate(
     secretKeyHash: string,
   ): void {
     database.put(tables.projects, {
-      ...{ projectId, ref, name: 'Shop', secretKeyHash, userIds: 'open', identityKey: '' },
+      ...{ projectId, ref, name: 'Shop', secretKeyHash, userIds: 'open' },
       ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
     });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
+    database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
     for (const { origin, path, userId, channels, seenAgoMs, storedPairNumber } of browsers) {
       const hash = endpointHash(origin + path);

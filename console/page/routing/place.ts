@@ -1,5 +1,4 @@
 import { projectIdPattern } from '../../../contract/formats.ts';
-import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
 
 /** The views of a project. */
 export type ViewName = 'overview' | 'send' | 'notifications' | 'users' | 'browser';
@@ -16,8 +15,9 @@ const viewNames: readonly string[] = ['send', 'notifications', 'users', 'browser
 export function placeOf(fragment: string): Place {
   const [, root, projectId = '', view = 'overview', id, ...rest] = fragment.split('/');
   if (root !== 'projects' || !projectIdPattern.test(projectId) || rest.length > 0) return projects;
-  if (view === 'notifications' && notificationIdSchema.safeParse(id).success) {
-    return { view: 'notification', projectId, notificationId: id! };
+  // The view says that there is no notification with an invalid id either.
+  if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
+    return { view: 'notification', projectId, notificationId: id };
   }
   if (id !== undefined) return projects;
   if (view === 'overview' || viewNames.includes(view)) {

@@ -24,7 +24,7 @@ export function ButtonFields() {
           {(Object.keys(buttonFields) as (keyof ButtonForm)[]).map((name) => (
             <TextField
               key={name}
-              path={`actions.${index}.${name}`}
+              path={`actions[${index}].${name}`}
               value={action[name]}
               onChange={(text) => setAction(index, { [name]: text })}
             />

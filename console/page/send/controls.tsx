@@ -35,7 +35,7 @@ export function CheckField({ path, label, hint, checked, onChange }: CheckFieldP
 }
 
 interface TextFieldProps {
-  /** Such as `actions.0.title`. */
+  /** Such as `actions[0].title`. */
   readonly path: string;
   readonly value: string;
   readonly onChange: (value: string) => void;

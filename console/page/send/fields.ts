@@ -199,7 +199,7 @@ export const buttonFields = {
   icon: { label: 'Icon URL', hint: 'The image of the button.', kind: 'url' },
 } as const satisfies Readonly<Record<string, FormField>>;
 
-/** @param path of the contract: `title`, `userIds.3`, `recipients[1].values.name` or `actions.0.title`. */
+/** @param path of the contract: `title`, `userIds[3]`, `recipients[1].values.name` or `actions[0].title`. */
 export function fieldAt(path: string): FormField | undefined {
   const [name = '', , member] = path.split(/[.[]/);
   const [rows, key] =

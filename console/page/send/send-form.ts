@@ -113,7 +113,7 @@ function memberOf(form: SendForm, name: FieldName): unknown {
 /** For a person with the form, some of the contract's messages do not say what to do. */
 function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const { blank = message, kind } = fieldAt(path) ?? {};
-  const value = path.split('.').reduce<unknown>((at, step) => Object(at)[step], form);
+  const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
   if (value.trim() === '') return { path, message: blank };
   if (kind === 'json' && !isJson(value))
@@ -173,7 +173,7 @@ function withoutBlank(button: ButtonForm): Partial<ButtonForm> {
   return Object.fromEntries(
     Object.entries(button)
       .map(([name, text]) => [name, text.trim()] as const)
-      .filter(([name, text]) => text !== '' || fieldAt(`actions.0.${name}`)?.blank !== undefined),
+      .filter(([name, text]) => text !== '' || fieldAt(`actions[0].${name}`)?.blank !== undefined),
   );
 }
 

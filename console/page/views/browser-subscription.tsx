@@ -25,8 +25,14 @@ const waitTexts = {
   service: 'Waiting for Carillon, 15 s at most.',
 } as const;
 
+interface BrowserSubscriptionProps {
+  readonly push: CarillonClient;
+  /** Called after each attempt to change it. */
+  readonly onAttempt: () => void;
+}
+
 /** The subscription of this browser, and the buttons that change it. */
-export function BrowserSubscription({ push }: { readonly push: CarillonClient }) {
+export function BrowserSubscription({ push, onAttempt }: BrowserSubscriptionProps) {
   const [state, setState] = useState<State>();
   const [subscription, setSubscription] = useState<PushSubscription | null>(null);
   const [waiting, setWaiting] = useState<keyof typeof waitTexts>();
@@ -60,6 +66,7 @@ export function BrowserSubscription({ push }: { readonly push: CarillonClient })
     } finally {
       setWaiting(undefined);
       await read();
+      onAttempt();
     }
   });
   const subscribe = async () => {

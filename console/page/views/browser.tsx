@@ -32,7 +32,14 @@ export function BrowserView() {
     >
       <section class="card narrow" aria-label="Subscription">
         <Problem error={sdk.error} />
-        {sdk.value !== undefined && <BrowserSubscription push={sdk.value.push} />}
+        {sdk.value !== undefined && (
+          <BrowserSubscription
+            push={sdk.value.push}
+            onAttempt={() => {
+              if (results.current!.hasChildNodes()) check.run();
+            }}
+          />
+        )}
       </section>
       <section class="card narrow" aria-labelledby="check-title">
         <h2 id="check-title">No notifications?</h2>

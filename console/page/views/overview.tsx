@@ -1,5 +1,5 @@
 import { limits } from '../../../contract/limits.ts';
-import type { AudienceCounts } from '../../../contract/schemas/project.ts';
+import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
 import { useLoad } from '../calls/use-load.ts';
 import { useNotificationPages } from '../calls/use-notification-pages.ts';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -118,7 +118,7 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
     ...Object.entries(sample.seenWithinDays).map(
       ([days, found]) => [`Seen within ${days} days`, found] as const,
     ),
-    ...Object.entries(sample.channels).map(([name, found]) => [`Channel ${name}`, found] as const),
+    ...channelsByCount(sample).map(([name, found]) => [`Channel ${name}`, found] as const),
   ];
   const isWhole = sample.subscribers >= subscribers;
   return (

@@ -59,7 +59,7 @@ export const getProject: Operation = {
         applicationServerKey:
           'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
         subscribers: 1,
-        subscriberCap: 1000,
+        subscriberCap: 100_000,
         sentThisMonth: 6,
         monthlySendCap: 10_000,
         month: '2026-11',

@@ -26,21 +26,22 @@ describe('projectCard', () => {
     expect(script).not.toMatch(/carillon_(sk|id)_/);
   });
 
-  it('has a curl command that a shell can run', () => {
+  it('has a curl command that a shell can run, without the key in its arguments', () => {
     const command = card.slice(card.indexOf('curl '));
-    const args = execFileSync('/bin/sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
-      encoding: 'utf8',
-    }).split('\n');
-    expect(args).toEqual([
+    const script = `curl() { printf '%s\\n' "$@"; echo stdin; cat; }\n${command}`;
+    const printed = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).split('\n');
+    expect(printed).toEqual([
       '-X',
       'POST',
       'https://api.example/api/v1/projects/demo/notifications',
       '-H',
-      'Authorization: Bearer carillon_sk_secret',
+      '@-',
       '-H',
       'Content-Type: application/json',
       '-d',
       '{ "title": "Hello", "body": "The first of many." }',
+      'stdin',
+      'Authorization: Bearer carillon_sk_secret',
       '',
     ]);
   });

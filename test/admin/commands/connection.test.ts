@@ -86,6 +86,7 @@ describe('a deployed stack', () => {
     Quotas: JSON.stringify({ executions: 1000, requestsPerSecond: 9000 }),
     ProjectsTable: operator.database.tables.PROJECTS_TABLE,
     VapidKeysTable: operator.database.tables.VAPID_KEYS_TABLE,
+    IdentityKeysTable: operator.database.tables.IDENTITY_KEYS_TABLE,
     SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,
     UsageTable: operator.database.tables.USAGE_TABLE,
     NotificationsTable: operator.database.tables.NOTIFICATIONS_TABLE,

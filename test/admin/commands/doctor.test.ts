@@ -106,7 +106,7 @@ describe('a stack with problems', () => {
     const expected = [
       /^problem {2}stack +The stack is UPDATE_ROLLBACK_FAILED\./,
       /^problem {2}settings +Changed by hand: SUBSCRIBER_CAP of Subscribe\w+, SUBSCRIBER_CAP of GetProject\w+\./,
-      /^problem {2}vapid subject +mailto:operator@example.com is an example\. Set vapidSubject/,
+      /^problem {2}vapid subject +mailto:operator@example.com is an example or private\. Set vapidSubject/,
       /^warning {2}address +https:\/\/abc123\.execute-api\.\S+ is AWS's name\./,
       /^warning {2}concurrency +Lambda runs 10 functions at once .* AWS may take days/,
       /^warning {2}api throttle +API Gateway accepts 2500 requests per second/,

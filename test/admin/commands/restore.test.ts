@@ -19,7 +19,8 @@ beforeAll(async () => {
   await operator.registry.create({ projectId: 'shop', random: randomBytes });
   await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
   const tables = projectTables(operator.database.tables);
-  for (const name of [tables.projects, tables.vapidKeys, tables.subscriptions, tables.usage]) {
+  const { projects, vapidKeys, identityKeys, subscriptions, usage } = tables;
+  for (const name of [projects, vapidKeys, identityKeys, subscriptions, usage]) {
     await restoreTable(name);
   }
   await operator.registry.remove('shop');
@@ -54,30 +55,34 @@ function restore(
   options: readonly string[] = [],
   runOptions: RunOptions = {},
 ) {
-  const { projects, vapidKeys, subscriptions, usage } = projectTables(operator.database.tables);
+  const tables = projectTables(operator.database.tables);
+  const { projects, vapidKeys, identityKeys, subscriptions, usage } = tables;
   const from = {
     projects: restored(projects),
     vapidKeys: restored(vapidKeys),
+    identityKeys: restored(identityKeys),
     subscriptions: restored(subscriptions),
     usage: restored(usage),
     ...changes,
   };
   const args = [
     ...['restore', '--projects', from.projects, '--vapid-keys', from.vapidKeys],
+    ...['--identity-keys', from.identityKeys],
     ...['--subscriptions', from.subscriptions, '--usage', from.usage, ...options],
   ];
   return operator.runLocal(args, runOptions);
 }
 
-test('Projects and VapidKeys in the place of each other are refused', async () => {
-  const { projects, vapidKeys } = projectTables(operator.database.tables);
+test('Projects, VapidKeys and IdentityKeys in the place of each other are refused', async () => {
+  const { projects, vapidKeys, identityKeys } = projectTables(operator.database.tables);
   const exchanged = { projects: restored(vapidKeys), vapidKeys: restored(projects) };
+  const keys = { identityKeys: restored(vapidKeys), vapidKeys: restored(identityKeys) };
   const twice = { vapidKeys: restored(projects) };
-  for (const changes of [exchanged, twice]) {
+  for (const changes of [exchanged, keys, twice]) {
     const { code, messages } = await restore(changes);
     expect(code).toBe(1);
     expect(messages).toMatch(
-      / are not the restored tables Projects and VapidKeys\. Were they exchanged\?\n$/,
+      / are not the restored tables Projects, VapidKeys and IdentityKeys\. Were they exchanged\?\n$/,
     );
   }
   expect(await readTable(operator.database.dynamo, vapidKeys)).toEqual([]);

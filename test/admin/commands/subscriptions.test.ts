@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -91,6 +92,15 @@ describe('subscriptions import', () => {
         '1 added, 0 updated, 0 unchanged; 1 with a user id.\n' +
         counted(1),
     );
+  });
+
+  it('reads a pipe, which can be read only once', async () => {
+    execFileSync('mkfifo', [file]);
+    const [result] = await Promise.all([
+      operator.runLocal(['subscriptions', 'import', projectId, file]),
+      writeFile(file, linesOf([subscriptionJson()])),
+    ]);
+    expect(result).toMatchObject({ code: 0, output: expect.stringContaining('1 added') });
   });
 
   it('changes nothing in a dry run, and counts what the import then does', async () => {

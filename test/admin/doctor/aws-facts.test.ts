@@ -24,6 +24,7 @@ beforeEach(() => {
   const tables = {
     projects: 'Projects-1',
     vapidKeys: 'VapidKeys-1',
+    identityKeys: 'IdentityKeys-1',
     subscriptions: 'Subscriptions-1',
     usage: 'Usage-1',
     notifications: 'Notifications-1',
@@ -254,5 +255,5 @@ test('tables without point-in-time recovery are named', async () => {
     }),
   });
   expect(await facts.tablesWithoutBackup()).toEqual(['Usage-1']);
-  expect(aws.calls).toHaveLength(5);
+  expect(aws.calls).toHaveLength(6);
 });

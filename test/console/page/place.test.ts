@@ -11,6 +11,10 @@ test.each<[string, Place]>([
     `#/projects/demo/notifications/${notificationId}`,
     { view: 'notification', projectId: 'demo', notificationId },
   ],
+  [
+    '#/projects/demo/notifications/no-uuid',
+    { view: 'notification', projectId: 'demo', notificationId: 'no-uuid' },
+  ],
   ['#/projects/send/users', { view: 'users', projectId: 'send' }],
 ])('%s is a place, and the fragment of that place', (fragment, place) => {
   expect(placeOf(fragment)).toEqual(place);
@@ -25,7 +29,7 @@ test.each([
   '#/projects/Not-an-id',
   '#/projects/demo/nothing',
   '#/projects/demo/send/more',
-  '#/projects/demo/notifications/no-uuid',
+  '#/projects/demo/notifications/no%20id',
   `#/projects/demo/notifications/${notificationId}/more`,
   '#/other/demo',
 ])('%p is the list of projects', (fragment) => {

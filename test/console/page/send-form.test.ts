@@ -88,11 +88,11 @@ test.each<[Partial<SendForm>, string]>([
   [{ data: '[1]' }, 'data'],
   [{ renotify: true }, 'renotify'],
   [{ worker: false }, 'worker'],
-  [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions.0.action'],
+  [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions[0].action'],
   [{ to: 'userIds', userIds: ' \n' }, 'userIds'],
-  [{ channels: 'news, sales' }, 'channels.0'],
+  [{ channels: 'news, sales' }, 'channels[0]'],
   [{ seenWithinDays: '0' }, 'seenWithinDays'],
-  [{ to: 'userIds', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds.1'],
+  [{ to: 'userIds', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds[1]'],
 ])('%p has an issue at %s', (changes, path) => {
   const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
   expect(issues.map((issue) => issue.path)).toEqual([path]);
@@ -188,9 +188,9 @@ test('labels of the form differ, and no hint speaks of the API', () => {
 
 test.each([
   ['title', 'Title'],
-  ['userIds.3', 'User ids'],
+  ['userIds[3]', 'User ids'],
   ['recipients[1].values.name', 'Recipients'],
-  ['actions.0.title', 'Text'],
+  ['actions[0].title', 'Text'],
   ['actions', 'Buttons'],
   ['constructor', undefined],
 ])('the field of an issue at %s is %s', (path, label) => {

@@ -86,10 +86,10 @@ test.each([
 
 test('an issue is a sentence with the labels of the form, and the line of a user id', () => {
   const issues = [
-    { path: 'userIds.3', message: 'is wrong' },
+    { path: 'userIds[3]', message: 'is wrong' },
     { path: 'recipients[1].values.name', message: 'is required' },
     { path: 'recipients[2]', message: 'makes an invalid "title": it is too long' },
-    { path: 'actions.0.title', message: 'is required' },
+    { path: 'actions[0].title', message: 'is required' },
     { path: 'actions', message: 'must differ from each other in "action"' },
     { path: 'renotify', message: 'needs "tag", which names the notification to replace' },
     { path: 'lang', message: 'must be a language tag such as "en"' },
@@ -100,8 +100,8 @@ test('an issue is a sentence with the labels of the form, and the line of a user
     'Recipients in line 4 makes an invalid “Title”: it is too long.',
   );
   expect(sentence('userIds')).toBe('User ids in line 4 is wrong.');
-  expect(sentence('actions.0.title')).toBe('Text is required.');
-  expect(sentence('actions.1.title')).toBeUndefined();
+  expect(sentence('actions[0].title')).toBe('Text is required.');
+  expect(sentence('actions[1].title')).toBeUndefined();
   expect(sentence('renotify')).toBe(
     'Alert again needs “Tag”, which names the notification to replace.',
   );

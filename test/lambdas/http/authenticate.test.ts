@@ -69,6 +69,7 @@ test('the refusal says what is wrong with the header', async () => {
     expect(await messageFor(header)).toContain('has another form than "Bearer carillon_sk_…"');
   }
   expect(await messageFor(`Bearer ${currentKey.slice(0, -1)}`)).toContain('not a secret key');
+  expect(await messageFor(`Bearer B${'N'.repeat(86)}`)).toContain('the application server key');
   expect(await messageFor(`Bearer carillon_id_${'a'.repeat(43)}`)).toContain('an identity key');
   expect(await messageFor(`Bearer ${currentKey}`, 'Shop')).toContain('The project id in the path');
 });

@@ -45,7 +45,7 @@ describe('a request of an owner', () => {
         route: routes.getProject,
         logger,
         clock: () => new Date(),
-        projects: { find: async () => ({ ...project, plan }), remembers: () => true },
+        projects: { find: async () => ({ ...project, plan }), remembers: () => false },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
         perMinute: 60,
         originSecret: { hashes: [], isRequired: false },
@@ -139,6 +139,15 @@ describe('a request of an owner', () => {
     expect(response.status).toBe(429);
     expect(count).not.toHaveBeenCalled();
     expect(read).not.toHaveBeenCalled();
+  });
+
+  test('with the right key is not refused for wrong keys from the same address', async () => {
+    const refused = ({ projectId }: { projectId: string }) => (projectId === 'shop' ? 0 : 30);
+    const count = async (request: { projectId: string }) => refused(request);
+    const read = async () => 'stored';
+    expect(await call({ count, refused }, read)).toMatchObject({ status: 200 });
+    const usedKey = `carillon_sk_${'b'.repeat(43)}`;
+    expect(await call({ count, refused }, read, { usedKey })).toMatchObject({ status: 429 });
   });
 
   test.each(['carillon_sk_', `carillon_sk_${'b'.repeat(43)}`])(

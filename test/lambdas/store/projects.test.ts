@@ -1,6 +1,7 @@
 import { type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import type { ProjectItem } from '../../../lambdas/store/items.ts';
+import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
 import {
   describedProjectStore,
   identityProjectStore,
@@ -29,7 +30,6 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     ref: `${projectId}-1` as ProjectRef,
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
-    identityKey: 'identity',
     userIds: 'signed',
     vapidPublicKey: 'public',
     vapidPair: 0,
@@ -38,6 +38,12 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     ...overrides,
   };
   await database.dynamo.send(new PutCommand({ TableName: database.tables.PROJECTS_TABLE, Item }));
+}
+
+async function putIdentity(projectId: string, others: Partial<IdentityKeyItem> = {}) {
+  const Item: IdentityKeyItem = { projectId, identityKey: 'identity', ...others };
+  const { identityKeys: TableName } = projectTables(database.tables);
+  await database.dynamo.send(new PutCommand({ TableName, Item }));
 }
 
 test('find returns the fields that functions need', async () => {
@@ -69,11 +75,12 @@ test('the signing store reads a project and its VAPID keys in one call', async (
 });
 
 test('only the identity store returns what proves user ids', async () => {
-  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  const { projects, vapidKeys, identityKeys } = projectTables(database.tables);
   await put('proven');
+  await putIdentity('proven');
   const Item = { projectId: 'proven', privateKey: 'private' };
   await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
-  const identity = identityProjectStore(database.dynamo, projects, () => now);
+  const identity = identityProjectStore(database.dynamo, { projects, identityKeys }, () => now);
   const proof = { identityKey: 'identity', userIds: 'signed' };
   expect(await identity.find('proven')).toEqual({ ...(await store().find('proven')), ...proof });
   expect(await identity.find('absent')).toBeUndefined();
@@ -90,11 +97,10 @@ test('only the identity store returns what proves user ids', async () => {
 
 test('the previous identity key has the end of its grace period', async () => {
   const previousIdentityKeyUntil = '2026-11-21T12:00:00.000Z';
-  await put('turned', { previousIdentityKey: 'earlier', previousIdentityKeyUntil });
-  const { PROJECTS_TABLE } = database.tables;
-  const found = await identityProjectStore(database.dynamo, PROJECTS_TABLE, () => now).find(
-    'turned',
-  );
+  await put('turned', { previousIdentityKeyUntil });
+  await putIdentity('turned', { previousIdentityKey: 'earlier' });
+  const tables = projectTables(database.tables);
+  const found = await identityProjectStore(database.dynamo, tables, () => now).find('turned');
   const until = new Date(previousIdentityKeyUntil);
   expect(found?.previousIdentityKey).toEqual({ key: 'earlier', until });
 });

@@ -165,6 +165,21 @@ test('at the cap a new endpoint is refused and an existing one updated', async (
   expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
+test('a full project is full for five seconds, unless its cap changes', async () => {
+  const { ref: project } = await database.createProject();
+  const stored = store();
+  const existing = subscription();
+  await stored.save(project, existing, 1);
+  expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
+  await stored.remove(project, existing.endpoint.href);
+  now = new Date(now.getTime() + 4999);
+  expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
+  expect(await stored.save(project, subscription(), 2)).toBe('created');
+  now = new Date(now.getTime() + 1);
+  expect(await stored.save(project, subscription(), 2)).toBe('created');
+  expect(await stored.save(project, subscription(), 2)).toBe('cap_reached');
+});
+
 test('a cap of null does not limit', async () => {
   const { ref: project } = await database.createProject();
   expect(await store().save(project, subscription(), null)).toBe('created');

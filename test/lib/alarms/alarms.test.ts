@@ -26,10 +26,10 @@ test('the page notifies', () => {
 });
 
 test('an email address gets a topic to which only alarms of this account publish, over TLS', () => {
-  const withEmail = synthesize({ alarmEmail: 'on-call@carillon.internal' });
+  const withEmail = synthesize({ alarmEmail: 'on-call@carillon.net' });
   withEmail.template.hasResourceProperties('AWS::SNS::Subscription', {
     Protocol: 'email',
-    Endpoint: 'on-call@carillon.internal',
+    Endpoint: 'on-call@carillon.net',
   });
   withEmail.template.hasResourceProperties('AWS::SNS::TopicPolicy', {
     PolicyDocument: {
@@ -52,7 +52,7 @@ test.each([
   [{ alarmEmail: undefined }, 1],
   [{ alarmEmail: 'none' }, 0],
   [{ alarmEmail: undefined, stage: 'dev' }, 0],
-  [{ alarmEmail: 'on-call@carillon.internal' }, 0],
+  [{ alarmEmail: 'on-call@carillon.net' }, 0],
   [{ alarmTopicArn: topic }, 0],
 ])('synthesis of %j gives %d warnings about alarms that notify nobody', (context, number) => {
   // The CDK also prints the warning.

@@ -40,6 +40,6 @@ test('every argument and setting is read', () => {
 
 test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('PORT=%p is refused', (PORT) => {
   expect(() => readStartOptions([], { PORT })).toThrow(
-    new Error(`PORT must be a whole number from 1 to 65534; it is "${PORT}".`),
+    new Error(`PORT must be a whole number from 1 to 65533; it is "${PORT}".`),
   );
 });

@@ -9,7 +9,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService({ pages: async (request) => control?.(request) });
-  control = simulatedBrowsers(service.stack.baseUrl, service.stack.pushService);
+  control = simulatedBrowsers(service.stack.baseUrl, service.stack.pushService, service.proxy);
 });
 afterAll(() => service.stop());
 

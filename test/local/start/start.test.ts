@@ -9,7 +9,7 @@ interface Interruption {
   /** Text of the output that triggers the interruption. */
   readonly when: string;
   /** Runs before the interruption. */
-  readonly act?: () => Promise<void>;
+  readonly act?: (printed: string) => Promise<void>;
 }
 
 let folder: Folder;
@@ -33,7 +33,7 @@ async function start(
       const before = printed;
       printed += chunk;
       if (when === undefined || before.includes(when) || !printed.includes(when)) return;
-      act()
+      act(printed)
         .finally(() => child.kill('SIGINT'))
         .then(resolve, reject);
     });
@@ -67,8 +67,8 @@ test('an unknown argument is refused with exit code 2', async () => {
 });
 
 test.each([
-  [{ PORT: 'http' }, 'PORT must be a whole number from 1 to 65534; it is "http".'],
-  [{ PORT: '65535' }, 'PORT must be a whole number from 1 to 65534; it is "65535".'],
+  [{ PORT: 'http' }, 'PORT must be a whole number from 1 to 65533; it is "http".'],
+  [{ PORT: '65535' }, 'PORT must be a whole number from 1 to 65533; it is "65535".'],
   [{ DDB_ENGINE: 'mysql' }, 'DDB_ENGINE must be dynoxide or dynamodb-local; it is "mysql".'],
   [
     { PUBLIC_BASE_URL: 'push.your-tunnel.example' },
@@ -126,4 +126,72 @@ test('during the start the page and the API return 503', async () => {
   ]);
   expect([api!.status, api!.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await api!.json()).toEqual({ message: 'Service Unavailable' });
+});
+
+test('X-Forwarded-For does not change the address that requests are counted under', async () => {
+  const PORT = String(await freePort());
+  const statuses = new Set<number>();
+  const act = async () => {
+    // More than the limit allows in two minutes.
+    for (let request = 0; request <= 120; request += 1) {
+      const { status } = await fetch(`http://localhost:${PORT}/api/v1/projects/demo`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': `10.0.0.${request}` },
+        body: '{}',
+      });
+      statuses.add(status);
+    }
+  };
+  await start({ PORT }, [], { when: 'Press Ctrl-C', act });
+  expect([...statuses]).toEqual([400, 429]);
+});
+
+const settingsOf = (origin: string, cookie = '') =>
+  fetch(`${origin}/console/settings`, { headers: { cookie } });
+
+test('the console tells its keys only to a browser that has opened the printed address', async () => {
+  const statuses: number[] = [];
+  const act = async (printed: string) => {
+    const [address = ''] = /http:\S+token=\S+/.exec(printed)!;
+    const { origin } = new URL(address);
+    const opened = await fetch(address, { redirect: 'manual' });
+    const [cookie] = opened.headers.getSetCookie();
+    const responses = [
+      await settingsOf(origin),
+      await settingsOf(origin, cookie!.split(';')[0]),
+      await settingsOf(origin, `${cookie!.split('=')[0]}=wrong`),
+    ];
+    statuses.push(...responses.map(({ status }) => status));
+    expect([opened.status, opened.headers.get('location')]).toEqual([303, '/']);
+    expect(cookie).toContain('; HttpOnly; SameSite=Strict');
+  };
+  await start({ PORT: String(await freePort()) }, [], { when: 'Press Ctrl-C', act });
+  expect(statuses).toEqual([403, 200, 403]);
+});
+
+test('behind a tunnel, the port of the API has no console', async () => {
+  const PORT = String(await freePort());
+  const statuses: Record<string, number> = {};
+  const act = async (printed: string) => {
+    const [address = ''] = /http:\S+token=\S+/.exec(printed)!;
+    const { search, origin } = new URL(address);
+    const api = `http://localhost:${PORT}`;
+    expect(origin).toBe(`http://localhost:${Number(PORT) + 2}`);
+    for (const path of ['/', `/${search}`, '/console/settings', '/docs', '/api/v1/projects/demo']) {
+      statuses[path.split('?')[0]!] = (await fetch(api + path)).status;
+    }
+    statuses.console = (await fetch(origin)).status;
+    // The page calls the API on its own origin.
+    statuses.api = (await fetch(`${origin}/api/v1/projects/demo`)).status;
+  };
+  const env = { PORT, PUBLIC_BASE_URL: 'https://push.tunnel.example' };
+  await start(env, [], { when: 'Press Ctrl-C', act });
+  expect(statuses).toEqual({
+    '/': 404,
+    '/console/settings': 404,
+    '/docs': 404,
+    '/api/v1/projects/demo': 401,
+    console: 200,
+    api: 401,
+  });
 });

@@ -18,6 +18,7 @@ const state = (baseUrl: string): LocalState => ({
     tables: {
       PROJECTS_TABLE: 'a',
       VAPID_KEYS_TABLE: 'f',
+      IDENTITY_KEYS_TABLE: 'g',
       SUBSCRIPTIONS_TABLE: 'b',
       USAGE_TABLE: 'c',
       NOTIFICATIONS_TABLE: 'd',

@@ -115,7 +115,7 @@ test('tableNames() collects the table names from the functions’ environments',
     functionsOf({ Properties: { Handler: 'index.handler', Environment: { Variables } } });
   const functions = [
     ...variables({ PROJECTS_TABLE: 'a', SUBSCRIPTIONS_TABLE: 'b', USAGE_TABLE: 'c' }),
-    ...variables({ VAPID_KEYS_TABLE: 'f' }),
+    ...variables({ VAPID_KEYS_TABLE: 'f', IDENTITY_KEYS_TABLE: 'h' }),
     ...variables({ DELIVERIES_TABLE: 'g' }),
     ...variables({ PROJECTS_TABLE: 'a', NOTIFICATIONS_TABLE: 'd', RATE_LIMITS_TABLE: 'e' }),
   ];
@@ -127,11 +127,13 @@ test('tableNames() collects the table names from the functions’ environments',
     NOTIFICATIONS_TABLE: 'd',
     RATE_LIMITS_TABLE: 'e',
     VAPID_KEYS_TABLE: 'f',
+    IDENTITY_KEYS_TABLE: 'h',
     DELIVERIES_TABLE: 'g',
   });
   expect(projectTables(names)).toEqual({
     projects: 'a',
     vapidKeys: 'f',
+    identityKeys: 'h',
     subscriptions: 'b',
     usage: 'c',
     notifications: 'd',

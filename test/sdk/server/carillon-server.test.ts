@@ -315,7 +315,20 @@ test.each([
   ['secretKey', { secretKey: `${secretKey}\n` }],
 ])('an invalid %s is refused: %j', (name, given) => {
   const create = () => new CarillonServer({ ...valid, ...given } as CarillonServerOptions);
-  expect(create).toThrow(`Missing or invalid option "${name}": `);
+  expect(create).toThrow(`Invalid option "${name}": `);
+});
+
+test.each([
+  ['idempotencykey', 'idempotencyKey'],
+  ['respond_async', 'respondAsync'],
+])('the unknown option %s of send is refused, and %s named', async (unknown, meant) => {
+  const { carillon, requests } = await setUp([sent]);
+  const error = await failureOf(carillon.send({ title: 'Hello' }, { [unknown]: 'x' } as never));
+  expect(error).toMatchObject({
+    code: 'invalid_options',
+    message: `Invalid option "${unknown}": unknown; use ${meant}.`,
+  });
+  expect(requests).toEqual([]);
 });
 
 test.each(['', 'two words', 'é', 'k'.repeat(256)])(

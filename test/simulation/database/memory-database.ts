@@ -20,6 +20,7 @@ import { type Item, matches, type Names, update } from './expressions.ts';
 export const tables = {
   projects: 'Projects',
   vapidKeys: 'VapidKeys',
+  identityKeys: 'IdentityKeys',
   subscriptions: 'Subscriptions',
   usage: 'Usage',
   notifications: 'Notifications',
@@ -29,6 +30,7 @@ export const tables = {
 const keyAttributes: Readonly<Record<string, readonly string[]>> = {
   Projects: ['projectId'],
   VapidKeys: ['projectId'],
+  IdentityKeys: ['projectId'],
   Subscriptions: ['projectPart', 'endpointHash'],
   Usage: ['projectRef', 'period'],
   Notifications: ['projectRef', 'notificationId'],

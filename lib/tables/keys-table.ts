@@ -1,14 +1,18 @@
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { ServiceFunction } from '../service-function.ts';
-import { ServiceTable, type TableProps } from './service-table.ts';
+import { ServiceTable, type ServiceTableProps, type TableProps } from './service-table.ts';
 
-export class VapidKeysTable extends ServiceTable {
-  constructor(scope: Construct, id: string, props: TableProps) {
+/** A table with keys of projects that only the functions which need them can read. */
+export class KeysTable extends ServiceTable {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: TableProps & Pick<ServiceTableProps, 'variable'>,
+  ) {
     super(scope, id, {
       ...props,
       partitionKey: 'projectId',
-      variable: 'VAPID_KEYS_TABLE',
       pointInTimeRecovery: true,
       // CloudTrail logs each use of this key, the account's `aws/dynamodb`. It does not log the use
       // of the default key, which AWS owns.
@@ -16,8 +20,8 @@ export class VapidKeysTable extends ServiceTable {
     });
   }
 
-  /** Allows reading a project's private key, to sign VAPID tokens. */
-  grantSign(fn: ServiceFunction): void {
+  /** Allows reading the keys of a project. */
+  grantUse(fn: ServiceFunction): void {
     this.allow(fn, ['dynamodb:GetItem']);
   }
 }

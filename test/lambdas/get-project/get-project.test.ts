@@ -1,0 +1,33 @@
+import type { ProjectRef } from '../../../contract/project.ts';
+import { getProject } from '../../../lambdas/get-project/get-project.ts';
+
+test('a sample has the channels that most subscribers have, whatever their names', async () => {
+  const now = new Date('2026-11-20T12:00:00Z');
+  const page = Array.from({ length: 60 }, (_, index) => ({
+    updatedAt: now.getTime(),
+    channels: [String(index), 'news'],
+  }));
+  const { sample } = await getProject(
+    {
+      sample: async () => [page],
+      usage: async () => ({ subscribers: 60, sends: 0, month: '2026-11' }),
+      subscriberCap: 1000,
+      monthlySendCap: 1000,
+      checker: { usage() {} },
+      clock: () => now,
+    },
+    {
+      projectId: 'shop',
+      ref: 'shop-1' as ProjectRef,
+      name: 'Shop',
+      createdAt: '2026-11-01T00:00:00.000Z',
+      secretKeyHash: '',
+      previousKey: undefined,
+      plan: {},
+      vapid: { current: { number: 0, publicKey: 'public' } },
+    },
+    true,
+  );
+  expect(Object.keys(sample!.channels)).toHaveLength(50);
+  expect(sample!.channels.news).toBe(60);
+});

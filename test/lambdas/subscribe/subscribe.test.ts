@@ -1,0 +1,239 @@
+import type { IdentityProject, ProjectRef } from '../../../contract/project.ts';
+import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { subscribe } from '../../../lambdas/subscribe/subscribe.ts';
+import { signUserId } from '../../../sdk/server/carillon-server.ts';
+import { subscription } from '../../fixtures/subscription.ts';
+
+const now = new Date('2026-11-20T12:00:00Z');
+const keyOf = (letter: string) => `carillon_id_${letter.repeat(43)}`;
+
+const project: IdentityProject = {
+  projectId: 'shop',
+  ref: 'shop-1' as ProjectRef,
+  secretKeyHash: '',
+  previousKey: undefined,
+  plan: {},
+  vapid: {
+    current: { number: 3, publicKey: 'current' },
+    previous: { number: 2, publicKey: 'previous' },
+  },
+  userIds: 'open',
+  identityKey: keyOf('a'),
+};
+const rotated: IdentityProject = {
+  ...project,
+  plan: { subscriberCap: 7 },
+  vapid: {
+    current: { number: 4, publicKey: 'next' },
+    previous: { number: 3, publicKey: 'current' },
+  },
+  identityKey: keyOf('b'),
+};
+
+interface Call {
+  readonly fields?: object;
+  /** As the function remembers it. */
+  readonly remembered?: Partial<IdentityProject>;
+  /** As it is stored. Null: it was deleted. */
+  readonly stored?: IdentityProject | null;
+  readonly outcome?: Awaited<ReturnType<SubscriptionStore['save']>>;
+}
+
+/** Subscribes with these fields. @returns what was saved, how often the project was read, and why it was refused. */
+async function call({ fields = {}, remembered, stored = project, outcome = 'created' }: Call) {
+  const { signal } = new AbortController();
+  const saved: unknown[] = [];
+  let reads = 0;
+  const deps = {
+    subscriptions: {
+      async save(
+        ...[id, { endpoint, keys, ...others }, cap, given]: Parameters<SubscriptionStore['save']>
+      ) {
+        expect(given).toBe(signal);
+        expect({ endpoint, keys }).toEqual(target);
+        saved.push({ id, ...others, cap });
+        return outcome;
+      },
+    },
+    projects: {
+      async refresh(projectId: string, given?: AbortSignal) {
+        expect([projectId, given]).toEqual(['shop', signal]);
+        reads += 1;
+        return stored ?? undefined;
+      },
+    },
+    clock: () => now,
+  };
+  const { endpoint, keys } = subscription();
+  const target = { endpoint, keys };
+  const refusal = await subscribe(
+    deps,
+    { ...project, ...remembered },
+    { ...target, ...fields },
+    1000,
+    signal,
+  ).then(
+    () => undefined,
+    ({ code }) => code,
+  );
+  return { saved, reads, refusal };
+}
+
+const signed = (userId: string, letter = 'a') => ({
+  userId,
+  userIdSignature: signUserId(keyOf(letter), userId),
+});
+
+describe('the stored subscription', () => {
+  test('has the user id and the channels, without the signature and the key of the request', async () => {
+    const fields = { ...signed('ada'), channels: ['news'], applicationServerKey: 'current' };
+    expect((await call({ fields })).saved).toEqual([
+      {
+        ...{ id: 'shop-1', userId: 'ada', channels: ['news'], cap: 1000 },
+        ...{ vapidPairNumber: 3, assumedPairNumber: 3 },
+      },
+    ]);
+  });
+
+  test.each([
+    [undefined, undefined],
+    ['current', 3],
+    ['previous', 2],
+  ])('with the key %p, is of the pair %p, and the project is not read', async (key, number) => {
+    const { saved, reads } = await call({ fields: { applicationServerKey: key } });
+    expect(saved).toMatchObject([{ vapidPairNumber: number, assumedPairNumber: 3 }]);
+    expect(reads).toBe(0);
+  });
+
+  test('is of a pair that is newer than the project in memory', async () => {
+    const fields = { applicationServerKey: 'next' };
+    const { saved, reads } = await call({ fields, stored: rotated });
+    expect(saved).toMatchObject([{ vapidPairNumber: 4 }]);
+    expect(reads).toBe(1);
+  });
+
+  test.each<[object, number | null]>([
+    [{}, 1000],
+    [{ subscriberCap: 5 }, 5],
+    [{ subscriberCap: null }, null],
+  ])('counts below the cap of the plan %j: %p', async (plan, cap) => {
+    expect((await call({ remembered: { plan } })).saved).toMatchObject([{ cap }]);
+  });
+});
+
+describe('a refusal', () => {
+  test.each<[string, Call, string, number]>([
+    [
+      'a key of no pair',
+      { fields: { applicationServerKey: 'other' } },
+      'application_server_key_unknown',
+      1,
+    ],
+    [
+      'a key, of a project that was deleted',
+      { fields: { applicationServerKey: 'other' }, stored: null },
+      'project_not_found',
+      1,
+    ],
+    [
+      'a wrong signature',
+      { fields: { ...signed('ada'), userId: 'bob' } },
+      'user_id_signature_invalid',
+      1,
+    ],
+    [
+      'a short signature',
+      { fields: { userId: 'ada', userIdSignature: 'a' } },
+      'user_id_signature_invalid',
+      1,
+    ],
+    [
+      'a signature, of a project that was deleted',
+      { fields: signed('ada', 'b'), stored: null },
+      'project_not_found',
+      1,
+    ],
+    [
+      'a missing signature where it is required',
+      { fields: { userId: 'ada' }, remembered: { userIds: 'signed' } },
+      'user_id_signature_required',
+      0,
+    ],
+    [
+      'a wrong signature before an unknown key',
+      { fields: { ...signed('ada', 'b'), applicationServerKey: 'other' } },
+      'user_id_signature_invalid',
+      1,
+    ],
+  ])('of %s stores nothing', async (_, request, code, reads) => {
+    expect(await call(request)).toEqual({ saved: [], reads, refusal: code });
+  });
+
+  test.each([
+    ['cap_reached', 'subscriber_cap_reached'],
+    ['project_gone', 'project_not_found'],
+    ['updated', undefined],
+  ] as const)('for the outcome %s is %p', async (outcome, refusal) => {
+    expect(await call({ outcome })).toMatchObject({ refusal, reads: 0 });
+  });
+});
+
+describe('a user id', () => {
+  test.each<[string, Call, number]>([
+    ['without a signature, where none is required', { fields: { userId: 'ada' } }, 0],
+    ['signed', { fields: signed('ada'), remembered: { userIds: 'signed' } }, 0],
+    [
+      'signed with a key that is newer than the project in memory',
+      { fields: signed('ada', 'b'), stored: rotated },
+      1,
+    ],
+    [
+      'signed with the previous key in its grace period',
+      {
+        fields: signed('ada', 'c'),
+        remembered: {
+          previousIdentityKey: { key: keyOf('c'), until: new Date(now.getTime() + 1) },
+        },
+      },
+      0,
+    ],
+  ])('is accepted %s', async (_, request, reads) => {
+    const { saved, ...others } = await call(request);
+    expect(saved).toMatchObject([{ userId: 'ada' }]);
+    expect(others).toEqual({ reads, refusal: undefined });
+  });
+
+  test('that was signed with a newer key is stored by the newer project: its cap, its pair', async () => {
+    const { saved } = await call({ fields: signed('ada', 'b'), stored: rotated });
+    expect(saved).toMatchObject([{ cap: 7, assumedPairNumber: 4 }]);
+  });
+
+  test('is refused with the previous key at the end of its grace period', async () => {
+    const previousIdentityKey = { key: keyOf('c'), until: now };
+    const { refusal } = await call({
+      fields: signed('ada', 'c'),
+      remembered: { previousIdentityKey },
+      stored: { ...project, previousIdentityKey },
+    });
+    expect(refusal).toBe('user_id_signature_invalid');
+  });
+
+  test('is not needed in a project that requires signatures', async () => {
+    const { saved } = await call({ remembered: { userIds: 'signed' } });
+    expect(saved).toHaveLength(1);
+  });
+
+  test.each(['é', 'e\u0301', 'a/b#c', '💣'])(
+    '%j is signed as it is, without normalisation',
+    async (userId) => {
+      expect(await call({ fields: signed(userId) })).toMatchObject({
+        refusal: undefined,
+        reads: 0,
+      });
+      const other = userId.normalize(userId === 'é' ? 'NFD' : 'NFC');
+      if (other === userId) return;
+      const { refusal } = await call({ fields: { ...signed(userId), userId: other } });
+      expect(refusal).toBe('user_id_signature_invalid');
+    },
+  );
+});
