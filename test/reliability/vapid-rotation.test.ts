@@ -1,6 +1,7 @@
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { readSubscribers, storeSubscribers } from './fixtures/stored-subscribers.ts';
 
@@ -96,6 +97,7 @@ test('a rotation of the key pair loses none of 1,000 browsers and notifies none 
   const rotated = (await service.registry.find(projectId))!;
   expect(await service.registry.countPreviousPair(rotated)).toBe(size / 2);
 
+  await rotatedLongAgo(service.dynamo, tables.PROJECTS_TABLE, projectId);
   await service.registry.dropPreviousVapid(projectId, {
     isForced: true,
     waiting: { sleep: async () => {}, onWait: () => {} },

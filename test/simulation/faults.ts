@@ -67,9 +67,9 @@ const highestRates = {
   /** The operator changes the limits of the project. */
   'limits changed': 0.5,
   /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
-  'key pair dropped': 0.3,
+  'key pair dropped': 0.7,
   /** A function uses the dropped pair for longer than the operator's command waits. */
-  'key pair remembered': 0.5,
+  'key pair remembered': 1,
   'key pair rotated': 0.5,
   /** The owner stops a notification. */
   'notification stopped': 0,
