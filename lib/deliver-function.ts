@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { sliceTimeline } from '../contract/timeline.ts';
@@ -25,7 +25,7 @@ export class DeliverFunction extends ServiceFunction {
     });
   }
 
-  /** Invoking this function, which the variable names. */
+  /** Invoking this function, which the variables name. */
   grantInvocation(fn: ServiceFunction): void {
     // Not CDK's grantInvoke, which also allows every version and alias, by a wildcard.
     fn.addToRolePolicy(
@@ -34,6 +34,8 @@ export class DeliverFunction extends ServiceFunction {
         resources: [this.functionArn],
       }),
     );
+    const { region, urlSuffix } = Stack.of(this);
     fn.addEnvironment('DELIVER_FUNCTION', this.functionName);
+    fn.addEnvironment('AWS_ENDPOINT_URL_LAMBDA', `https://lambda.${region}.${urlSuffix}`);
   }
 }

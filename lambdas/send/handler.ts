@@ -28,6 +28,7 @@ const { environment, clock, logger, dynamo, settings } = routeFunction(routes.se
   'MONTHLY_SEND_CAP',
   'PUSHES_PER_SECOND',
   'DELIVER_FUNCTION',
+  'AWS_ENDPOINT_URL_LAMBDA',
   'PUBLIC_BASE_URL',
 ]);
 
@@ -48,7 +49,7 @@ const deps: SendDependencies = {
   ...sliceDependencies(environment, dynamo, projects, clock, observer(logger, clock)),
   sends,
   notifications: notificationStore(dynamo, tables.notifications),
-  starter: sliceStarter(dynamo, environment.DELIVER_FUNCTION, process.env.AWS_ENDPOINT_URL_LAMBDA),
+  starter: sliceStarter(dynamo, environment.DELIVER_FUNCTION, environment.AWS_ENDPOINT_URL_LAMBDA),
   random: Math.random,
   newId: (time) => uuidV7(time, randomBytes),
   monthlyCap: environment.MONTHLY_SEND_CAP,

@@ -9,12 +9,12 @@ import type { SliceStarter } from './sending.ts';
  * Invokes the deliver function asynchronously, through Lambda's API. The request is signed by the library that the
  * DynamoDB client signs with: the SDK's own Lambda client would add 88 kB to the bundle, this adds 1.
  * @param functionName name of the deliver function.
- * @param endpoint of Lambda's API. Default: AWS's of the region.
+ * @param endpoint of Lambda's API.
  */
 export function sliceStarter(
   { config }: DynamoDBDocumentClient,
   functionName: string,
-  endpoint: string | undefined,
+  endpoint: string,
 ): SliceStarter {
   const { region, credentials, sha256 } = config;
   const signer = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
@@ -39,8 +39,7 @@ export function sliceStarter(
   };
 
   async function sign(body: string) {
-    const base = endpoint ?? `https://lambda.${await region()}.amazonaws.com`;
-    const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, base);
+    const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, endpoint);
     const { protocol, hostname, pathname: path } = url;
     const { headers } = await signer.sign({
       method: 'POST',

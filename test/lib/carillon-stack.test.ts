@@ -253,6 +253,9 @@ const environments: Record<FunctionName, object> = {
     MONTHLY_SEND_CAP: '10000',
     PUSHES_PER_SECOND: '20000',
     DELIVER_FUNCTION: { Ref: prod.functionNamed('deliver') },
+    AWS_ENDPOINT_URL_LAMBDA: {
+      'Fn::Join': ['', ['https://lambda.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]],
+    },
     PUBLIC_BASE_URL: { 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] },
   },
   getNotification: {

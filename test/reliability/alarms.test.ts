@@ -179,17 +179,7 @@ const faults: readonly Case[] = [
       await service.send(project, { title: 'T' });
     },
   },
-  { alarm: 'CrashedDeliveries', what: 'send dies during a push', act: sendDies },
-  {
-    alarm: 'CrashedDeliveries',
-    what: 'deliver dies at once',
-    act: () => deliverDies(0),
-  },
-  {
-    alarm: 'CrashedDeliveries',
-    what: 'deliver dies at the end of its time',
-    act: () => deliverDies(15 * minute),
-  },
+  { alarm: 'CrashedSends', what: 'send dies during a push', act: sendDies },
   {
     alarm: 'SlowFunctions',
     what: 'DynamoDB responds at the third attempt, after 4 s',
@@ -379,9 +369,14 @@ const harmless: readonly Case[] = [
     },
   },
   {
-    alarm: 'CrashedDeliveries',
+    alarm: 'CrashedSends',
     what: 'sends fail because of the database',
     act: () => failingSends(3),
+  },
+  {
+    alarm: 'CrashedSends',
+    what: 'deliver fails, so that Lambda repeats it',
+    act: () => deliverFails(1),
   },
   {
     alarm: 'SlowFunctions',
