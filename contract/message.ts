@@ -102,7 +102,7 @@ export function pushMessage(
   } satisfies PushMessage;
 }
 
-/** The events URL of the recipients that one tally of a notification counts. Without a query: tally 0. */
-export function tallyUrl(eventsUrl: string, tally: number): string {
-  return tally === 0 ? eventsUrl : `${eventsUrl}?tally=${tally}`;
+/** The events URL of the recipients whose events one counter of a notification counts. Without a query: counter 0. */
+export function eventCounterUrl(eventsUrl: string, counter: number): string {
+  return counter === 0 ? eventsUrl : `${eventsUrl}?tally=${counter}`;
 }

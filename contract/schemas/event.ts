@@ -6,8 +6,8 @@ export const eventSchema = object({
   type: z.enum(['shown', 'clicked'], { error: wrong('must be "shown" or "clicked"') }),
 });
 
-/** Query of track: the tally that counts the event. Messages of small audiences have none. */
-export const tallySchema = z.pipe(
+/** The query `tally` of track: the counter of the event. Messages of small audiences have none. */
+export const eventCounterSchema = z.pipe(
   z._default(z.string().check(z.regex(/^\d{1,4}$/)), '0'),
   z.transform(Number),
 );

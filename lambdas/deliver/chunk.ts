@@ -1,5 +1,5 @@
 import type { Recipient } from '../../contract/audience.ts';
-import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
 import { rendered } from '../../contract/placeholders.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Slice } from '../../contract/slice.ts';
@@ -41,7 +41,7 @@ export async function readChunk(
 export function messagesOf(slice: Slice): readonly Message[] {
   const { notificationId, content, values, eventsUrl, eventWindowSeconds } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
-    const url = tallyUrl(eventsUrl, slice.firstCounter + index);
+    const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
     const serialised = (content: NotificationContent) =>
       Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)));
     if (values === undefined) return serialised(content);

@@ -10,7 +10,7 @@ type RespondedCounts = DeliveryCounts & {
 
 /** Checks counts that a function has read or is about to return, without a call to the database. */
 export interface CountChecker {
-  /** Counts of a notification or of one of its shares. */
+  /** Counts of a notification or of one of its slices. */
   notification(projectId: string, notificationId: string, counts: RespondedCounts): void;
   /** What a project has used, by the names of its counters. */
   usage(projectId: string, used: Readonly<Record<string, number>>): void;

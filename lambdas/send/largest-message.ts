@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { pushMessage, tallyUrl } from '../../contract/message.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
 import { rendered } from '../../contract/placeholders.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import { type Audience, eventWindowSeconds } from './divide.ts';
@@ -16,7 +16,7 @@ export function largestMessage(
   eventsUrl: string,
 ): number {
   const lastCounter = division.slices * division.countersPerSlice - 1;
-  const url = tallyUrl(eventsUrl, lastCounter);
+  const url = eventCounterUrl(eventsUrl, lastCounter);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
   const values = 'userIds' in audience ? audience.values : undefined;
   let largest = 0;

@@ -49,7 +49,7 @@ export interface SubscriptionStore {
   remove(project: ProjectRef, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
 
   /**
-   * Deletes up to `shareSizes.removalBatch` subscriptions and their counts in one transaction. Missing
+   * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing
    * ones are ignored.
    * @returns how many existed.
    */

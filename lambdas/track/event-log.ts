@@ -6,8 +6,8 @@ const logIntervalMs = 1000;
 /**
  * Logs successful events at most once per second. They are most of a site's requests, and a line for each would cost
  * as much as Lambda's request. The line of one event counts all since the line before it, in `shown` and `clicked`,
- * which CloudWatch adds up. Events after the last line of a function that ends are not counted there; the tallies
- * have them. Each request is in the API's access log, and each refused one has a line here as well.
+ * which CloudWatch adds up. Events after the last line of a function that ends are not counted there; the event
+ * counters have them. Each request is in the API's access log, and each refused one has a line here as well.
  * @returns a function that counts an event, and returns what its line contains; null if it has none.
  */
 export function eventLog(clock: () => Date) {

@@ -1,6 +1,6 @@
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
-import { eventSchema, tallySchema } from '../../contract/schemas/event.ts';
+import { eventCounterSchema, eventSchema } from '../../contract/schemas/event.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -23,7 +23,7 @@ export const handler = browserChain({
   // A browser sends text/plain without a preflight request.
   const mediaTypes = ['application/json', 'text/plain'];
   const { type } = jsonBody(event, eventSchema, limits.bodyBytes.track, mediaTypes);
-  const counter = tallySchema.safeParse(queryParameters(event, ['tally']).tally).data;
+  const counter = eventCounterSchema.safeParse(queryParameters(event, ['tally']).tally).data;
   await track(counters, project, ids.notificationId, counter, type, signal);
   event.logged = logged(type);
   return respond(200, { ok: true });

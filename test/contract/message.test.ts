@@ -1,4 +1,4 @@
-import { maxEventWindowSeconds, pushMessage, tallyUrl } from '../../contract/message.ts';
+import { eventCounterUrl, maxEventWindowSeconds, pushMessage } from '../../contract/message.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
 
 test('a push message is declarative and mutable', () => {
@@ -128,5 +128,5 @@ test.each([
   [0, 'https://push.example.com/events'],
   [7, 'https://push.example.com/events?tally=7'],
 ])('the events of event counter %i go to %s', (counter, url) => {
-  expect(tallyUrl('https://push.example.com/events', counter)).toBe(url);
+  expect(eventCounterUrl('https://push.example.com/events', counter)).toBe(url);
 });

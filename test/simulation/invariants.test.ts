@@ -72,7 +72,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
     'one more counts as attempted',
     reports((report) => ({ ...report, attempted: report.attempted + 1 })),
   ],
-  talliesAddUpToResponse: [
+  slicesAddUpToResponse: [
     'counts are not stored',
     slices(({ write }) => ({
       write: (key, lease, signal) => write(key, { ...lease, counts: noCounts }, signal),

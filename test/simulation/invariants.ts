@@ -165,7 +165,7 @@ function countsAddUp({ responses, notifications }: Report): string | undefined {
  * What the caller was told is what is stored. A function may still store outcomes of pushes that were
  * pending when the response left, and counted as failed there.
  */
-function talliesAddUpToResponse(report: Report): string | undefined {
+function slicesAddUpToResponse(report: Report): string | undefined {
   for (const { outcome } of report.responses) {
     if (outcome.kind !== 'sent' || report.notRecorded.has(outcome.result.id)) continue;
     const returned = outcome.result;
@@ -230,7 +230,7 @@ function wrongCounter(
   if (caps.includes(null)) return undefined;
   const cap = Math.max(...(caps as readonly number[]));
   if (stored > cap) return `${name}: ${stored}, above the cap of ${cap}`;
-  // Other shares held before.
+  // Parts took units under the other caps.
   if (caps.length > 1) return undefined;
   const above = parts.findIndex((used = 0, part) => used > shareOf(cap, part));
   return above === -1 ? undefined : `${name}#${above}: ${parts[above]}, above its share of ${cap}`;
@@ -263,7 +263,7 @@ function errorMeansNothingWasSent(report: Report): string | undefined {
     if (hasNoTime && isNotCancelled(report, call)) continue;
     if (outcome.code === 'internal_error') return `${call.requestId}: internal error`;
     const pushed = report.world.attempts.filter(({ requestId }) => requestId === call.requestId);
-    // Its functions may deliver shares of the first request, whose response has their counts.
+    // Its functions may deliver slices of the first request, whose response has their counts.
     if (outcome.code === 'request_in_progress') continue;
     if (pushed.length > 0 && report.scenario.projectDeletedAt === undefined) {
       return `${call.requestId}: ${outcome.code}, and it made ${pushed.length} pushes`;
@@ -574,7 +574,7 @@ export const invariants = {
   everyoneIsCounted,
   attemptedMeansPushed,
   countsAddUp,
-  talliesAddUpToResponse,
+  slicesAddUpToResponse,
   monthCounterIsExact,
   subscriberCountersAreExact,
   acceptedIsStored,

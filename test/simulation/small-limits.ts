@@ -2,7 +2,7 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 
 /**
  * Scales the sizes, not the times, so that a dozen subscribers are as many as 30,000: they
- * are divided into shares, chunks, tallies and removals as a large audience is.
+ * are divided into slices, chunks, event counters and removals as a large audience is.
  */
 export function useSmallLimits(): void {
   Object.assign(sliceSizes, {

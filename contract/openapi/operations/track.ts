@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import { eventSchema, tallySchema } from '../../schemas/event.ts';
+import { eventCounterSchema, eventSchema } from '../../schemas/event.ts';
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import { ok } from './subscribe.ts';
@@ -10,7 +10,7 @@ export const track: Operation = {
   description:
     'Counts an event of a notification: it was shown or clicked. The SDK’s service worker calls it.',
   caller: 'the service worker',
-  query: described(z.object({ tally: tallySchema }), {
+  query: described(z.object({ tally: eventCounterSchema }), {
     tally: {
       description:
         'Part of the events URL in the message of a large broadcast: it spreads the events over several ' +

@@ -1,4 +1,4 @@
-import { tallySchema } from '../../contract/schemas/event.ts';
+import { eventCounterSchema } from '../../contract/schemas/event.ts';
 
 test.each([
   [undefined, 0],
@@ -6,9 +6,9 @@ test.each([
   ['3', 3],
   ['9999', 9999],
 ])('the query tally=%s names event counter %i', (query, counter) => {
-  expect(tallySchema.parse(query)).toBe(counter);
+  expect(eventCounterSchema.parse(query)).toBe(counter);
 });
 
 test.each(['', '-1', '1.5', '1e3', ' 1', '10000', 'x', null])('tally=%j is invalid', (query) => {
-  expect(tallySchema.safeParse(query).success).toBe(false);
+  expect(eventCounterSchema.safeParse(query).success).toBe(false);
 });
