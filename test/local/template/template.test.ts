@@ -138,5 +138,6 @@ test('tableNames() collects the table names from the functions’ environments',
     usage: 'c',
     notifications: 'd',
     deliveries: 'g',
+    rateLimits: 'e',
   });
 });
