@@ -5,6 +5,7 @@ import type { Described } from './described.ts';
 import { errorsOf } from './errors-of.ts';
 import { exampleBlocks } from './example-blocks.ts';
 import { fieldRows } from './field-rows.ts';
+import { descriptionOf } from './members.ts';
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 
@@ -41,10 +42,10 @@ function blockOfRoute(
   kind: string,
   which = '',
 ): string | undefined {
-  const { description, headers, query, body, responses, examples } = operation;
+  const { headers, query, body, responses, examples } = operation;
   switch (kind) {
     case 'description':
-      return wrap(description);
+      return wrap(descriptionOf(route, operation));
     case 'example':
       return examples[which] && exampleBlocks(route, operation, examples[which]);
     case 'headers':

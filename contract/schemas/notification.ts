@@ -89,6 +89,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   ]),
   status,
   sentAt: z.iso.datetime(),
+  /** The name of the member who sent it. Absent: it was sent with the secret key. */
+  sentBy: z.optional(z.string()),
   /** As in the response of send. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,

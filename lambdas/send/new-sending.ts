@@ -43,7 +43,7 @@ export function sendingOf(
 function newNotification(
   deps: SendDependencies,
   { ref: project }: SigningProject,
-  { request, audience, idempotencyKey, respondAsync }: SendCall,
+  { request, audience, sentBy, idempotencyKey, respondAsync }: SendCall,
   sentAt: Date,
 ): NewNotification {
   const conditions = conditionsOf(request);
@@ -52,7 +52,7 @@ function newNotification(
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
-    ...{ project, content, sentAt },
+    ...{ project, content, sentAt, sentBy },
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),

@@ -22,6 +22,9 @@ export const notification = component('Notification', notificationSchema, {
   },
   status: statusField,
   sentAt: { description: 'RFC 3339 date-time.' },
+  sentBy: {
+    description: 'The name of the member who sent it. Absent if it was sent with the secret key.',
+  },
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,

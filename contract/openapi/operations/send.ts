@@ -188,7 +188,7 @@ export const send: Operation = {
         error: {
           code: 'unauthorized',
           message:
-            'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.',
+            'This is not a secret key, which is "carillon_sk_" and 43 characters, nor a member key, "carillon_mk_" and 43. Copy it again.',
         },
       },
     },
