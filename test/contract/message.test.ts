@@ -1,5 +1,6 @@
-import { eventCounterUrl, maxEventWindowSeconds, pushMessage } from '../../contract/message.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { maxEventWindowSeconds } from '../../contract/worker-values.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {
