@@ -7,120 +7,73 @@ import { limits } from './limits.ts';
  * `openapi/field-texts.ts`. Without zod, which the service worker cannot bundle.
  */
 
-const inMessage = { seenBy: 'browser', group: 'Message' } as const;
-const image = { kind: 'url', seenBy: 'browser', group: 'Images' } as const;
+const message = { seenBy: 'browser', group: 'Message' } as const;
+const image = { seenBy: 'browser', group: 'Images', kind: 'url' } as const;
 const display = { seenBy: 'browser', group: 'Display' } as const;
 const header = { seenBy: 'pushService', group: 'Delivery' } as const;
-const tagLike = { kind: 'text', min: 1, placeholders: 'refused' } as const;
+const users = { seenBy: 'service', group: 'To', max: limits.userIds, lines: 3 } as const;
+const condition = { seenBy: 'service', group: 'Only some of them' } as const;
+
+const required = { isRequired: true } as const;
+const filledText = { kind: 'text', placeholders: 'filled' } as const;
+const filledUrl = { kind: 'url', placeholders: 'filled' } as const;
+const name = { kind: 'text', min: 1, placeholders: 'refused' } as const;
+const flag = { kind: 'flag' } as const;
+const number = { kind: 'number' } as const;
+const ownCode = { message: 'own' } as const;
 
 /** The content of a notification: what is stored and sent. */
 export const contentFields = {
   title: {
-    ...inMessage,
-    kind: 'text',
-    min: 1,
-    max: limits.titleLength,
-    placeholders: 'filled',
-    isRequired: true,
-    sample: 'Doors open',
-    invalid: null,
+    ...{ ...message, ...filledText, ...required, min: 1, max: limits.titleLength },
+    ...{ sample: 'Doors open', invalid: null },
   },
   body: {
-    ...inMessage,
-    kind: 'text',
-    min: 0,
-    max: limits.bodyLength,
-    placeholders: 'filled',
-    lines: 3,
-    sample: 'At eight. 🔔',
-    invalid: ['At eight.'],
+    ...{ ...message, ...filledText, min: 0, max: limits.bodyLength, lines: 3 },
+    ...{ sample: 'At eight. 🔔', invalid: ['At eight.'] },
   },
   url: {
-    ...inMessage,
-    kind: 'url',
-    placeholders: 'filled',
-    message: 'own',
-    sample: 'https://www.example.com/night',
-    invalid: '/night',
+    ...{ ...message, ...filledUrl, ...ownCode },
+    ...{ sample: 'https://www.example.com/night', invalid: '/night' },
   },
   icon: {
-    ...image,
-    placeholders: 'refused',
-    sample: 'https://www.example.com/icon.png',
-    invalid: 'icon.png',
+    ...{ ...image, placeholders: 'refused' },
+    ...{ sample: 'https://www.example.com/icon.png', invalid: 'icon.png' },
   },
   image: {
-    ...image,
-    placeholders: 'filled',
-    sample: 'https://www.example.com/image.png',
-    invalid: 'data:image/png;base64,',
+    ...{ ...image, placeholders: 'filled' },
+    ...{ sample: 'https://www.example.com/image.png', invalid: 'data:image/png;base64,' },
   },
   badge: {
-    ...image,
-    placeholders: 'refused',
-    sample: 'https://www.example.com/badge.png',
-    invalid: '//www.example.com/badge.png',
+    ...{ ...image, placeholders: 'refused' },
+    ...{ sample: 'https://www.example.com/badge.png', invalid: '//www.example.com/badge.png' },
   },
   ttl: {
-    ...header,
-    kind: 'number',
-    min: 0,
-    max: limits.messageTtl,
-    unit: 'seconds',
-    default: limits.messageTtl,
-    sample: 3600,
-    invalid: null,
+    ...{ ...header, ...number, min: 0, max: limits.messageTtl, unit: 'seconds' },
+    ...{ default: limits.messageTtl, sample: 3600, invalid: null },
   },
   urgency: {
-    ...header,
-    kind: 'choice',
+    ...{ ...header, kind: 'choice', default: 'normal', sample: 'high', invalid: 'urgent' },
     choices: ['very-low', 'low', 'normal', 'high'],
-    default: 'normal',
-    sample: 'high',
-    invalid: 'urgent',
   },
-  topic: {
-    ...header,
-    ...tagLike,
-    max: limits.topicLength,
-    sample: 'doors, tonight',
-    invalid: null,
-  },
-  tag: { ...display, ...tagLike, max: limits.tagLength, sample: 'doors', invalid: {} },
-  renotify: { ...display, kind: 'flag', requires: 'tag', sample: true, invalid: 1 },
-  requireInteraction: { ...display, kind: 'flag', sample: true, invalid: 'yes' },
-  silent: { ...display, kind: 'flag', sample: true, invalid: null },
+  topic: { ...header, ...name, max: limits.topicLength, sample: 'doors, tonight', invalid: null },
+  tag: { ...display, ...name, max: limits.tagLength, sample: 'doors', invalid: {} },
+  renotify: { ...display, ...flag, requires: 'tag', sample: true, invalid: 1 },
+  requireInteraction: { ...display, ...flag, sample: true, invalid: 'yes' },
+  silent: { ...display, ...flag, sample: true, invalid: null },
   actions: {
-    kind: 'list',
+    ...{ seenBy: 'browser', group: 'Buttons', ...ownCode },
+    ...{ kind: 'list', max: limits.actions, distinct: 'action' },
     members: {
       /** Tells the buttons of a notification apart. */
-      action: {
-        kind: 'text',
-        min: 1,
-        max: limits.actionLength,
-        placeholders: 'literal',
-        isRequired: true,
-      },
-      title: {
-        kind: 'text',
-        min: 1,
-        max: limits.actionTitleLength,
-        placeholders: 'filled',
-        isRequired: true,
-      },
-      url: { kind: 'url', placeholders: 'filled' },
+      action: { ...name, ...required, max: limits.actionLength, placeholders: 'literal' },
+      title: { ...filledText, ...required, min: 1, max: limits.actionTitleLength },
+      url: filledUrl,
       icon: { kind: 'url', placeholders: 'refused' },
     },
-    distinct: 'action',
-    max: limits.actions,
-    seenBy: 'browser',
-    message: 'own',
-    group: 'Buttons',
     sample: [
       {
-        action: 'map',
-        title: 'Map',
-        url: 'https://www.example.com/map',
+        ...{ action: 'map', title: 'Map', url: 'https://www.example.com/map' },
         icon: 'https://www.example.com/map.png',
       },
       { action: 'later', title: 'Later' },
@@ -128,99 +81,47 @@ export const contentFields = {
     invalid: ['map'],
   },
   lang: {
-    ...display,
-    kind: 'text',
-    min: 0,
-    max: limits.languageTagLength,
-    format: 'languageTag',
-    placeholders: 'refused',
-    sample: 'pt-BR',
-    invalid: 'en_US',
+    ...{ ...display, ...name, format: 'languageTag', min: 0, max: limits.languageTagLength },
+    ...{ sample: 'pt-BR', invalid: 'en_US' },
   },
   dir: {
-    ...display,
-    kind: 'choice',
+    ...{ ...display, kind: 'choice', sample: 'rtl', invalid: 'left' },
     choices: ['auto', 'ltr', 'rtl'],
-    sample: 'rtl',
-    invalid: 'left',
   },
   timestamp: {
-    ...display,
-    kind: 'time',
-    sample: '2026-11-21T19:00:00.500+01:00',
-    invalid: '2026-11-21',
+    ...{ ...display, kind: 'time' },
+    ...{ sample: '2026-11-21T19:00:00.500+01:00', invalid: '2026-11-21' },
   },
   /** For the sender's own worker and pages. */
   data: {
-    kind: 'object',
-    maxBytes: limits.dataBytes,
-    seenBy: 'browser',
-    message: 'own',
-    group: 'Data',
-    lines: 4,
-    sample: { order: { id: 7 } },
-    invalid: [],
+    ...{ seenBy: 'browser', group: 'Data', ...ownCode, lines: 4 },
+    ...{ kind: 'object', maxBytes: limits.dataBytes, sample: { order: { id: 7 } }, invalid: [] },
   },
   appBadge: {
-    ...display,
-    kind: 'number',
-    min: 0,
-    max: limits.appBadge,
-    message: 'own',
-    sample: 3,
-    invalid: '3',
+    ...{ ...display, ...number, ...ownCode, min: 0, max: limits.appBadge },
+    ...{ sample: 3, invalid: '3' },
   },
   /** Whether the service worker handles the message where the browser could show it without. */
   worker: {
-    kind: 'flag',
-    default: true,
-    requires: 'url',
-    seenBy: 'browser',
-    message: 'own',
-    group: 'Delivery',
-    sample: false,
-    invalid: 'false',
+    ...{ seenBy: 'browser', group: 'Delivery', ...ownCode, ...flag, default: true },
+    ...{ requires: 'url', sample: false, invalid: 'false' },
   },
 } as const satisfies Readonly<Record<string, ContentField>>;
 
 /** Whom a notification is for. Their schemas have rules that no row can say. */
 export const audienceFields = {
-  userIds: {
-    kind: 'lines',
-    max: limits.userIds,
-    seenBy: 'service',
-    group: 'To',
-    lines: 3,
-    sample: ['ada', 'grace'],
-    invalid: [],
-  },
+  userIds: { ...users, kind: 'lines', sample: ['ada', 'grace'], invalid: [] },
   recipients: {
-    kind: 'table',
-    max: limits.userIds,
-    seenBy: 'service',
-    group: 'To',
-    lines: 3,
-    sample: [{ userId: 'ada', values: { name: 'Ada' } }],
-    invalid: ['ada'],
+    ...{ ...users, kind: 'table' },
+    ...{ sample: [{ userId: 'ada', values: { name: 'Ada' } }], invalid: ['ada'] },
   },
   channels: {
-    kind: 'lines',
-    max: limits.channels,
-    seenBy: 'service',
-    group: 'Only some of them',
-    lines: 2,
-    sample: ['news', 'sales'],
-    invalid: ['News'],
+    ...{ ...condition, kind: 'lines', max: limits.channels, lines: 2 },
+    ...{ sample: ['news', 'sales'], invalid: ['News'] },
   },
   seenWithinDays: {
-    kind: 'number',
-    min: 1,
-    max: limits.seenWithinDays,
-    unit: 'days',
-    seenBy: 'service',
-    group: 'Only some of them',
-    sample: 30,
-    invalid: null,
+    ...{ ...condition, ...number, min: 1, max: limits.seenWithinDays, unit: 'days' },
+    ...{ sample: 30, invalid: null },
   },
 } as const satisfies Readonly<Record<string, AudienceField>>;
 
