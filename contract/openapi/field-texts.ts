@@ -32,7 +32,7 @@ interface SeenByBrowsers {
   /** What the field does, by `browserColumns`. */
   readonly browsers: readonly [string, string, string];
   /** Default: the platform shows it, without a remark. */
-  readonly preview: Readonly<Partial<Record<Platform, Remark>>>;
+  readonly preview?: Readonly<Partial<Record<Platform, Remark>>>;
 }
 
 /** Texts by the names of rows, with all that their rows ask for. */
@@ -73,14 +73,12 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'The first line of the notification.',
     blank: 'must not be blank: people read it first',
     browsers: everywhere,
-    preview: {},
   },
   body: {
     description: 'The text below the title.',
     label: 'Body',
     hint: 'The text below the title.',
     browsers: everywhere,
-    preview: {},
   },
   url: {
     description: 'Opened on click',
@@ -88,7 +86,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'The page that a click opens.',
     placeholder: 'https://',
     browsers: everywhere,
-    preview: {},
   },
   icon: {
     description: 'Image beside the text',
@@ -173,9 +170,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       chrome: { shown: staysOpen },
       firefox: { shown: `${staysOpen} Firefox on other systems closes it.` },
       macos: { ignored: 'It disappears like any other: the settings of macOS decide.' },
-      android: {
-        ignored: 'It stays in the list until it is dismissed, like every notification.',
-      },
+      android: { ignored: 'It stays in the list until it is dismissed, like every notification.' },
     },
   },
   silent: {
@@ -229,7 +224,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Language',
     hint: 'Of the texts, such as en or pt-BR.',
     browsers: ['yes', 'yes', 'from 11, on macOS'],
-    preview: {},
   },
   dir: {
     description: 'Direction of the text.',
@@ -237,7 +231,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'For texts in Arabic or Hebrew, for example.',
     choices: { auto: 'As its letters', ltr: 'Left to right', rtl: 'Right to left' },
     browsers: ['yes', 'yes', 'no'],
-    preview: {},
   },
   timestamp: {
     description: 'When it happened: an RFC 3339 date-time.',
@@ -253,7 +246,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Data',
     hint: `A JSON object for your own pages, at most ${limits.dataBytes.toLocaleString('en')} bytes.`,
     browsers: everywhere,
-    preview: {},
   },
   appBadge: {
     description: 'Number on the icon of your app. 0 removes it.',
@@ -274,7 +266,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Handled by the service worker',
     hint: 'Off: Safari shows the notification without it and opens exactly the URL, but counts neither views nor clicks.',
     browsers: ['no', 'no', 'from 18.4'],
-    preview: {},
   },
   userIds: {
     description:
