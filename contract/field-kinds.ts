@@ -90,7 +90,7 @@ export type ValueOf<Row> = Row extends { readonly kind: 'number' }
       : Row extends { readonly kind: 'object' }
         ? Record<string, unknown>
         : Row extends { readonly kind: 'list'; readonly members: infer Members }
-          ? readonly ObjectOf<Members>[]
+          ? ObjectOf<Members>[]
           : string;
 
 /** An object with the members of some rows. */
