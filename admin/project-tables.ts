@@ -1,22 +1,13 @@
-const variables = {
-  projects: 'PROJECTS_TABLE',
-  vapidKeys: 'VAPID_KEYS_TABLE',
-  identityKeys: 'IDENTITY_KEYS_TABLE',
-  subscriptions: 'SUBSCRIPTIONS_TABLE',
-  usage: 'USAGE_TABLE',
-  notifications: 'NOTIFICATIONS_TABLE',
-  deliveries: 'DELIVERIES_TABLE',
-} as const;
-
-type Variables = typeof variables;
+import { type TableName, type TableVariable, tableVariables } from '../contract/tables.ts';
 
 /** Names of the tables with items of projects. */
-export type ProjectTables = { readonly [Table in keyof Variables]: string };
+export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;
 
 /** @param names table names by the environment variable that contains them. */
-export function projectTables(
-  names: Readonly<Record<Variables[keyof Variables], string>>,
-): ProjectTables {
-  const tables = Object.entries(variables).map(([table, variable]) => [table, names[variable]]);
+export function projectTables(names: Readonly<Record<TableVariable, string>>): ProjectTables {
+  const tables = Object.entries(tableVariables).map(([table, variable]) => [
+    table,
+    names[variable],
+  ]);
   return Object.fromEntries(tables) as ProjectTables;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type TableVariable, tableVariables } from './tables.ts';
 
 const text = z.string({ error: 'is not set' });
 const name = text.check(z.minLength(1, 'is empty'));
@@ -12,16 +13,13 @@ const flag = z.pipe(
   z.transform((text) => text === 'true'),
 );
 
+const tables = Object.fromEntries(
+  Object.values(tableVariables).map((variable) => [variable, name]),
+) as Record<TableVariable, typeof name>;
+
 /** Environment variables that the stack sets and the functions read. */
 const variables = z.object({
-  PROJECTS_TABLE: name,
-  VAPID_KEYS_TABLE: name,
-  IDENTITY_KEYS_TABLE: name,
-  SUBSCRIPTIONS_TABLE: name,
-  USAGE_TABLE: name,
-  NOTIFICATIONS_TABLE: name,
-  DELIVERIES_TABLE: name,
-  RATE_LIMITS_TABLE: name,
+  ...tables,
   DELIVER_FUNCTION: name,
   /** Lambda's API in the partition of the stack. AWS's tools know this name too. */
   AWS_ENDPOINT_URL_LAMBDA: name,

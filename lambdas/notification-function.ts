@@ -1,4 +1,4 @@
-import type { Route } from '../contract/routes.ts';
+import type { routes } from '../contract/routes.ts';
 import { countChecker } from './results/count-checker.ts';
 import { routeFunction } from './route-function.ts';
 import { deliveriesOf } from './store/deliveries.ts';
@@ -7,11 +7,10 @@ import { projectStore } from './store/projects.ts';
 import { sliceStore } from './store/slices.ts';
 
 /** What the function of a route needs that reads notifications with their counts. */
-export function notificationFunction<Called extends Route>(route: Called) {
-  const { environment, clock, logger, dynamo, settings } = routeFunction(route, [
-    'NOTIFICATIONS_TABLE',
-    'DELIVERIES_TABLE',
-  ]);
+export function notificationFunction<
+  Called extends (typeof routes)['getNotification' | 'stopNotification' | 'listNotifications'],
+>(route: Called) {
+  const { environment, clock, logger, dynamo, settings } = routeFunction(route);
   return {
     deps: {
       notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),

@@ -1,27 +1,18 @@
-import { type EnvironmentName, readEnvironment } from '../contract/environment.ts';
-import type { Route } from '../contract/routes.ts';
+import { readEnvironment } from '../contract/environment.ts';
+import { type RouteVariable, type VariableOf, variablesOf } from '../contract/functions.ts';
+import type { Route, RouteName } from '../contract/routes.ts';
 import { serviceLogger } from './http/service-logger.ts';
 import { documentClient } from './store/dynamo.ts';
 import { rateLimitStore } from './store/rate-limits.ts';
 
-/** Environment variables that the function of every route reads. */
-const ofEveryRoute = [
-  'PROJECTS_TABLE',
-  'RATE_LIMITS_TABLE',
-  'RATE_LIMIT_PER_MINUTE',
-  'ORIGIN_SECRET_HASHES',
-  'REQUIRE_ORIGIN_SECRET',
-] as const satisfies readonly EnvironmentName[];
-
-/**
- * The clients of a route's function, and the settings of its chain except for the store of projects.
- * @param variables that this function reads besides the ones of every route.
- */
-export function routeFunction<Called extends Route, const Name extends EnvironmentName>(
-  route: Called,
-  variables: readonly Name[],
+/** The clients of a route's function, and the settings of its chain except for the store of projects. */
+export function routeFunction<Name extends RouteName, Called extends Route>(
+  route: Called & { readonly name: Name },
 ) {
-  const environment = readEnvironment([...ofEveryRoute, ...variables], process.env);
+  const environment = readEnvironment<VariableOf<Name> | RouteVariable>(
+    variablesOf(route.name),
+    process.env,
+  );
   const clock = () => new Date();
   const logger = serviceLogger(route.name);
   const dynamo = documentClient();

@@ -1,10 +1,11 @@
-import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { DeployedSettings, EnvironmentName } from '../contract/environment.ts';
+import type { DeployedSettings } from '../contract/environment.ts';
+import type { OtherVariable } from '../contract/functions.ts';
 import type { Quotas } from '../contract/quotas.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import { stackNameOf } from '../contract/stack-name.ts';
-import { sendTimeline } from '../contract/timeline.ts';
+import { outputOf, tableNames } from '../contract/tables.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { Budget, stageTag } from './budget.ts';
 import { CustomDomain } from './custom-domain.ts';
@@ -13,15 +14,9 @@ import { DeliverFunction } from './deliver-function.ts';
 import { HttpApi } from './http-api.ts';
 import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+import { ServiceFunction } from './service-function.ts';
+import { serviceTables } from './service-table.ts';
 import type { Settings } from './settings.ts';
-import { DeliveriesTable } from './tables/deliveries-table.ts';
-import { KeysTable } from './tables/keys-table.ts';
-import { NotificationsTable } from './tables/notifications-table.ts';
-import { ProjectsTable } from './tables/projects-table.ts';
-import { RateLimitsTable } from './tables/rate-limits-table.ts';
-import { SubscriptionsTable } from './tables/subscriptions-table.ts';
-import { UsageTable } from './tables/usage-table.ts';
 
 export interface CarillonStackProps {
   readonly settings: Settings;
@@ -39,86 +34,25 @@ export class CarillonStack extends Stack {
     });
     Tags.of(this).add(stageTag, settings.stage);
 
-    const projects = new ProjectsTable(this, 'Projects', { disposable });
-    const keysTable = (id: string, variable: EnvironmentName) =>
-      new KeysTable(this, id, { disposable, variable });
-    const vapidKeys = keysTable('VapidKeys', 'VAPID_KEYS_TABLE');
-    const identityKeys = keysTable('IdentityKeys', 'IDENTITY_KEYS_TABLE');
-    const subscriptions = new SubscriptionsTable(this, 'Subscriptions', { disposable });
-    const usage = new UsageTable(this, 'Usage', { disposable });
-    const notifications = new NotificationsTable(this, 'Notifications', { disposable });
-    // Each event is a write to both.
     const { warmWritesPerSecond } = settings;
-    const deliveries = new DeliveriesTable(this, 'Deliveries', { disposable, warmWritesPerSecond });
-    const rateLimits = new RateLimitsTable(this, 'RateLimits', { disposable, warmWritesPerSecond });
-
-    const endpoints = this.endpoints({ root, disposable });
-    const { subscribe, unsubscribe, send, getNotification, stopNotification } = endpoints;
-    const { listNotifications, getProject, getUser, removeUser, track } = endpoints;
-    const deliver = new DeliverFunction(this, 'Deliver', { root, disposable });
-
-    const values = settingValues(settings);
-    for (const fn of Object.values(endpoints)) {
-      projects.grantLookup(fn);
-      rateLimits.grantCount(fn);
-      fn.addEnvironment('ORIGIN_SECRET_HASHES', settings.originSecretHashes.join(','));
-      fn.addEnvironment('REQUIRE_ORIGIN_SECRET', String(settings.requireOriginSecret));
-      fn.addEnvironment('RATE_LIMIT_PER_MINUTE', values.RATE_LIMIT_PER_MINUTE);
-    }
-
-    subscriptions.grantSave(subscribe);
-    identityKeys.grantUse(subscribe);
-    usage.grantCount(subscribe);
-    usage.grantRead(subscribe);
-    subscribe.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
-    subscribe.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
-
-    subscriptions.grantRemove(unsubscribe);
-    usage.grantCount(unsubscribe);
-
-    notifications.grantRecord(send);
-    usage.grantCheckProject(send);
-    usage.grantRead(send);
+    const every = { root, disposable };
+    const tables = serviceTables(this, { disposable, warmWritesPerSecond });
+    const endpoints = Object.fromEntries(
+      Object.values(routes).map(({ name }) => [
+        name,
+        new ServiceFunction(this, { ...every, name }),
+      ]),
+    ) as Readonly<Record<RouteName, ServiceFunction>>;
+    const deliver = new DeliverFunction(this, every);
+    const functions = [...Object.values(endpoints), deliver];
+    const { send } = endpoints;
     deliver.grantInvocation(send);
-    send.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
-    send.addEnvironment('PUSHES_PER_SECOND', String(settings.pushesPerSecond));
-
-    projects.grantLookup(deliver);
 
     const pushes = new PushMetrics(this, 'Pushes');
-    for (const pushing of [send, deliver]) {
-      subscriptions.grantAudience(pushing);
-      subscriptions.grantRemove(pushing);
-      subscriptions.grantCorrectPair(pushing);
-      usage.grantCount(pushing);
-      deliveries.grantDeliver(pushing);
-      vapidKeys.grantUse(pushing);
-      pushes.addReporter(pushing);
-      pushing.addEnvironment('VAPID_SUBJECT', values.VAPID_SUBJECT);
-      pushing.addEnvironment('EXTRA_PUSH_ORIGINS', values.EXTRA_PUSH_ORIGINS);
-      pushing.addEnvironment('PREFER_IPV6', String(settings.preferIpv6));
-    }
-
-    usage.grantRead(getProject);
-    subscriptions.grantSample(getProject);
-    getProject.addEnvironment('SUBSCRIBER_CAP', values.SUBSCRIBER_CAP);
-    getProject.addEnvironment('MONTHLY_SEND_CAP', values.MONTHLY_SEND_CAP);
-
-    for (const one of [getNotification, stopNotification]) notifications.grantRead(one);
-    notifications.grantList(listNotifications);
-    for (const reading of [getNotification, listNotifications]) deliveries.grantRead(reading);
-    deliveries.grantStop(stopNotification);
-
-    subscriptions.grantFindUser(getUser);
-    subscriptions.grantFindUser(removeUser);
-    subscriptions.grantRemove(removeUser);
-    usage.grantCount(removeUser);
-
-    deliveries.grantCount(track);
-    pushes.countEvents(track);
-    pushes.countRefusals(subscribe);
-    const counting = [send, deliver, getNotification, listNotifications, stopNotification];
-    pushes.countDisagreements([...counting, getProject]);
+    for (const pushing of [send, deliver]) pushes.addReporter(pushing);
+    pushes.countEvents(endpoints.track);
+    pushes.countRefusals(endpoints.subscribe);
+    pushes.countDisagreements(functions);
 
     const customDomain = this.customDomain(settings);
     const api = new HttpApi(this, 'HttpApi', {
@@ -128,24 +62,21 @@ export class CarillonStack extends Stack {
       disposable,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
-    send.addEnvironment('PUBLIC_BASE_URL', baseUrl);
-    const tables = {
-      projects,
-      vapidKeys,
-      identityKeys,
-      subscriptions,
-      usage,
-      notifications,
-      deliveries,
-      rateLimits,
+    const values: Record<OtherVariable, string> = {
+      ...settingValues(settings),
+      DELIVER_FUNCTION: deliver.functionName,
+      AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${this.region}.${this.urlSuffix}`,
+      PUBLIC_BASE_URL: baseUrl,
     };
-    const functions = [...Object.values(endpoints), deliver];
+    for (const fn of functions) {
+      for (const table of tableNames) tables[table].grant(fn, fn.facts.tables[table]);
+      for (const name of fn.facts.variables) fn.addEnvironment(name, values[name]);
+    }
     const { all: alarms } = new Alarms(this, 'Alarms', {
       ...{ settings, api, pushes, tables, endpoints, deliver },
     });
     new Dashboard(this, 'Dashboard', {
-      ...{ alarms, api, send, deliver, pushes, usage },
-      tables: Object.values(tables),
+      ...{ alarms, api, send, deliver, pushes, tables },
     });
     const { stage, alarmEmail: address, monthlyBudget: dollarsPerMonth } = settings;
     if (dollarsPerMonth !== undefined && address !== undefined) {
@@ -162,44 +93,15 @@ export class CarillonStack extends Stack {
     if (customDomain !== undefined) {
       new CfnOutput(this, 'DomainTarget', { value: customDomain.domain.regionalDomainName });
     }
-    new CfnOutput(this, 'Settings', { value: JSON.stringify(values) });
+    new CfnOutput(this, 'Settings', { value: JSON.stringify(deployedSettings(settings)) });
     const quotas: Quotas = {
       executions: settings.accountConcurrency,
       requestsPerSecond: api.requestsPerSecond,
     };
     new CfnOutput(this, 'Quotas', { value: JSON.stringify(quotas) });
-    new CfnOutput(this, 'ProjectsTable', { value: projects.tableName });
-    new CfnOutput(this, 'VapidKeysTable', { value: vapidKeys.tableName });
-    new CfnOutput(this, 'IdentityKeysTable', { value: identityKeys.tableName });
-    new CfnOutput(this, 'SubscriptionsTable', { value: subscriptions.tableName });
-    new CfnOutput(this, 'UsageTable', { value: usage.tableName });
-    new CfnOutput(this, 'NotificationsTable', { value: notifications.tableName });
-    new CfnOutput(this, 'DeliveriesTable', { value: deliveries.tableName });
-    new CfnOutput(this, 'RateLimitsTable', { value: rateLimits.tableName });
-  }
-
-  /** The function of each route. */
-  private endpoints(every: { readonly root: string; readonly disposable: boolean }) {
-    // Enough for a few calls to DynamoDB. The memory sets the CPU share, which a cold start needs.
-    // The timeout leaves time for the SDK's retries.
-    const small = { memorySize: 512, timeout: Duration.seconds(10) };
-    const others: Partial<Record<RouteName, Partial<ServiceFunctionProps>>> = {
-      // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory makes its
-      // time a third cheaper.
-      track: { memorySize: 256 },
-      // Encryption uses one thread, so one vCPU: 1,769 MB. API Gateway times out after 30 s.
-      send: {
-        memorySize: 1769,
-        timeout: Duration.millis(sendTimeline.timeoutMs),
-        reportsInvocations: true,
-      },
-    };
-    const functions = Object.values(routes).map(({ name }) => {
-      const id = name[0]!.toUpperCase() + name.slice(1);
-      const props = { ...every, ...small, ...others[name], name };
-      return [name, new ServiceFunction(this, id, props)];
-    });
-    return Object.fromEntries(functions) as Readonly<Record<RouteName, ServiceFunction>>;
+    for (const table of tableNames) {
+      new CfnOutput(this, outputOf(table), { value: tables[table].tableName });
+    }
   }
 
   private customDomain({ domainName, certificateArn, hostedZoneId }: Settings) {
@@ -208,8 +110,19 @@ export class CarillonStack extends Stack {
   }
 }
 
-/** The settings as the functions and the operator's command read them. */
-function settingValues(settings: Settings): Record<keyof DeployedSettings, string> {
+/** The settings as functions read them. */
+function settingValues(settings: Settings) {
+  return {
+    ...deployedSettings(settings),
+    PUSHES_PER_SECOND: String(settings.pushesPerSecond),
+    PREFER_IPV6: String(settings.preferIpv6),
+    ORIGIN_SECRET_HASHES: settings.originSecretHashes.join(','),
+    REQUIRE_ORIGIN_SECRET: String(settings.requireOriginSecret),
+  };
+}
+
+/** Those that the operator's command reads too. */
+function deployedSettings(settings: Settings): Record<keyof DeployedSettings, string> {
   return {
     SUBSCRIBER_CAP: String(settings.subscriberCap),
     MONTHLY_SEND_CAP: String(settings.monthlySendCap),

@@ -5,7 +5,7 @@ import type { pushMetrics } from '../contract/metrics.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
-import type { ServiceTable } from './tables/service-table.ts';
+import type { ServiceTable, ServiceTables } from './service-table.ts';
 
 export interface DashboardProps {
   readonly alarms: readonly cloudwatch.IAlarm[];
@@ -13,8 +13,7 @@ export interface DashboardProps {
   readonly send: ServiceFunction;
   readonly deliver: ServiceFunction;
   readonly pushes: PushMetrics;
-  readonly tables: readonly ServiceTable[];
-  readonly usage: ServiceTable;
+  readonly tables: ServiceTables;
 }
 
 /**
@@ -24,7 +23,7 @@ export interface DashboardProps {
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const { alarms, api, send, deliver, pushes, tables, usage } = props;
+    const { alarms, api, send, deliver, pushes, tables } = props;
     new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [
         [
@@ -69,10 +68,13 @@ export class Dashboard extends Construct {
             lambda.Function.metricAllConcurrentExecutions(),
           ]),
           graph('Throttled calls of tables, and conflicts', [
-            ...tables.map(labelled((table) => table.readThrottles(), ': reads')),
-            ...tables.map(labelled((table) => table.writeThrottles(), ': writes')),
+            ...Object.values(tables).map(labelled((table) => table.readThrottles(), ': reads')),
+            ...Object.values(tables).map(labelled((table) => table.writeThrottles(), ': writes')),
             // Only at its counters do requests of one project meet.
-            labelled((table: ServiceTable) => table.transactionConflicts(), ': conflicts')(usage),
+            labelled(
+              (table: ServiceTable) => table.transactionConflicts(),
+              ': conflicts',
+            )(tables.usage),
           ]),
         ],
       ],

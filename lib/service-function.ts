@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import type { Duration } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 import type { EnvironmentName } from '../contract/environment.ts';
+import { type FunctionFacts, functions } from '../contract/functions.ts';
 import type { FunctionName } from '../contract/routes.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { logGroup } from './logs.ts';
@@ -14,21 +15,20 @@ export interface ServiceFunctionProps {
   readonly name: FunctionName;
   /** The repository's root directory. */
   readonly root: string;
-  /** In MB. Lambda's CPU share is proportional to it: one vCPU at 1,769 MB. */
-  readonly memorySize: number;
-  readonly timeout: Duration;
-  /** Whether Lambda logs two lines about each invocation, with its duration and memory. Default: only failures. */
-  readonly reportsInvocations?: boolean;
   /** Whether the log group is deleted with the stack. */
   readonly disposable: boolean;
 }
 
 /**
  * A function of the service, with its bundle, role and log group. The role allows writing to
- * that log group. The grants of the tables add the rest.
+ * that log group. The stack adds the grants and the environment of the contract.
  */
 export class ServiceFunction extends nodejs.NodejsFunction {
-  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+  readonly facts: FunctionFacts;
+
+  constructor(scope: Construct, props: ServiceFunctionProps) {
+    const facts: FunctionFacts = functions[props.name];
+    const id = props.name[0]!.toUpperCase() + props.name.slice(1);
     const log = logGroup(scope, `${id}Log`, props.disposable);
     // Lambda's managed policy would allow writing to all log groups of the account.
     const role = new iam.Role(scope, `${id}Role`, {
@@ -42,14 +42,14 @@ export class ServiceFunction extends nodejs.NodejsFunction {
       depsLockFilePath: join(props.root, 'package-lock.json'),
       runtime: lambda.Runtime[`NODEJS_${nodeVersion}_X`],
       architecture: lambda.Architecture.ARM_64,
-      memorySize: props.memorySize,
-      timeout: props.timeout,
+      memorySize: facts.memoryMb,
+      timeout: Duration.millis(facts.timeoutMs),
       role,
       logGroup: log,
       // Only with JSON can Lambda's own lines be filtered. It leaves lines of JSON, such as ours, as they are. At WARN
       // it logs the invocations that fail; the others' lines would cost as much as their invocation.
       loggingFormat: lambda.LoggingFormat.JSON,
-      systemLogLevelV2: props.reportsInvocations
+      systemLogLevelV2: facts.reportsInvocations
         ? lambda.SystemLogLevel.INFO
         : lambda.SystemLogLevel.WARN,
       bundling: {
@@ -76,6 +76,7 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         },
       },
     });
+    this.facts = facts;
   }
 
   /** Sets a variable that the function reads, or that Powertools does. */

@@ -8,6 +8,7 @@ import {
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
+import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { awsFacts } from '../doctor/aws-facts.ts';
 import type { DeploymentFacts } from '../doctor/facts.ts';
@@ -52,15 +53,7 @@ const localState = z.object({
   lambda: z.object({ endpoint: z.url(), functions: z.array(z.string()) }),
   dynamodb: z.object({
     endpoint: z.url(),
-    tables: z.object({
-      PROJECTS_TABLE: z.string(),
-      VAPID_KEYS_TABLE: z.string(),
-      IDENTITY_KEYS_TABLE: z.string(),
-      SUBSCRIPTIONS_TABLE: z.string(),
-      USAGE_TABLE: z.string(),
-      NOTIFICATIONS_TABLE: z.string(),
-      DELIVERIES_TABLE: z.string(),
-    }),
+    tables: z.record(z.enum(Object.values(tableVariables)), z.string()),
   }),
   settings: z.record(z.string(), z.string()),
 });

@@ -5,20 +5,19 @@ import {
   settingNames,
 } from '../../contract/environment.ts';
 import { type Quotas, quotasSchema } from '../../contract/quotas.ts';
+import { outputOf, type TableName, tableNames } from '../../contract/tables.ts';
 import { ConnectionError } from './connection-error.ts';
+
+const tableOutputs = Object.fromEntries(
+  tableNames.map((table) => [table, outputOf(table)]),
+) as Record<TableName, string>;
 
 /** The outputs of the stack that are needed to manage its projects. */
 const outputNames = {
   baseUrl: 'ApiUrl',
   settings: 'Settings',
   quotas: 'Quotas',
-  projects: 'ProjectsTable',
-  vapidKeys: 'VapidKeysTable',
-  identityKeys: 'IdentityKeysTable',
-  subscriptions: 'SubscriptionsTable',
-  usage: 'UsageTable',
-  notifications: 'NotificationsTable',
-  deliveries: 'DeliveriesTable',
+  ...tableOutputs,
 } as const;
 
 type Outputs = Readonly<Record<keyof typeof outputNames, string>>;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import { readEnvironment } from '../../contract/environment.ts';
+import { variablesOf } from '../../contract/functions.ts';
 import { sliceSchema } from '../../contract/slice.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
@@ -8,9 +9,9 @@ import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { deliver } from './deliver.ts';
 import { observer } from './observer.ts';
-import { sliceDependencies, sliceVariables } from './slice-dependencies.ts';
+import { sliceDependencies } from './slice-dependencies.ts';
 
-const environment = readEnvironment(sliceVariables, process.env);
+const environment = readEnvironment(variablesOf('deliver'), process.env);
 
 const clock = () => new Date();
 const logger = serviceLogger('deliver');

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
+import type { VariableOf } from '../../contract/functions.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { abortAfter } from '../http/time-limit.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
@@ -16,21 +17,9 @@ import { subscriptionStore } from '../store/subscriptions.ts';
 import type { DeliverDependencies } from './deliver.ts';
 import type { Observer } from './observer.ts';
 
-/** Environment variables of a function that delivers slices. */
-export const sliceVariables = [
-  'PROJECTS_TABLE',
-  'VAPID_KEYS_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-  'DELIVERIES_TABLE',
-  'VAPID_SUBJECT',
-  'EXTRA_PUSH_ORIGINS',
-  'PREFER_IPV6',
-] as const;
-
 /** What both functions that deliver slices are made of. */
 export function sliceDependencies(
-  environment: Pick<Environment, (typeof sliceVariables)[number]>,
+  environment: Pick<Environment, VariableOf<'deliver'>>,
   dynamo: ReturnType<typeof documentClient>,
   projects: ProjectStore<SigningProject>,
   clock: () => Date,

@@ -10,12 +10,7 @@ import { describedProjectStore } from '../store/projects.ts';
 import { projectUsage } from '../store/usage.ts';
 import { getProject } from './get-project.ts';
 
-const { environment, clock, logger, dynamo, settings } = routeFunction(routes.getProject, [
-  'USAGE_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'SUBSCRIBER_CAP',
-  'MONTHLY_SEND_CAP',
-]);
+const { environment, clock, logger, dynamo, settings } = routeFunction(routes.getProject);
 
 const deps = {
   sample: subscriptionSample(dynamo, environment.SUBSCRIPTIONS_TABLE),

@@ -7,9 +7,7 @@ import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
 import { userSubscriptions } from '../store/user-subscriptions.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.getUser, [
-  'SUBSCRIPTIONS_TABLE',
-]);
+const { environment, clock, dynamo, settings } = routeFunction(routes.getUser);
 
 const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
 

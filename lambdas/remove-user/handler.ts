@@ -8,10 +8,7 @@ import { projectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../store/user-subscriptions.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser, [
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-]);
+const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser);
 
 const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
 const subscriptions = subscriptionStore(

@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
-import { sliceDependencies, sliceVariables } from '../deliver/slice-dependencies.ts';
+import { sliceDependencies } from '../deliver/slice-dependencies.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -22,15 +22,7 @@ import type { SendDependencies } from './sending.ts';
 import { usersOf } from './users-of.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
-const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send, [
-  ...sliceVariables,
-  'NOTIFICATIONS_TABLE',
-  'MONTHLY_SEND_CAP',
-  'PUSHES_PER_SECOND',
-  'DELIVER_FUNCTION',
-  'AWS_ENDPOINT_URL_LAMBDA',
-  'PUBLIC_BASE_URL',
-]);
+const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send);
 
 const tables = {
   projects: environment.PROJECTS_TABLE,

@@ -9,13 +9,7 @@ import { identityProjectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { subscribe } from './subscribe.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.subscribe, [
-  'IDENTITY_KEYS_TABLE',
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-  'SUBSCRIBER_CAP',
-  'EXTRA_PUSH_ORIGINS',
-]);
+const { environment, clock, dynamo, settings } = routeFunction(routes.subscribe);
 
 const tables = {
   projects: environment.PROJECTS_TABLE,

@@ -10,7 +10,7 @@ import { projectStore } from '../store/projects.ts';
 import { eventLog } from './event-log.ts';
 import { track } from './track.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.track, ['DELIVERIES_TABLE']);
+const { environment, clock, dynamo, settings } = routeFunction(routes.track);
 
 const counters = eventCounterStore(dynamo, environment.DELIVERIES_TABLE);
 const logged = eventLog(clock);

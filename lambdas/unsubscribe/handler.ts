@@ -7,10 +7,7 @@ import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.unsubscribe, [
-  'SUBSCRIPTIONS_TABLE',
-  'USAGE_TABLE',
-]);
+const { environment, clock, dynamo, settings } = routeFunction(routes.unsubscribe);
 
 const subscriptions = subscriptionStore(
   dynamo,

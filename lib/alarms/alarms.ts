@@ -2,10 +2,11 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { HttpApi } from '../http-api.ts';
 import type { PushMetrics } from '../push-metrics.ts';
+import type { ServiceTables } from '../service-table.ts';
 import type { Settings } from '../settings.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
 import { alarmAction } from './alarm-topic.ts';
-import { type AlarmedTables, databaseAlarms } from './database-alarms.ts';
+import { databaseAlarms } from './database-alarms.ts';
 import { type AlarmedFunctions, functionAlarms } from './function-alarms.ts';
 import { pushAlarms } from './push-alarms.ts';
 import { requestAlarms } from './request-alarms.ts';
@@ -14,7 +15,7 @@ export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliv
   readonly settings: Settings;
   readonly api: HttpApi;
   readonly pushes: PushMetrics;
-  readonly tables: AlarmedTables;
+  readonly tables: ServiceTables;
 }
 
 /**

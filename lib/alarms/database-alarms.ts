@@ -1,19 +1,10 @@
 import { byUserIndex } from '../../lambdas/store/items.ts';
-import type { ServiceTable } from '../tables/service-table.ts';
+import type { ServiceTables } from '../service-table.ts';
 import { type AlarmDefinitions, twoOfThree } from './alarm-definition.ts';
 import { sum } from './metric-math.ts';
 
-export interface AlarmedTables {
-  readonly projects: ServiceTable;
-  readonly subscriptions: ServiceTable;
-  readonly usage: ServiceTable;
-  readonly notifications: ServiceTable;
-  readonly deliveries: ServiceTable;
-  readonly rateLimits: ServiceTable;
-}
-
 /** Alarms on the database. Its clients repeat such calls; what still fails is a 5xx response. */
-export function databaseAlarms(tables: AlarmedTables): AlarmDefinitions {
+export function databaseAlarms(tables: ServiceTables): AlarmDefinitions {
   const { projects, subscriptions, usage, notifications, deliveries, rateLimits } = tables;
   return {
     DatabaseThrottles: {

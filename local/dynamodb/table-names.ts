@@ -1,7 +1,5 @@
-import type { EnvironmentName } from '../../contract/environment.ts';
+import type { TableVariable } from '../../contract/tables.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
-
-export type TableVariable = Extract<EnvironmentName, `${string}_TABLE`>;
 
 /** Table names by the environment variable that contains them. */
 export type TableNames = Readonly<Record<TableVariable, string>>;

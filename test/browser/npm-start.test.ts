@@ -103,7 +103,7 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
     await again.clickNotification('Second');
     await until('the click', async () => (await carillon.notification(id)).clicked === 1);
     expect(await stop()).toBe(0);
-    expect(printed()).toMatch(/Stopping …\n$/);
+    expect(printed()).toMatch(/Stopping …\n/);
     await until('the end of Firefox', () => again.hasEnded);
   });
 

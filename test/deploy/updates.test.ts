@@ -95,11 +95,11 @@ test('an update that would replace a table is refused, and says how to go on', a
 
 test('an update that asks for fewer writes than a table takes by now is refused', async () => {
   account.aws.facts.writesPerSecond = 6000;
-  await change('TalliesTable', (properties) => {
+  await change('DeliveriesTable', (properties) => {
     properties.WarmThroughput = { WriteUnitsPerSecond: 5000 };
   });
   const { code, output } = await account.operator.run(`${deploy} --yes`);
-  expect(output).toMatch(/TalliesTable\w+ takes 6000 writes .* --set warmWritesPerSecond=6000/);
+  expect(output).toMatch(/DeliveriesTable\w+ takes 6000 writes .* --set warmWritesPerSecond=6000/);
   expect(code).toBe(1);
   expect(isExecuted()).toBe(false);
 

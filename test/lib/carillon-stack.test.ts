@@ -1,8 +1,8 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { type FunctionName, routes } from '../../contract/routes.ts';
-import { everyRoute } from '../fixtures/route-names.ts';
+import { functions } from '../../contract/functions.ts';
+import type { FunctionName } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();
@@ -22,148 +22,6 @@ const outputs = [
 function propertiesOf(name: FunctionName, stack = prod) {
   return stack.resources('AWS::Lambda::Function')[stack.functionNamed(name)]!.Properties;
 }
-
-/** A function's grants, such as `ProjectsTable: GetItem`, sorted. */
-function grantsOf(name: FunctionName): string[] {
-  const role = propertiesOf(name).Role['Fn::GetAtt'][0];
-  const policies = Object.values(prod.resources('AWS::IAM::Policy')).filter(({ Properties }) =>
-    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role),
-  );
-  return policies
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Effect, Action, Resource }) => {
-      expect(Effect).toBe('Allow');
-      return [Resource]
-        .flat()
-        .flatMap((resource) =>
-          [Action].flat().map((action: string) => `${nameOf(resource)}: ${action}`),
-        );
-    })
-    .sort();
-}
-
-/** A readable name of a policy's resource: the output of a table, with its index, or the type. */
-function nameOf(resource: Record<string, unknown>): string {
-  const [owner, suffix] = (resource['Fn::Join'] as [string, [object, string]] | undefined)?.[1] ?? [
-    resource,
-    '',
-  ];
-  const logicalId = (owner as { 'Fn::GetAtt': [string, string] })['Fn::GetAtt'][0];
-  const output = outputs.find((name) => prod.tableOf(name) === logicalId);
-  return `${output ?? prod.template.toJSON().Resources[logicalId].Type}${suffix}`;
-}
-
-const ownLog = [
-  'AWS::Logs::LogGroup: logs:CreateLogStream',
-  'AWS::Logs::LogGroup: logs:PutLogEvents',
-];
-
-const grants: Record<FunctionName, string[]> = {
-  subscribe: [
-    ...ownLog,
-    'IdentityKeysTable: dynamodb:GetItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable: dynamodb:PutItem',
-    'SubscriptionsTable: dynamodb:UpdateItem',
-    'UsageTable: dynamodb:Query',
-    'UsageTable: dynamodb:UpdateItem',
-  ],
-  unsubscribe: [
-    ...ownLog,
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable: dynamodb:DeleteItem',
-    'UsageTable: dynamodb:UpdateItem',
-  ],
-  send: [
-    'AWS::Lambda::Function: lambda:InvokeFunction',
-    ...ownLog,
-    'DeliveriesTable: dynamodb:BatchGetItem',
-    'DeliveriesTable: dynamodb:UpdateItem',
-    'NotificationsTable: dynamodb:DeleteItem',
-    'NotificationsTable: dynamodb:GetItem',
-    'NotificationsTable: dynamodb:PutItem',
-    'NotificationsTable: dynamodb:UpdateItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable/index/byUser: dynamodb:Query',
-    'SubscriptionsTable: dynamodb:DeleteItem',
-    'SubscriptionsTable: dynamodb:GetItem',
-    'SubscriptionsTable: dynamodb:Query',
-    'SubscriptionsTable: dynamodb:UpdateItem',
-    'UsageTable: dynamodb:ConditionCheckItem',
-    'UsageTable: dynamodb:Query',
-    'UsageTable: dynamodb:UpdateItem',
-    'VapidKeysTable: dynamodb:GetItem',
-  ],
-  getNotification: [
-    ...ownLog,
-    'DeliveriesTable: dynamodb:BatchGetItem',
-    'NotificationsTable: dynamodb:GetItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-  ],
-  stopNotification: [
-    ...ownLog,
-    'DeliveriesTable: dynamodb:BatchGetItem',
-    'DeliveriesTable: dynamodb:UpdateItem',
-    'NotificationsTable: dynamodb:GetItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-  ],
-  getProject: [
-    ...ownLog,
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable: dynamodb:Query',
-    'UsageTable: dynamodb:Query',
-  ],
-  listNotifications: [
-    ...ownLog,
-    'DeliveriesTable: dynamodb:BatchGetItem',
-    'NotificationsTable: dynamodb:Query',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-  ],
-  getUser: [
-    ...ownLog,
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable/index/byUser: dynamodb:Query',
-  ],
-  removeUser: [
-    ...ownLog,
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-    'SubscriptionsTable/index/byUser: dynamodb:Query',
-    'SubscriptionsTable: dynamodb:DeleteItem',
-    'UsageTable: dynamodb:UpdateItem',
-  ],
-  track: [
-    ...ownLog,
-    'DeliveriesTable: dynamodb:UpdateItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'RateLimitsTable: dynamodb:UpdateItem',
-  ],
-  deliver: [
-    ...ownLog,
-    'DeliveriesTable: dynamodb:BatchGetItem',
-    'DeliveriesTable: dynamodb:UpdateItem',
-    'ProjectsTable: dynamodb:GetItem',
-    'SubscriptionsTable/index/byUser: dynamodb:Query',
-    'SubscriptionsTable: dynamodb:DeleteItem',
-    'SubscriptionsTable: dynamodb:GetItem',
-    'SubscriptionsTable: dynamodb:Query',
-    'SubscriptionsTable: dynamodb:UpdateItem',
-    'UsageTable: dynamodb:UpdateItem',
-    'VapidKeysTable: dynamodb:GetItem',
-  ],
-};
-
-test.each(Object.entries(grants))('%s is allowed exactly what it uses', (name, expected) => {
-  expect(grantsOf(name as FunctionName)).toEqual(expected);
-});
 
 test('send may invoke deliver, and nobody may invoke another function', () => {
   const invocations = Object.values(prod.resources('AWS::IAM::Policy')).flatMap(({ Properties }) =>
@@ -186,7 +44,7 @@ test('send may invoke deliver, and nobody may invoke another function', () => {
 });
 
 test('each function may write to its log group only', () => {
-  for (const name of Object.keys(grants) as FunctionName[]) {
+  for (const name of Object.keys(functions) as FunctionName[]) {
     const { LoggingConfig, Role } = propertiesOf(name);
     const policy = Object.values(prod.resources('AWS::IAM::Policy')).find(
       ({ Properties }) => Properties.Roles[0].Ref === Role['Fn::GetAtt'][0],
@@ -197,8 +55,7 @@ test('each function may write to its log group only', () => {
   }
 });
 
-/** One for each route, and deliver. */
-const functionCount = everyRoute.length + 1;
+const functionCount = Object.keys(functions).length;
 
 test('no policy contains a wildcard', () => {
   const policies = Object.values(prod.resources('AWS::IAM::Policy'));
@@ -210,92 +67,6 @@ test('no role has a managed policy, which would contain wildcards', () => {
   prod.template.resourceCountIs('AWS::IAM::Role', functionCount);
   prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
 });
-
-const table = (output: string) => ({ Ref: prod.tableOf(output) });
-const common = {
-  PROJECTS_TABLE: table('ProjectsTable'),
-};
-const endpoint = {
-  ...common,
-  RATE_LIMITS_TABLE: table('RateLimitsTable'),
-  RATE_LIMIT_PER_MINUTE: '60',
-  ORIGIN_SECRET_HASHES: '',
-  REQUIRE_ORIGIN_SECRET: 'false',
-};
-const pushing = {
-  SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-  USAGE_TABLE: table('UsageTable'),
-  VAPID_KEYS_TABLE: table('VapidKeysTable'),
-  DELIVERIES_TABLE: table('DeliveriesTable'),
-  VAPID_SUBJECT: 'mailto:operator@carillon.net',
-  EXTRA_PUSH_ORIGINS: '',
-  PREFER_IPV6: 'false',
-  POWERTOOLS_SERVICE_NAME: 'Carillon',
-};
-const environments: Record<FunctionName, object> = {
-  subscribe: {
-    ...endpoint,
-    IDENTITY_KEYS_TABLE: table('IdentityKeysTable'),
-    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-    USAGE_TABLE: table('UsageTable'),
-    SUBSCRIBER_CAP: '100000',
-    EXTRA_PUSH_ORIGINS: '',
-  },
-  unsubscribe: {
-    ...endpoint,
-    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-    USAGE_TABLE: table('UsageTable'),
-  },
-  send: {
-    ...endpoint,
-    ...pushing,
-    NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    MONTHLY_SEND_CAP: '10000',
-    PUSHES_PER_SECOND: '20000',
-    DELIVER_FUNCTION: { Ref: prod.functionNamed('deliver') },
-    AWS_ENDPOINT_URL_LAMBDA: {
-      'Fn::Join': ['', ['https://lambda.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]],
-    },
-    PUBLIC_BASE_URL: { 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] },
-  },
-  getNotification: {
-    ...endpoint,
-    NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    DELIVERIES_TABLE: table('DeliveriesTable'),
-  },
-  stopNotification: {
-    ...endpoint,
-    NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    DELIVERIES_TABLE: table('DeliveriesTable'),
-  },
-  getProject: {
-    ...endpoint,
-    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-    USAGE_TABLE: table('UsageTable'),
-    SUBSCRIBER_CAP: '100000',
-    MONTHLY_SEND_CAP: '10000',
-  },
-  listNotifications: {
-    ...endpoint,
-    NOTIFICATIONS_TABLE: table('NotificationsTable'),
-    DELIVERIES_TABLE: table('DeliveriesTable'),
-  },
-  getUser: { ...endpoint, SUBSCRIPTIONS_TABLE: table('SubscriptionsTable') },
-  removeUser: {
-    ...endpoint,
-    SUBSCRIPTIONS_TABLE: table('SubscriptionsTable'),
-    USAGE_TABLE: table('UsageTable'),
-  },
-  track: { ...endpoint, DELIVERIES_TABLE: table('DeliveriesTable') },
-  deliver: { ...common, ...pushing },
-};
-
-test.each(Object.entries(environments))(
-  '%s has exactly the environment variables that it reads',
-  (name, env) => {
-    expect(propertiesOf(name as FunctionName).Environment.Variables).toEqual(env);
-  },
-);
 
 test('settings reach the functions that read them, and the operator', () => {
   const stack = synthesize({
@@ -352,16 +123,6 @@ test('the longest settings leave room in the environment of each function', () =
     );
     const others = lengths.reduce((sum, length) => sum + length, 'EXTRA_PUSH_ORIGINS'.length);
     expect(others).toBeLessThanOrEqual(4096 - 2000);
-  }
-});
-
-test('send and deliver have one vCPU and the longest timeouts', () => {
-  expect(propertiesOf('send')).toMatchObject({ MemorySize: 1769, Timeout: 29 });
-  expect(propertiesOf('deliver')).toMatchObject({ MemorySize: 1769, Timeout: 900 });
-  for (const { name } of Object.values(routes)) {
-    if (name === 'send') continue;
-    const MemorySize = name === 'track' ? 256 : 512;
-    expect(propertiesOf(name)).toMatchObject({ MemorySize, Timeout: 10 });
   }
 });
 

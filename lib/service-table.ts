@@ -1,0 +1,172 @@
+import { Validations } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import type { TableAction } from '../contract/functions.ts';
+import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
+import { byUserIndex } from '../lambdas/store/items.ts';
+import { removalPolicy } from './removal-policy.ts';
+import type { ServiceFunction } from './service-function.ts';
+
+interface TableFacts {
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+  /** Whether the sort key is bytes. Default: a string. */
+  readonly hasBinarySortKey?: true;
+  /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
+  readonly expires?: true;
+  /**
+   * CloudTrail logs each use of the account's key `aws/dynamodb`. It does not log the use of the default key, which
+   * AWS owns.
+   */
+  readonly encryption?: dynamodb.TableEncryption.AWS_MANAGED;
+  /** Why it cannot be restored to any second of the last 35 days, DynamoDB's default, as the others can. */
+  readonly noRecovery?: string;
+  /** Each event is a write to it. */
+  readonly countsEvents?: true;
+}
+
+const keys = {
+  partitionKey: 'projectId',
+  encryption: dynamodb.TableEncryption.AWS_MANAGED,
+} as const;
+
+const facts: Readonly<Record<TableName, TableFacts>> = {
+  projects: { partitionKey: 'projectId' },
+  vapidKeys: keys,
+  identityKeys: keys,
+  subscriptions: {
+    partitionKey: 'projectPart',
+    sortKey: 'endpointHash',
+    hasBinarySortKey: true,
+  },
+  usage: { partitionKey: 'projectRef', sortKey: 'period' },
+  notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
+  deliveries: { partitionKey: 'id', expires: true, countsEvents: true },
+  rateLimits: {
+    partitionKey: 'bucket',
+    expires: true,
+    noRecovery: 'An item counts the requests of one minute. No backup is needed.',
+    countsEvents: true,
+  },
+};
+
+/** All that a push and the conditions of a send need: a send to users reads only the index. */
+const byUser: dynamodb.GlobalSecondaryIndexProps = {
+  indexName: byUserIndex,
+  partitionKey: text('projectUser'),
+  projectionType: dynamodb.ProjectionType.INCLUDE,
+  nonKeyAttributes: [
+    'origin',
+    'path',
+    'p256dh',
+    'auth',
+    'vapidPairNumber',
+    'channels',
+    'updatedAt',
+  ],
+};
+
+export interface TableProps {
+  /** Whether the tables are deleted with the stack. */
+  readonly disposable: boolean;
+  /** Write units per second that the tables take at once in which events are counted. Default: 4,000, as any new table. */
+  readonly warmWritesPerSecond: number | undefined;
+}
+
+export type ServiceTables = Readonly<Record<TableName, ServiceTable>>;
+
+export function serviceTables(scope: Construct, props: TableProps): ServiceTables {
+  return Object.fromEntries(
+    tableNames.map((name) => [name, new ServiceTable(scope, name, props)]),
+  ) as unknown as ServiceTables;
+}
+
+/** A table of the service. */
+export class ServiceTable extends Construct {
+  private readonly table: dynamodb.Table;
+  private readonly name: TableName;
+
+  constructor(scope: Construct, name: TableName, props: TableProps) {
+    super(scope, constructIdOf(name));
+    this.name = name;
+    const { partitionKey, sortKey, ...its } = facts[name];
+    this.table = new dynamodb.Table(this, 'Table', {
+      partitionKey: text(partitionKey),
+      ...(sortKey && { sortKey: its.hasBinarySortKey ? binary(sortKey) : text(sortKey) }),
+      ...(its.expires && { timeToLiveAttribute: 'expiresAt' }),
+      ...(its.encryption && { encryption: its.encryption }),
+      ...(its.countsEvents &&
+        props.warmWritesPerSecond && {
+          warmThroughput: { writeUnitsPerSecond: props.warmWritesPerSecond },
+        }),
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.noRecovery },
+      // No deletion protection: a failed first deployment could not be rolled back.
+      removalPolicy: removalPolicy(props.disposable),
+    });
+    if (name === 'subscriptions') this.table.addGlobalSecondaryIndex(byUser);
+    if (its.noRecovery) {
+      const { defaultChild } = this.table.node;
+      const acknowledged = { id: 'AwsSolutions-DDB3', reason: its.noRecovery };
+      Validations.of(defaultChild!).acknowledge(acknowledged);
+    }
+  }
+
+  get tableName(): string {
+    return this.table.tableName;
+  }
+
+  /** Allows a function these actions, and tells it the table's name. */
+  grant(fn: ServiceFunction, actions: readonly TableAction[] | undefined): void {
+    if (actions === undefined) return;
+    const { tableArn } = this.table;
+    for (const action of actions) {
+      const [name, index] = action.split(' ');
+      fn.addToRolePolicy(
+        new iam.PolicyStatement({
+          actions: [`dynamodb:${name}`],
+          resources: [index === undefined ? tableArn : `${tableArn}/index/${index}`],
+        }),
+      );
+    }
+    fn.addEnvironment(tableVariables[this.name], this.tableName);
+  }
+
+  /** Throttled reads of the table, or of the given index. */
+  readThrottles(index?: string): cloudwatch.Metric {
+    return this.throttles('ReadThrottleEvents', index);
+  }
+
+  /** Throttled writes of the table, or of the given index. */
+  writeThrottles(index?: string): cloudwatch.Metric {
+    return this.throttles('WriteThrottleEvents', index);
+  }
+
+  /** Writes refused because another transaction was changing the same item. */
+  transactionConflicts(): cloudwatch.Metric {
+    return this.table.metric('TransactionConflict', {
+      statistic: 'Sum',
+      dimensionsMap: { TableName: this.table.tableName },
+    });
+  }
+
+  private throttles(metricName: string, index: string | undefined): cloudwatch.Metric {
+    return this.table.metric(metricName, {
+      statistic: 'Sum',
+      dimensionsMap: {
+        TableName: this.table.tableName,
+        ...(index === undefined ? {} : { GlobalSecondaryIndexName: index }),
+      },
+    });
+  }
+}
+
+function text(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.STRING };
+}
+
+function binary(name: string): dynamodb.Attribute {
+  return { name, type: dynamodb.AttributeType.BINARY };
+}
