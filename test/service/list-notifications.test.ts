@@ -245,9 +245,4 @@ describe('an invalid query is refused', () => {
       expect(body.error.issues).toEqual([{ path: name, message: expect.any(String) }]);
     }
   });
-
-  test('a parameter that is given twice', async () => {
-    expect((await call('?limit=1&limit=2')).status).toBe(400);
-    expect((await call(`?cursor=${cursor}&cursor=${cursor}`)).status).toBe(400);
-  });
 });
