@@ -55,17 +55,6 @@ test('without options, the headers have their defaults', async () => {
   expect(headers).not.toHaveProperty('topic');
 });
 
-test('a topic is the same for each push to a subscription, and differs between subscriptions', async () => {
-  const [one, other] = [await service.subscribe(project), await service.subscribe(project)];
-  for (const title of ['1:0', '2:0']) await service.send(project, { title, topic: 'score' });
-  const [ones, others] = [one, other].map(({ messages }) =>
-    messages.map(({ headers }) => headers.topic),
-  );
-  expect(ones).toEqual([expect.stringMatching(/^[\w-]{32}$/), ones![0]]);
-  expect(others).toEqual([expect.stringMatching(/^[\w-]{32}$/), others![0]]);
-  expect(ones![0]).not.toBe(others![0]);
-});
-
 test('the failures are in the response by reason, also in that of a repeated request', async () => {
   const [refused, throttled] = [await service.subscribe(project), await service.subscribe(project)];
   await service.subscribe(project);
@@ -81,16 +70,6 @@ test('the failures are in the response by reason, also in that of a repeated req
   const repeated = await service.send(project, { title: 'T' }, idempotent);
   expect(repeated.body).toEqual(first.body);
   expect((await read(first.body.id)).body).toMatchObject(expected);
-});
-
-test('a request that differs only in an option is another request', async () => {
-  const idempotent = { 'idempotency-key': 'one' };
-  await service.send(project, { title: 'T', ttl: 60 }, idempotent);
-  const { status, body } = await service.send(project, { title: 'T', ttl: 61 }, idempotent);
-  expect({ status, body }).toMatchObject({
-    status: 422,
-    body: { error: { code: 'idempotency_key_reused' } },
-  });
 });
 
 test.each([
