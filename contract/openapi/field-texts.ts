@@ -259,6 +259,15 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       android: hasNoNumber,
     },
   },
+  whenFocused: {
+    description:
+      'With `page`, a browser in which a window of your site has the focus shows nothing: the page ' +
+      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site), and nothing counts as `shown`.',
+    label: 'While your site has the focus',
+    hint: 'In a browser whose visitor looks at your site. There, a message for the page is not counted as shown.',
+    choices: { notify: 'Show the notification', page: 'Give it to the page' },
+    browsers: ['yes', 'yes', 'no, always shown'],
+  },
   worker: {
     description:
       'With `false`, Safari shows the message without your service worker and opens exactly `url`, but ' +
