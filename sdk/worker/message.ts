@@ -69,9 +69,11 @@ export function isCarillonData(data: unknown): data is NotificationData {
 export function readMessage(message: unknown, scope: string): ShownNotification {
   const { notification = message, app_badge } = members<keyof PushMessage>(message);
   const content = members<keyof PushMessage['notification']>(notification);
-  const { carillon, id, events, window, whenFocused, data } = members<
+  const { carillon, id, events, window, whenFocused, data, ...unread } = members<
     keyof PushMessage['notification']['data']
   >(content.data);
+  // A member that is not read above is a type error.
+  unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
   const url = webUrl(content.navigate, scope);
   const actions = (Array.isArray(content.actions) ? content.actions : [])
