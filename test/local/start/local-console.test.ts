@@ -69,14 +69,3 @@ test('another site is not told the key', async () => {
   expect(response!.status).toBe(403);
   expect(response!.body.toString()).not.toContain(demo.secretKey);
 });
-
-test.each(['/carillon.js', '/carillon.mjs', '/carillon-sw.js', '/carillon-sw.js.map'])(
-  'the file %s of the SDK is served',
-  async (path) => {
-    const file = await get(path);
-    expect(file!.status).toBe(200);
-    expect(file!.headers['content-type']).toMatch(/javascript|json/);
-    // The browser would apply it to the service worker, which must reach the service.
-    expect(Object.keys(file!.headers)).not.toContain('content-security-policy');
-  },
-);
