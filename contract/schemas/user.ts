@@ -6,7 +6,7 @@ import { count, object, userId, wrong } from './fields.ts';
 /** Query of the route that reads a user. */
 export const userSchema = object({ userId });
 
-const deviceRule = 'must be the "id" of a device, as a read of the user returns it';
+const deviceRule = 'must be the "id" of a device: 43 characters of base64url';
 
 /** Query of the route that removes a user, or one device. */
 export const removeUserSchema = z

@@ -17,12 +17,12 @@ export const partCount = 8;
 export const positionCount = 2 ** 32;
 const positionsPerPart = positionCount / partCount;
 
-/** SHA-256 of an endpoint: its key. */
+/** SHA-256 of an endpoint: its key, and its device's id. The SDK's `deviceId()` computes the same. */
 export function endpointHash(href: string): Uint8Array {
   return createHash('sha256').update(href).digest();
 }
 
-/** The id of a subscription for its owner: it does not reveal the endpoint. */
+/** The id of a subscription for its owner. It does not reveal the endpoint, which is random. */
 export function deviceIdOf(endpointHash: Uint8Array): string {
   return encodeBase64url(endpointHash);
 }
