@@ -186,9 +186,9 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async deviceId() {
-      const subscription = await client.subscription();
-      if (!subscription) return undefined;
-      const endpoint = new TextEncoder().encode(new URL(subscription.endpoint).href);
+      const current = await client.subscription();
+      if (!current) return undefined;
+      const endpoint = new TextEncoder().encode(current.endpoint);
       return encodeKey(await crypto.subtle.digest('SHA-256', endpoint));
     },
 
@@ -207,12 +207,14 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async close(given) {
       const { tag, id } = readCloseOptions(given);
-      const registration = supported && (await findRegistration(scope));
-      const open = registration ? await registration.getNotifications({ tag }) : [];
-      const isChosen = ({ data }: Notification) =>
-        String(data?.events).includes(`/projects/${project.projectId}/`) &&
-        (id === undefined || id === data.id);
-      const chosen = open.filter(isChosen);
+      if (!supported) return 0;
+      const registration = await findRegistration(scope);
+      const open = (await registration?.getNotifications({ tag })) ?? [];
+      const chosen = open.filter(
+        ({ data }) =>
+          String(data?.events).includes(`/projects/${project.projectId}/`) &&
+          (id ?? data.id) === data.id,
+      );
       for (const notification of chosen) notification.close();
       return chosen.length;
     },

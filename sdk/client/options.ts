@@ -107,13 +107,11 @@ export function readSubscribeOptions(options: SubscribeOptions): SubscribeOption
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readCloseOptions(options: CloseOptions): CloseOptions {
-  const given: Readonly<Record<string, unknown>> = Object(options);
-  expectKnown(given, ['tag', 'id']);
+  const { tag, id }: CloseOptions = Object(options);
+  expectKnown(Object(options), ['tag', 'id']);
   // Without either, or with an empty tag, all notifications would be closed.
-  const names = ['tag', 'id'].filter((name) => given[name] !== undefined);
-  for (const name of names.length > 0 ? names : ['tag']) {
-    requireMatch(/./s, given[name], name, 'use the tag or the id of a notification');
-  }
+  const name = id === undefined ? 'tag' : 'id';
+  requireMatch(/./s, id ?? tag, name, 'use a tag or an id');
   return options;
 }
 
@@ -124,7 +122,7 @@ export function checkUser({ userId, channels }: SubscribeOptions): void {
     channelListPattern,
     JSON.stringify(channels ?? []),
     'channels',
-    'use a list of names: 1 to 32 lowercase letters, digits or hyphens',
+    'use a list of names: lowercase letters, digits or hyphens',
   );
 }
 
@@ -133,7 +131,7 @@ function readKey(value: unknown): string {
   if (/^(carillon_.*|[\w+/-]{43}=?)$/.test(String(value))) {
     throw invalidOption(
       'applicationServerKey',
-      'this is a private or secret key; rotate it, and copy the application server key from the API key card',
+      'this key is secret; rotate it, and copy the application server key from the API key card',
     );
   }
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
@@ -142,7 +140,7 @@ function readKey(value: unknown): string {
       /^B[A-P][\w+/-]{85}=?$/,
       value,
       'applicationServerKey',
-      'copy the application server key from the API key card: 87 characters that start with "B"',
+      'copy the application server key from the API key card',
     ),
   );
 }

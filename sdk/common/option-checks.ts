@@ -16,8 +16,7 @@ export function readBaseUrl(value: unknown): string {
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readProjectId(value: unknown): string {
-  const advice =
-    'copy the project id from the API key card: 1 to 64 lowercase letters, digits or hyphens';
+  const advice = 'copy the project id from the API key card';
   return requireMatch(projectIdPattern, value, 'projectId', advice);
 }
 

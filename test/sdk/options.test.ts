@@ -42,8 +42,8 @@ test('a key in padded base64 is converted to base64url', () => {
 const aPrivateKey = 'Hq2cLrvJvqAa6BHkUjNnqhGxWHwFyhJ0nVbWfn2WwYk';
 const aSecretKey = `carillon_sk_${aPrivateKey}`;
 const baseUrlAdvice = 'such as "https://push.example.com"';
-const projectIdAdvice = '1 to 64 lowercase letters, digits or hyphens';
-const keyAdvice = '87 characters that start with "B"';
+const projectIdAdvice = 'copy the project id from the API key card';
+const keyAdvice = 'copy the application server key from the API key card';
 const workerAdvice = 'such as "/carillon-sw.js"';
 
 test.each<[string, string, Record<string, unknown>, string]>([
@@ -80,13 +80,13 @@ test.each<[string, string, Record<string, unknown>, string]>([
     'a private key',
     'applicationServerKey',
     { applicationServerKey: aPrivateKey },
-    'this is a private or secret key',
+    'this key is secret; rotate it',
   ],
   [
     'a secret key',
     'applicationServerKey',
     { applicationServerKey: aSecretKey },
-    'this is a private or secret key',
+    'this key is secret; rotate it',
   ],
   ['a malformed worker URL', 'serviceWorker', { serviceWorker: 'http://[' }, workerAdvice],
   [
@@ -154,14 +154,14 @@ test('subscribe() takes what it documents, and the event of a click', () => {
 });
 
 test.each<[unknown, string]>([
-  [undefined, '"tag": use the tag or the id of a notification.'],
+  [undefined, '"tag": use a tag or an id.'],
   [{}, '"tag"'],
   [{ tag: undefined }, '"tag"'],
   [{ tag: '' }, '"tag"'],
   [{ tag: null }, '"tag"'],
   ['chat-7', '"0": unknown; use tag, id.'],
   [{ tag: 'chat-7', id: 7 }, '"id"'],
-  [{ id: '' }, '"id": use the tag or the id of a notification.'],
+  [{ id: '' }, '"id": use a tag or an id.'],
   [{ Tag: 'chat-7' }, '"Tag": unknown; use tag.'],
 ])('close(%j) closes nothing and says what is wrong', (given, message) => {
   expect(() => readCloseOptions(given as never)).toThrow(message);

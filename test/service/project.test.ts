@@ -37,7 +37,9 @@ test('an owner reads the project, its caps and what it has used of them', async 
     sentThisMonth: 1,
     monthlySendCap: 9,
     month: found.month,
+    rateLimitPerMinute: 60,
     createdAt: found.createdAt,
+    access: { role: 'owner' },
   });
   expect([before, utcMonth(new Date())]).toContain(found.month);
   expect(Date.now() - Date.parse(found.createdAt)).toBeLessThan(10 * 60_000);
