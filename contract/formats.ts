@@ -13,6 +13,10 @@ export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const secretKeyPrefix = 'carillon_sk_';
 export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
 
+/** The same for a person who works with the project. */
+export const memberKeyPrefix = 'carillon_mk_';
+export const memberKeyPattern = /^carillon_mk_[A-Za-z0-9_-]{43}$/;
+
 /** 65 bytes in base64url, the first of which is 4: the public key of a VAPID pair. */
 export const applicationServerKeyPattern = /^B[A-P][A-Za-z0-9_-]{85}$/;
 

@@ -10,6 +10,9 @@ export const limits = {
   seenWithinDays: 365,
   /** UTF-16 code units. */
   projectNameLength: 100,
+  /** Members of a project, and characters of the name of one. */
+  members: 50,
+  memberNameLength: 64,
   titleLength: 256,
   bodyLength: 2000,
   topicLength: 64,

@@ -1,4 +1,6 @@
-import { maxEventWindowSeconds, type PushMessage } from '../../contract/message.ts';
+import type { PushMessage } from '../../contract/message.ts';
+import type { ShownName } from '../../contract/send-fields.ts';
+import { maxEventWindowSeconds, shownMembers } from '../../contract/worker-values.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {
@@ -22,21 +24,12 @@ interface Action {
   readonly icon?: string | undefined;
 }
 
+type Shown = { readonly [Name in ShownName]?: PushMessage['notification'][Name] };
+
 /** The arguments of `showNotification()`, the app's badge, and when to report the event `shown`. */
 export interface ShownNotification {
   readonly title: string;
-  readonly options: {
-    readonly body: string | undefined;
-    readonly icon: string | undefined;
-    readonly image: string | undefined;
-    readonly badge: string | undefined;
-    readonly lang: string | undefined;
-    readonly dir: 'auto' | 'ltr' | 'rtl';
-    readonly tag: string | undefined;
-    readonly renotify: boolean;
-    readonly requireInteraction: boolean | undefined;
-    readonly silent: boolean | undefined;
-    readonly timestamp: number | undefined;
+  readonly options: Omit<Shown, 'title'> & {
     readonly actions: readonly Action[];
     readonly data: NotificationData;
   };
@@ -84,23 +77,20 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
   const actions = (Array.isArray(content.actions) ? content.actions : [])
     .map(members<'action' | 'title' | 'navigate' | 'icon'>)
     .filter(({ action, title }) => text(action) && text(title));
-  // A push service may deliver a message twice. With the same tag it is shown once.
-  const tag = text(content.tag) ?? (isCarillon ? text(id) : undefined);
+  const {
+    title = new URL(scope).hostname,
+    // A push service may deliver a message twice. With the same tag it is shown once.
+    tag = isCarillon ? text(id) : undefined,
+    renotify,
+    ...shown
+  } = accepted(content);
   return {
-    title: text(content.title) ?? new URL(scope).hostname,
-    // Values that `showNotification()` would reject are left out.
+    title,
     options: {
-      body: text(content.body),
-      icon: text(content.icon),
-      image: text(content.image),
-      badge: text(content.badge),
-      lang: text(content.lang),
-      dir: content.dir === 'ltr' || content.dir === 'rtl' ? content.dir : 'auto',
+      ...shown,
       tag,
-      renotify: tag !== undefined && content.renotify === true,
-      requireInteraction: flag(content.requireInteraction),
-      silent: flag(content.silent),
-      timestamp: number(content.timestamp),
+      // Browsers would reject it without a tag.
+      renotify: renotify && tag !== undefined,
       actions: actions.map(({ action, title, icon }) => ({
         action: text(action)!,
         title: text(title)!,
@@ -123,16 +113,25 @@ function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
+/** Without the values that `showNotification()` would reject. */
+function accepted(content: Unchecked<ShownName>): Shown {
+  const entries = Object.entries(shownMembers).map(([name, accepted]) => {
+    const value = content[name as ShownName];
+    const isAccepted =
+      typeof accepted === 'string'
+        ? typeof value === accepted && value !== ''
+        : accepted.includes(value as string);
+    return [name, isAccepted ? value : undefined];
+  });
+  return Object.fromEntries(entries);
+}
+
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function number(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function flag(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
 }
 
 function windowMs(seconds: unknown): number {

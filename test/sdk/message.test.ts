@@ -64,7 +64,7 @@ test('actions, time, badge and the sender’s data are read', () => {
 test.each([
   ['without a sender’s tag, the id is the tag', { data: { carillon: 1, id: 'a' } }, { tag: 'a' }],
   ['renotify without any tag', { renotify: true }, { renotify: false }],
-  ['an unknown direction', { dir: 'up' }, { dir: 'auto' }],
+  ['an unknown direction', { dir: 'up' }, {}],
   ['flags of another type', { silent: 'no', requireInteraction: 1 }, {}],
   ['a time of another type', { timestamp: '2026' }, {}],
   ['actions that are no list', { actions: { length: 1 } }, { actions: [] }],
@@ -73,7 +73,7 @@ test.each([
   const { options } = readMessage({ notification }, scope);
   const { tag, renotify, dir, silent, requireInteraction, timestamp, actions } = options;
   expect({ tag, renotify, dir, silent, requireInteraction, timestamp, actions }).toEqual({
-    ...{ renotify: false, dir: 'auto', actions: [] },
+    actions: [],
     ...expected,
   });
 });

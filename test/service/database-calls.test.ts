@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
@@ -229,6 +229,19 @@ const valid =
   () =>
     callWithValidRequest(service, owner, name, overrides);
 
+const members = new Map<string, Promise<ProjectCredentials>>();
+
+/** A viewer of the project: one, because functions remember the members of a project. */
+function memberOf(owner: ProjectCredentials): Promise<ProjectCredentials> {
+  const { projectId } = owner;
+  const member = { name: 'Ann', role: 'viewer', random: randomBytes } as const;
+  const invited =
+    members.get(projectId) ??
+    service.registry.invite(projectId, member).then(({ key }) => ({ ...owner, secretKey: key }));
+  members.set(projectId, invited);
+  return invited;
+}
+
 const ofNotification = (name: RouteName) => async (owner: ProjectCredentials) => {
   const { body } = await send(owner, { title: 'T' });
   return valid(name, { parameters: { notificationId: body.id } })(owner);
@@ -357,6 +370,17 @@ const cases: readonly Case[] = [
     },
   },
   { what: 'reading a project', rounds: databaseCalls.readProject, prepare: valid('getProject') },
+  {
+    what: 'a member reading a project',
+    rounds: databaseCalls.readProject,
+    prepare: async (owner) => valid('getProject')(await memberOf(owner)),
+  },
+  {
+    what: 'a member who may not send',
+    rounds: [counted],
+    uncached: databaseCalls.uncachedSigningProject,
+    prepare: async (owner) => valid('send')(await memberOf(owner)),
+  },
   {
     what: 'reading a project with a sample of its subscribers',
     rounds: databaseCalls.sampleSubscribers,

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { type Platform, platformNames } from './platforms.ts';
+import { platformNames } from './platforms.ts';
 import { shownOn } from './shown-on.ts';
 
 interface NotificationPreviewProps {

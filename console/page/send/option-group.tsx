@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type FieldName, type GroupName, groups, isIn } from './fields.ts';
+import { type GroupName, isIn, namesIn } from './fields.ts';
 import { useForm } from './form-context.ts';
 import { SendField } from './send-field.tsx';
 import { emptySendForm } from './send-form.ts';
@@ -14,7 +14,7 @@ interface OptionGroupProps {
 /** Optional fields, folded. Says how many are set, and opens when one of them has an issue. */
 export function OptionGroup({ title, children }: OptionGroupProps) {
   const { form, issues } = useForm();
-  const names = Object.keys(groups[title]) as FieldName[];
+  const names = namesIn(title);
   const set = names.filter((name) => String(form[name]) !== String(emptySendForm[name])).length;
   const hasIssue = issues.some(({ path }) => isIn(path, title));
   const details = useRef<HTMLDetailsElement>(null);

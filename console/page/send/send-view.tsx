@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Issue } from '../../../contract/errors.ts';
+import { fieldGroups } from '../../../contract/field-kinds.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
@@ -14,7 +15,7 @@ import { countOf, countText } from '../format.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';
 import { CheckField } from './controls.tsx';
-import { type FieldName, fieldAt, type GroupName, groups, isIn } from './fields.ts';
+import { fieldAt, type GroupName, isIn, namesIn } from './fields.ts';
 import { FormContext } from './form-context.ts';
 import { OptionGroup } from './option-group.tsx';
 import { SendAside } from './send-aside.tsx';
@@ -102,7 +103,7 @@ export function SendView() {
             }}
           >
             <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
-              {(Object.keys(groups.Message) as FieldName[]).map((name) => (
+              {namesIn('Message').map((name) => (
                 <SendField key={name} name={name} />
               ))}
               <AudienceFields subscribers={subscribers} hasConditions={hasConditions} />
@@ -177,7 +178,7 @@ function usersOf({ userIds, recipients }: SendRequest): number | undefined {
 }
 
 const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
-const optionGroups = (Object.keys(groups) as GroupName[]).slice(2);
+const optionGroups = fieldGroups.filter((group) => group !== 'Message' && group !== 'To');
 
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {

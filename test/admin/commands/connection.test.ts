@@ -91,6 +91,7 @@ describe('a deployed stack', () => {
     UsageTable: operator.database.tables.USAGE_TABLE,
     NotificationsTable: operator.database.tables.NOTIFICATIONS_TABLE,
     DeliveriesTable: operator.database.tables.DELIVERIES_TABLE,
+    RateLimitsTable: operator.database.tables.RATE_LIMITS_TABLE,
   });
 
   it('is read from the outputs of its CloudFormation stack', async () => {

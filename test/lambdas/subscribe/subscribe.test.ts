@@ -12,6 +12,7 @@ const project: IdentityProject = {
   ref: 'shop-1' as ProjectRef,
   secretKeyHash: '',
   previousKey: undefined,
+  members: [],
   plan: {},
   vapid: {
     current: { number: 3, publicKey: 'current' },
