@@ -66,7 +66,6 @@ async function sendToBoth(): Promise<{ removed: number; failed: number; stored: 
 }
 
 const failed = { removed: 0, failed: 1, stored: 2 };
-const _removed = { removed: 1, failed: 0, stored: 1 };
 
 describe('a faulty push service affects only its own subscribers', () => {
   test('it refuses connections', async () => {
