@@ -1,7 +1,7 @@
 import type { NamesWith } from './field-kinds.ts';
 import type { Template } from './placeholders.ts';
 import type { NotificationContent } from './schemas/notification.ts';
-import { contentFields, type ShownName, shownNames } from './send-fields.ts';
+import { contentFields, type ShownMembers, type ShownName, shownNames } from './send-fields.ts';
 
 /**
  * The push message that the send function encrypts and the service worker reads: version 1. It is
@@ -25,6 +25,8 @@ export interface PushMessage {
       readonly events: string;
       /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
       readonly window?: number;
+      /** `page`: a page of the site that has the focus gets the message. Default: it is shown. */
+      readonly whenFocused?: 'page';
       /** The sender's own. */
       readonly data?: Readonly<Record<string, unknown>> | undefined;
     };
@@ -37,14 +39,6 @@ export interface PushMessage {
   /** Lets the service worker handle the message before the browser shows it. */
   readonly mutable?: true | undefined;
 }
-
-/** Members that browsers show without code for them: as sent, but times in epoch milliseconds. */
-type ShownMembers = MembersOf<Pick<Template, ShownName>>;
-type MembersOf<Content> = {
-  [Name in keyof Content]: Name extends NamesWith<typeof contentFields, { readonly kind: 'time' }>
-    ? number | undefined
-    : Content[Name];
-};
 
 type HiddenName = NamesWith<typeof contentFields, { readonly seenBy: 'pushService' | 'service' }>;
 
@@ -68,8 +62,9 @@ export function pushMessage(
   eventsUrl: string,
   eventWindowSeconds = 0,
 ) {
-  const { url = '/', actions, data, appBadge, worker, ...others } = content;
+  const { url = '/', actions, data, appBadge, whenFocused, worker, ...others } = content;
   const window = eventWindowSeconds > 0 && { window: eventWindowSeconds };
+  const focus = whenFocused === 'page' && { whenFocused };
   const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
     web_push: 8030,
@@ -80,7 +75,7 @@ export function pushMessage(
       ),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
-      data: { carillon: 1, id, events: eventsUrl, ...window, data },
+      data: { carillon: 1, id, events: eventsUrl, ...window, ...focus, data },
       ...common,
     },
     ...common,

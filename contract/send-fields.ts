@@ -101,6 +101,18 @@ export const contentFields = {
     ...{ ...display, ...number, ...ownCode, min: 0, max: limits.appBadge },
     ...{ sample: 3, invalid: '3' },
   },
+  /** What a browser does in which a window of the site has the focus: shows the notification, or tells the page. */
+  whenFocused: {
+    ...{
+      ...display,
+      ...ownCode,
+      kind: 'choice',
+      default: 'notify',
+      sample: 'page',
+      invalid: 'show',
+    },
+    choices: ['notify', 'page'],
+  },
   /** Whether the service worker handles the message where the browser could show it without. */
   worker: {
     ...{ seenBy: 'browser', group: 'Delivery', ...ownCode, ...flag, default: true },
@@ -135,6 +147,13 @@ export type ShownName = Exclude<
   NamesWith<typeof contentFields, { readonly seenBy: 'browser' }>,
   NamesWith<typeof contentFields, { readonly message: 'own' }>
 >;
+/** Their members: as sent, but times in epoch milliseconds. */
+export type ShownMembers = MembersOf<Pick<ObjectOf<typeof contentFields>, ShownName>>;
+type MembersOf<Content> = {
+  [Name in keyof Content]: Name extends NamesWith<typeof contentFields, { readonly kind: 'time' }>
+    ? number | undefined
+    : Content[Name];
+};
 export const shownNames = (Object.keys(contentFields) as ContentName[]).filter(
   (name): name is ShownName => {
     const row: ContentField = contentFields[name];

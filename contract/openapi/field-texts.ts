@@ -69,28 +69,24 @@ const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
     description: 'The title of the notification.',
-    label: 'Title',
-    hint: 'The first line of the notification.',
+    ...{ label: 'Title', hint: 'The first line of the notification.' },
     blank: 'must not be blank: people read it first',
     browsers: everywhere,
   },
   body: {
     description: 'The text below the title.',
-    label: 'Body',
-    hint: 'The text below the title.',
+    ...{ label: 'Body', hint: 'The text below the title.' },
     browsers: everywhere,
   },
   url: {
     description: 'Opened on click',
-    label: 'URL',
-    hint: 'The page that a click opens.',
+    ...{ label: 'URL', hint: 'The page that a click opens.' },
     placeholder: 'https://',
     browsers: everywhere,
   },
   icon: {
     description: 'Image beside the text',
-    label: 'Icon URL',
-    hint: 'A small image beside the text.',
+    ...{ label: 'Icon URL', hint: 'A small image beside the text.' },
     browsers: ['yes', 'yes', "the site's own icon"],
     preview: {
       macos: {
@@ -100,8 +96,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   image: {
     description: 'Large image',
-    label: 'Image URL',
-    hint: 'A large image below the text.',
+    ...{ label: 'Image URL', hint: 'A large image below the text.' },
     browsers: chromiumOnly,
     preview: {
       firefox: { ignored: 'No image: Firefox shows none.' },
@@ -113,8 +108,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   badge: {
     description: 'Small image for the status bar',
-    label: 'Badge URL',
-    hint: 'A small image for the status bar of Android.',
+    ...{ label: 'Badge URL', hint: 'A small image for the status bar of Android.' },
     browsers: ['on Android', 'no', 'no'],
     preview: {
       chrome: { ignored: 'No badge: only Android shows it.' },
@@ -132,8 +126,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   urgency: {
     description: 'When a device that saves power receives it.',
-    label: 'Urgency',
-    hint: 'A device that saves power receives less urgent messages later.',
+    ...{ label: 'Urgency', hint: 'A device that saves power receives less urgent messages later.' },
     choices: { 'very-low': 'Very low', low: 'Low', normal: 'Normal', high: 'High' },
   },
   topic: {
@@ -145,15 +138,13 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   tag: {
     description: 'The notification replaces one with the same tag on the screen.',
-    label: 'Tag',
-    hint: 'The notification replaces one with the same tag on the screen.',
+    ...{ label: 'Tag', hint: 'The notification replaces one with the same tag on the screen.' },
     browsers: ['yes', 'yes', 'no'],
     preview: { macos: { ignored: 'It does not replace the one with the same tag.' } },
   },
   renotify: {
     description: 'Alerts again when the notification replaces one. Requires `tag`.',
-    label: 'Alert again',
-    hint: 'When it replaces one with the same tag.',
+    ...{ label: 'Alert again', hint: 'When it replaces one with the same tag.' },
     browsers: chromiumOnly,
     preview: {
       chrome: alertsAgain,
@@ -163,8 +154,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   requireInteraction: {
     description: 'The notification stays until the person acts.',
-    label: 'Stay on the screen',
-    hint: 'Until the person clicks or dismisses it.',
+    ...{ label: 'Stay on the screen', hint: 'Until the person clicks or dismisses it.' },
     browsers: ['yes', 'from 117, on Windows', 'no'],
     preview: {
       chrome: { shown: staysOpen },
@@ -175,8 +165,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   silent: {
     description: 'No sound and no vibration.',
-    label: 'Silent',
-    hint: 'No sound and no vibration.',
+    ...{ label: 'Silent', hint: 'No sound and no vibration.' },
     browsers: ['yes', 'from 132', 'from 16.6, on macOS'],
     preview: {
       chrome: makesNoSound,
@@ -192,24 +181,20 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     members: {
       title: {
         description: 'The text of the button.',
-        label: 'Text',
-        hint: 'What the button says.',
+        ...{ label: 'Text', hint: 'What the button says.' },
         blank: 'must not be blank',
       },
       action: {
         description: 'A name that the other button does not have.',
-        label: 'Name',
-        hint: 'Tells it apart from the other button.',
+        ...{ label: 'Name', hint: 'Tells it apart from the other button.' },
       },
       url: {
         description: 'Opened on click instead of the `url` of the notification',
-        label: 'URL',
-        hint: 'The page that a click on it opens. Empty: as the notification.',
+        ...{ label: 'URL', hint: 'The page that a click on it opens. Empty: as the notification.' },
       },
       icon: {
         description: 'Image of the button',
-        label: 'Icon URL',
-        hint: 'The image of the button.',
+        ...{ label: 'Icon URL', hint: 'The image of the button.' },
       },
     },
     browsers: ['yes', 'from 152', 'no'],
@@ -221,14 +206,12 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   lang: {
     description: 'Language tag (BCP 47).',
-    label: 'Language',
-    hint: 'Of the texts, such as en or pt-BR.',
+    ...{ label: 'Language', hint: 'Of the texts, such as en or pt-BR.' },
     browsers: ['yes', 'yes', 'from 11, on macOS'],
   },
   dir: {
     description: 'Direction of the text.',
-    label: 'Direction of the text',
-    hint: 'For texts in Arabic or Hebrew, for example.',
+    ...{ label: 'Direction of the text', hint: 'For texts in Arabic or Hebrew, for example.' },
     choices: { auto: 'As its letters', ltr: 'Left to right', rtl: 'Right to left' },
     browsers: ['yes', 'yes', 'no'],
   },
@@ -259,6 +242,15 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       android: hasNoNumber,
     },
   },
+  whenFocused: {
+    description:
+      'With `page`, a browser in which a window of your site has the focus shows nothing: the page ' +
+      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site), and nothing counts as `shown`.',
+    label: 'While your site has the focus',
+    hint: 'In a browser whose visitor looks at your site. There, a message for the page is not counted as shown.',
+    choices: { notify: 'Show the notification', page: 'Give it to the page' },
+    browsers: ['yes', 'yes', 'no, always shown'],
+  },
   worker: {
     description:
       'With `false`, Safari shows the message without your service worker and opens exactly `url`, but ' +
@@ -271,8 +263,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     description:
       'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
       'broadcast; an empty list is refused.',
-    label: 'User ids',
-    hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.`,
+    ...{ label: 'User ids', hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.` },
     blank: 'must have at least one line',
   },
   recipients: {

@@ -1,5 +1,5 @@
-import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
-import type { SubscribeOptions } from './options.ts';
+import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { CloseOptions, SubscribeOptions } from './options.ts';
 import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
@@ -30,6 +30,8 @@ export interface CarillonEvents {
   readonly shown: ShownEvent;
   /** A person clicked a notification, or one of its buttons. */
   readonly clicked: ClickedEvent;
+  /** A message with `whenFocused: "page"` came while this page had the focus. No notification is shown. */
+  readonly message: ReceivedMessage;
 }
 
 /** Push for one project on this page. */
@@ -81,4 +83,10 @@ export interface CarillonClient {
    * @throws {CarillonError} the channels are then as before.
    */
   setChannels(channels: readonly string[]): Promise<void>;
+  /**
+   * Removes shown notifications of this project: those with a tag, or the one with an id.
+   * @returns how many.
+   * @throws {CarillonError} `invalid_options`.
+   */
+  close(which: CloseOptions): Promise<number>;
 }

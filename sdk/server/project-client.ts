@@ -28,7 +28,7 @@ export interface CallOptions {
 
 export interface SendOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters without spaces. For 24 hours, a send with the same key and
+   * 1 to 255 printable ASCII characters without spaces. For a day, a send with the same key and
    * notification gets the response of the first one, also with another `respondAsync`, and sends
    * nothing. Default: a new UUID.
    */

@@ -1,5 +1,5 @@
 import type { PushMessage } from '../../contract/message.ts';
-import type { ShownName } from '../../contract/send-fields.ts';
+import type { ShownMembers, ShownName } from '../../contract/send-fields.ts';
 import { maxEventWindowSeconds, shownMembers } from '../../contract/worker-values.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
@@ -24,12 +24,10 @@ interface Action {
   readonly icon?: string | undefined;
 }
 
-type Shown = { readonly [Name in ShownName]?: PushMessage['notification'][Name] };
-
-/** The arguments of `showNotification()`, the app's badge, and when to report the event `shown`. */
+/** The arguments of `showNotification()`, the app's badge, and what else to do. */
 export interface ShownNotification {
   readonly title: string;
-  readonly options: Omit<Shown, 'title'> & {
+  readonly options: Omit<ShownMembers, 'title'> & {
     readonly actions: readonly Action[];
     readonly data: NotificationData;
   };
@@ -37,6 +35,8 @@ export interface ShownNotification {
   readonly appBadge: number | undefined;
   /** The time over which browsers spread their `shown` events. */
   readonly eventWindowMs: number;
+  /** Whether a page that has the focus gets it, in place of the visitor. */
+  readonly isForPage: boolean;
 }
 
 type Unchecked<Members extends PropertyKey> = { readonly [Name in Members]?: unknown };
@@ -69,9 +69,11 @@ export function isCarillonData(data: unknown): data is NotificationData {
 export function readMessage(message: unknown, scope: string): ShownNotification {
   const { notification = message, app_badge } = members<keyof PushMessage>(message);
   const content = members<keyof PushMessage['notification']>(notification);
-  const { carillon, id, events, window, data } = members<keyof PushMessage['notification']['data']>(
-    content.data,
-  );
+  const { carillon, id, events, window, whenFocused, data, ...unread } = members<
+    keyof PushMessage['notification']['data']
+  >(content.data);
+  // A member that is not read above is a type error.
+  unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
   const url = webUrl(content.navigate, scope);
   const actions = (Array.isArray(content.actions) ? content.actions : [])
@@ -106,6 +108,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     },
     appBadge: number(app_badge),
     eventWindowMs: windowMs(window),
+    isForPage: isCarillon && whenFocused === 'page',
   };
 }
 
@@ -114,7 +117,7 @@ function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
 }
 
 /** Without the values that `showNotification()` would reject. */
-function accepted(content: Unchecked<ShownName>): Shown {
+function accepted(content: Unchecked<ShownName>): Partial<ShownMembers> {
   const entries = Object.entries(shownMembers).map(([name, accepted]) => {
     const value = content[name as ShownName];
     const isAccepted =

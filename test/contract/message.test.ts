@@ -48,6 +48,7 @@ test('each field is where browsers read it, and no other is in the message', () 
         carillon: 1,
         id: 'id-1',
         events: 'https://push.example.com/events',
+        whenFocused: 'page',
         data: { order: { id: 7 } },
       },
       app_badge: 3,

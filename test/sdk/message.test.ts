@@ -33,6 +33,7 @@ test('a Carillon message is shown with every field and keeps the data for its be
       data: { url, urls: {}, carillon: 1, id: 'id-1', events },
     },
     eventWindowMs: 0,
+    isForPage: false,
   });
 });
 
@@ -76,6 +77,14 @@ test.each([
     actions: [],
     ...expected,
   });
+});
+
+test.each([
+  ['page', { carillon: 1, id: 'id-1', whenFocused: 'page' }, true],
+  ['a value of a later version', { carillon: 1, id: 'id-1', whenFocused: 'both' }, false],
+  ['page, from another sender', { whenFocused: 'page' }, false],
+])('with `whenFocused` %s', (_, data, isForPage) => {
+  expect(readMessage({ notification: { title: 'T', data } }, scope).isForPage).toBe(isForPage);
 });
 
 test('a message without a URL opens the root page of the site', () => {

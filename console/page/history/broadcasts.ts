@@ -1,3 +1,4 @@
+import { limits } from '../../../contract/limits.ts';
 import type {
   NotificationList,
   NotificationResult,
@@ -44,7 +45,8 @@ export function scopeText(
   { notifications, nextCursor }: NotificationList,
 ): string {
   const found = countOf(broadcasts, 'complete broadcast');
-  if (nextCursor === undefined) return `${found} among all notifications of the last 90 days.`;
+  if (nextCursor === undefined)
+    return `${found} among all notifications of the last ${limits.notificationRetentionDays} days.`;
   const since = timeText(notifications.at(-1)!.sentAt);
   return `${found} among the latest ${countText(notifications.length)} notifications, since ${since}.`;
 }

@@ -6,6 +6,7 @@ import {
   rateOf,
   scopeText,
 } from '../../../console/page/history/broadcasts.ts';
+import { limits } from '../../../contract/limits.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 
 function notification(changes: Partial<NotificationResult> = {}): NotificationResult {
@@ -68,7 +69,7 @@ test('without a subscriber there is no rate', () => {
 test('the caption says how far back the history goes', () => {
   const notifications = [notification(), notification()];
   expect(scopeText(2, { notifications })).toBe(
-    '2 complete broadcasts among all notifications of the last 90 days.',
+    `2 complete broadcasts among all notifications of the last ${limits.notificationRetentionDays} days.`,
   );
   expect(scopeText(1, { notifications, nextCursor: 'x' })).toMatch(
     /^1 complete broadcast among the latest 2 notifications, since Nov 3, 2026/,
