@@ -65,7 +65,7 @@ export function userData(
     /** @throws {ProjectNotFound} */
     async count(projectId: string, userId: string): Promise<number> {
       const { ref } = await existing(projectId);
-      return users.count(ref, userId);
+      return (await users.list(ref, userId)).length;
     },
 
     /** @throws {ProjectNotFound} */

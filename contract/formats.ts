@@ -7,6 +7,9 @@ export const channelPattern = /^[a-z0-9-]{1,32}$/;
 /** The JSON of a list of such names. */
 export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
 
+/** SHA-256 of an endpoint, 32 bytes in base64url. The 2 bits of the last character that encode nothing are 0. */
+export const deviceIdPattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */

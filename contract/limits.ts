@@ -3,6 +3,8 @@ export const limits = {
   /** Characters of an endpoint, and of each URL in a notification. */
   urlLength: 2048,
   userIdLength: 256,
+  /** Devices of a user in one response. */
+  devices: 100,
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,

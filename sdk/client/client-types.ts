@@ -68,6 +68,11 @@ export interface CarillonClient {
   /** The browser's subscription to this project, or null. */
   subscription(): Promise<PushSubscription | null>;
   /**
+   * Which of its user's devices this browser is: the `id` in the `devices` that your server reads with `user()` of
+   * `CarillonServer`. Undefined if it is not subscribed. It changes when the browser subscribes again.
+   */
+  deviceId(): Promise<string | undefined>;
+  /**
    * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
    * makes a request only if the user id or its signature has changed, so every page may call it. Before
    * `subscribe()`, they are kept on this page for that call.

@@ -1,3 +1,4 @@
+import { encodeKey } from '../common/application-server-key.ts';
 import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
@@ -182,6 +183,13 @@ export function init(options: CarillonOptions): CarillonClient {
     async subscription() {
       const current = supported && (await currentSubscription());
       return current && isUsable(current, project.applicationServerKey) ? current : null;
+    },
+
+    async deviceId() {
+      const subscription = await client.subscription();
+      if (!subscription) return undefined;
+      const endpoint = new TextEncoder().encode(new URL(subscription.endpoint).href);
+      return encodeKey(await crypto.subtle.digest('SHA-256', endpoint));
     },
 
     async identify(userId, userIdSignature) {

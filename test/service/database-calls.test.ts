@@ -2,7 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
-import { endpointHash, partCount, partOf } from '../../lambdas/store/subscription-keys.ts';
+import {
+  deviceIdOf,
+  endpointHash,
+  partCount,
+  partOf,
+} from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
@@ -65,6 +70,7 @@ const databaseCalls = {
     countedAnd('Query Subscriptions/byUser'),
     ['TransactWriteItems Subscriptions Usage'],
   ],
+  removeDevice: [counted, ['TransactWriteItems Subscriptions Usage']],
   readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Deliveries']],
   /** The notification has one slice, which has not ended. */
   stopNotification: [
@@ -386,7 +392,7 @@ const cases: readonly Case[] = [
     rounds: databaseCalls.sampleSubscribers,
     prepare: valid('getProject', { query: '?sample=subscribers' }),
   },
-  { what: 'counting a user', rounds: databaseCalls.readUser, prepare: valid('getUser') },
+  { what: 'reading a user', rounds: databaseCalls.readUser, prepare: valid('getUser') },
   {
     what: 'removing a user with one subscription',
     rounds: databaseCalls.removeUser,
@@ -394,6 +400,15 @@ const cases: readonly Case[] = [
       const userId = randomUUID();
       await service.subscribe(owner, userId);
       return valid('removeUser', { query: `?userId=${userId}` })(owner);
+    },
+  },
+  {
+    what: 'removing a device',
+    rounds: databaseCalls.removeDevice,
+    async prepare(owner) {
+      const { endpoint } = await service.subscribe(owner, 'ada');
+      const device = deviceIdOf(endpointHash(endpoint));
+      return valid('removeUser', { query: `?userId=ada&device=${device}` })(owner);
     },
   },
   {

@@ -178,6 +178,9 @@ export async function simulate(
   for (const { at, userId } of scenario.userRemovals) {
     scheduler.after(at, () => void owner.removeUser(userId));
   }
+  for (const removal of scenario.deviceRemovals) {
+    scheduler.after(removal.at, () => void owner.removeDevice(removal));
+  }
   void operator();
   if (scenario.projectDeletedAt !== undefined) {
     // Functions know the project when it is deleted.

@@ -24,7 +24,7 @@ describe('a wrong call', () => {
       [],
       'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, users, subscriptions, send, stop, stats, doctor, restore.',
     ],
-    [['subscriptions'], 'Missing command: use one of import, export.'],
+    [['subscriptions'], 'Missing command: use one of import, export, prune.'],
     [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],

@@ -308,6 +308,94 @@ describe('subscriptions export', () => {
   });
 });
 
+describe('subscriptions prune', () => {
+  const prune = (...options: string[]) => ['subscriptions', 'prune', projectId, ...options];
+  /** Three without a visit for 40 days, and two with one 20 days ago. */
+  beforeEach(async () => {
+    const value = (days: number) => ({ ...subscriptionJson(), updatedAt: daysAgo(days) });
+    await importAll([...[40, 40, 40].map(value), ...[20, 20].map(value)]);
+  });
+
+  it('removes them after the operator has agreed, and keeps the others', async () => {
+    const { code, output, messages } = await operator.runLocal(prune('--unseen-days', '30'), {
+      typed: `${projectId}\n`,
+    });
+    expect(code).toBe(0);
+    expect(stripVTControlCharacters(messages)).toContain(
+      `This permanently deletes 3 subscriptions of "${projectId}" and keeps 2.`,
+    );
+    expect(output).toBe('Removed 3 subscriptions without a visit for 30 days; 2 kept.\n');
+    expect(await subscribers()).toBe(2);
+    expect(await exported()).toHaveLength(2);
+  });
+
+  it('prints how many were removed and kept as JSON, also the second time', async () => {
+    const run = () => operator.runJson(prune('--unseen-days', '30', '--yes'));
+    expect([await run(), await run()]).toEqual([
+      { removed: 3, kept: 2 },
+      { removed: 0, kept: 2 },
+    ]);
+    expect(await subscribers()).toBe(2);
+  });
+
+  it('changes nothing in a dry run, without asking', async () => {
+    const { code, output } = await operator.runLocal(prune('--unseen-days', '30', '--dry-run'));
+    expect({ code, output }).toEqual({
+      code: 0,
+      output:
+        'Would remove 3 subscriptions without a visit for 30 days; 2 kept.\n' +
+        'This was a dry run: nothing was changed.\n',
+    });
+    expect(await subscribers()).toBe(5);
+  });
+
+  it('asks nothing if there is nothing to remove', async () => {
+    const { code, output } = await operator.runLocal(prune('--unseen-days', '41'));
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: 'Removed 0 subscriptions without a visit for 41 days; 5 kept.\n',
+    });
+  });
+
+  it('removes nothing if the operator does not agree, or cannot be asked', async () => {
+    const days = ['--unseen-days', '30'];
+    const refused = await operator.runLocal(prune(...days), { typed: 'no\n' });
+    expect(refused).toMatchObject({ code: 1, output: '' });
+    expect(stripVTControlCharacters(refused.messages)).toContain('Nothing was removed.');
+    const silent = await operator.runLocal(prune(...days, '--json'));
+    expect(silent.code).toBe(1);
+    expect(JSON.parse(silent.messages).error.code).toBe('confirmation_needed');
+    expect(await subscribers()).toBe(5);
+  });
+
+  it('names a project that does not exist', async () => {
+    const args = ['subscriptions', 'prune', 'nobody', '--unseen-days', '30', '--json'];
+    const { code, messages } = await operator.runLocal(args);
+    expect([code, JSON.parse(messages).error.code]).toEqual([1, 'project_not_found']);
+  });
+
+  it.each([
+    ['no days', []],
+    ['no value', ['--unseen-days']],
+    ['too few', ['--unseen-days', '29']],
+    ['a fraction', ['--unseen-days', '30.5']],
+    ['a negative number', ['--unseen-days=-30']],
+    ['a duration', ['--unseen-days', '30d']],
+    ['a number that is not exact', ['--unseen-days', '9'.repeat(20)]],
+    ['two values', ['--unseen-days', '30', '--unseen-days', '60']],
+    ['an unknown option', ['--unseen-days', '30', '--unseen']],
+  ])('refuses %s, with exit code 2', async (_, options) => {
+    const { code, messages } = await operator.runLocal(prune(...options, '--yes', '--json'));
+    const { error } = JSON.parse(messages);
+    expect([code, error.code, error.message]).toEqual([
+      2,
+      'usage',
+      expect.stringContaining('--unseen'),
+    ]);
+    expect(await subscribers()).toBe(5);
+  });
+});
+
 const withKey = (applicationServerKey: string) => ({
   ...subscriptionJson(),
   applicationServerKey,
