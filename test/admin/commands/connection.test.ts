@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
 import { freePort } from '../../fixtures/ports.ts';
 
@@ -57,10 +56,10 @@ describe('a deployed stack', () => {
     'AWS_ENDPOINT_URL_DYNAMODB',
   ];
   const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-  let cloudFormation: Awaited<ReturnType<typeof startCloudFormation>>;
+  let aws: AwsEndpoint;
 
   beforeEach(async () => {
-    cloudFormation = await startCloudFormation();
+    aws = await startAwsEndpoint();
     for (const name of names) delete process.env[name];
     Object.assign(process.env, {
       AWS_ACCESS_KEY_ID: 'test',
@@ -68,7 +67,7 @@ describe('a deployed stack', () => {
       AWS_CONFIG_FILE: join(operator.directory, 'no-config'),
       AWS_SHARED_CREDENTIALS_FILE: join(operator.directory, 'no-credentials'),
       AWS_EC2_METADATA_DISABLED: 'true',
-      AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.origin,
+      AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url,
       AWS_ENDPOINT_URL_DYNAMODB: operator.database.endpoint,
     });
   });
@@ -77,7 +76,7 @@ describe('a deployed stack', () => {
     for (const [name, value] of Object.entries(before)) {
       if (value !== undefined) process.env[name] = value;
     }
-    await cloudFormation.stop();
+    await aws.stop();
   });
 
   const outputs = () => ({
@@ -95,7 +94,7 @@ describe('a deployed stack', () => {
   });
 
   it('is read from the outputs of its CloudFormation stack', async () => {
-    cloudFormation.respondWith(200, describedStack(outputs()));
+    aws.respond({ DescribeStacks: () => describedStack(outputs()) });
     const { code, output } = await operator.run([
       'create',
       projectId,
@@ -106,13 +105,13 @@ describe('a deployed stack', () => {
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ projectId, baseUrl: 'https://api.example' });
     expect(await operator.registry.find(projectId)).toBeDefined();
-    expect(cloudFormation.lastBody()).toContain('StackName=Carillon&');
+    expect(aws.calls).toMatchObject([{ input: { StackName: 'Carillon' } }]);
   });
 
   it('is chosen with --stack', async () => {
-    cloudFormation.respondWith(200, describedStack(outputs()));
+    aws.respond({ DescribeStacks: () => describedStack(outputs()) });
     await operator.run(['list', '--region', 'eu-west-1', '--stack', 'Carillon-dev']);
-    expect(cloudFormation.lastBody()).toContain('StackName=Carillon-dev&');
+    expect(aws.calls).toMatchObject([{ input: { StackName: 'Carillon-dev' } }]);
   });
 
   it.each([
@@ -123,7 +122,7 @@ describe('a deployed stack', () => {
     ],
     ['ExpiredToken', 'The AWS credentials are expired or invalid. Sign in again.'],
   ])('fails in one line if CloudFormation returns %s', async (errorCode, message) => {
-    cloudFormation.respondWith(400, errorResponse(errorCode));
+    aws.respond({ DescribeStacks: () => Object.assign(new Error('No.'), { name: errorCode }) });
     const { code, output, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(messages).toContain(message);
@@ -131,14 +130,14 @@ describe('a deployed stack', () => {
   });
 
   it('must have all outputs', async () => {
-    cloudFormation.respondWith(200, describedStack({ ...outputs(), UsageTable: '' }));
+    aws.respond({ DescribeStacks: () => describedStack({ ...outputs(), UsageTable: '' }) });
     const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
     expect(messages).toContain('is missing the outputs UsageTable');
   });
 
   it('must have complete settings', async () => {
-    cloudFormation.respondWith(200, describedStack({ ...outputs(), Settings: '{}' }));
+    aws.respond({ DescribeStacks: () => describedStack({ ...outputs(), Settings: '{}' }) });
     const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
     expect(messages).toContain('The output Settings of stack "Carillon" is malformed.');
@@ -179,47 +178,14 @@ describe('a deployed stack', () => {
   });
 });
 
-/** A server that returns the given responses of CloudFormation's Query API. */
-async function startCloudFormation() {
-  let prepared = { status: 500, body: '' };
-  let received = '';
-  const server = createServer(async (request, response) => {
-    received = '';
-    for await (const chunk of request.setEncoding('utf8')) received += chunk;
-    response.writeHead(prepared.status, { 'content-type': 'text/xml' });
-    response.end(prepared.body);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    respondWith(status: number, body: string) {
-      prepared = { status, body };
-    },
-    lastBody: () => `${received}&`,
-    stop() {
-      server.closeAllConnections();
-      return new Promise((closed) => server.close(closed));
-    },
-  };
-}
-
+/** A response of DescribeStacks. */
 function describedStack(outputs: Readonly<Record<string, string>>): string {
   const members = Object.entries(outputs).map(
     ([key, value]) =>
       `<member><OutputKey>${key}</OutputKey><OutputValue>${value.replaceAll('"', '&quot;')}</OutputValue></member>`,
   );
   return (
-    '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
-    '<DescribeStacksResult><Stacks><member><StackName>Carillon</StackName>' +
-    '<CreationTime>2026-11-20T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>' +
-    `<Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult>` +
-    '</DescribeStacksResponse>'
-  );
-}
-
-function errorResponse(code: string): string {
-  return (
-    '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">' +
-    `<Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error></ErrorResponse>`
+    '<Stacks><member><StackName>Carillon</StackName><StackStatus>CREATE_COMPLETE</StackStatus>' +
+    `<CreationTime>2026-11-20T00:00:00Z</CreationTime><Outputs>${members.join('')}</Outputs></member></Stacks>`
   );
 }

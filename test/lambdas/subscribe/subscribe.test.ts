@@ -123,6 +123,23 @@ describe('the stored subscription', () => {
 });
 
 describe('a refusal', () => {
+  const unknownKey = { applicationServerKey: 'other' };
+
+  test.each<[string, Call, string]>([
+    [
+      'a key, of a project that was deleted',
+      { fields: unknownKey, stored: null },
+      'project_not_found',
+    ],
+    [
+      'a wrong signature before an unknown key',
+      { fields: { ...signed('ada', 'b'), ...unknownKey } },
+      'user_id_signature_invalid',
+    ],
+  ])('of %s stores nothing', async (_, request, refusal) => {
+    expect(await call(request)).toEqual({ saved: [], reads: 1, refusal });
+  });
+
   test.each([
     ['cap_reached', 'subscriber_cap_reached'],
     ['project_gone', 'project_not_found'],

@@ -1,12 +1,8 @@
-import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
 import type { VapidPair } from '../../../../contract/project.ts';
-import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
-import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';
-import { recipient } from '../../../fixtures/recipient.ts';
 import {
   type Conduct,
   fcm,
@@ -28,90 +24,6 @@ function recordCorrections() {
   return { corrections, correctPair };
 }
 
-describe('to a push service that checks keys', () => {
-  const keys = createBrowserKeys();
-  let service: PushService;
-
-  beforeEach(async () => {
-    service = await startPushService();
-  });
-  afterEach(() => service.stop());
-
-  /** Subscribes browsers with a key, and stores a pair for them. */
-  function subscribe(
-    number: number,
-    { publicKey }: VapidPair,
-    vapidPairNumber: number | undefined,
-  ) {
-    return Array.from({ length: number }, () => {
-      const browser = service.subscribe({ applicationServerKey: publicKey, keys });
-      const stored = vapidPairNumber === undefined ? {} : { vapidPairNumber };
-      return { browser, recipient: { ...recipient(browser.toJSON()), ...stored } };
-    });
-  }
-
-  function deliverTo(subscribed: ReturnType<typeof subscribe>, chunk: Partial<Chunk> = {}) {
-    const recipients = subscribed.map((one) => one.recipient);
-    return pushOverNetwork(
-      { recipients, vapid: pairs, ...chunk },
-      { extraOrigins: [service.origin], sleep: skipWaits },
-    );
-  }
-
-  const received = (subscribed: ReturnType<typeof subscribe>) =>
-    subscribed.map(({ browser }) => browser.messages.length);
-
-  test('each push is signed with the pair of its subscription', async () => {
-    const { corrections, correctPair } = recordCorrections();
-    const subscribed = [...subscribe(200, current, 3), ...subscribe(200, previous, 2)];
-    const report = await deliverTo(subscribed, { correctPair });
-    expect(report).toEqual({ ...noCounts, attempted: 400, delivered: 400 });
-    expect(received(subscribed)).toEqual(subscribed.map(() => 1));
-    expect(corrections).toEqual([]);
-  });
-
-  test('the first pair has the number 0, which is not stored', async () => {
-    const subscribed = subscribe(3, previous, undefined);
-    const vapid = { current: { ...current, number: 1 }, previous: { ...previous, number: 0 } };
-    const { corrections, correctPair } = recordCorrections();
-    expect(await deliverTo(subscribed, { vapid, correctPair })).toMatchObject({ delivered: 3 });
-    expect(corrections).toEqual([]);
-  });
-
-  test.each([
-    ['without a topic', {}],
-    ['with a topic', { topic: 'news' }],
-  ])(
-    'a wrong pair is corrected after the push succeeds with the other one, %s',
-    async (_, options) => {
-      const { corrections, correctPair } = recordCorrections();
-      const [old, young] = [subscribe(40, previous, 3), subscribe(40, current, 2)];
-      const report = await deliverTo([...old, ...young], { correctPair, options });
-      expect(report).toEqual({ ...noCounts, attempted: 80, delivered: 80 });
-      expect(received([...old, ...young])).toEqual(Array(80).fill(1));
-      const pathsOf = (subscribed: typeof old) => subscribed.map((one) => one.recipient.path);
-      expect(new Map(corrections)).toEqual(
-        new Map([
-          ...pathsOf(old).map((path) => [path, 2] as const),
-          ...pathsOf(young).map((path) => [path, 3] as const),
-        ]),
-      );
-      expect(corrections).toHaveLength(80);
-    },
-  );
-
-  test('a subscription of a third pair fails with key_mismatch', async () => {
-    const { corrections, correctPair } = recordCorrections();
-    const dropped = subscribe(2, { ...newVapidPair(), number: 1 }, 1);
-    expect(await deliverTo(dropped, { correctPair })).toEqual({
-      ...noCounts,
-      ...{ attempted: 2, failed: 2, failures: { key_mismatch: 2 } },
-    });
-    expect(received(dropped)).toEqual([0, 0]);
-    expect(corrections).toEqual([]);
-  });
-});
-
 /** A push service that refuses these keys. */
 function refusing(...refused: readonly VapidPair[]) {
   const attempts: string[] = [];
@@ -126,6 +38,26 @@ function refusing(...refused: readonly VapidPair[]) {
 
 const withPair = (recipients: readonly Recipient[], vapidPairNumber: number) =>
   recipients.map((one) => ({ ...one, vapidPairNumber }));
+
+test.each([
+  [
+    'a push is signed with the pair of its subscription, of which the first is not stored',
+    undefined,
+    0,
+    [],
+  ],
+  ['a stored pair that is too new is corrected after the other one succeeds', 1, 0, [0]],
+  ['a stored pair that is too old is corrected after the other one succeeds', undefined, 1, [1]],
+])('%s', async (_, stored, made, corrected) => {
+  const vapid = { current: { ...current, number: 1 }, previous: { ...previous, number: 0 } };
+  const { settings, conduct } = refusing(made === 1 ? previous : current);
+  const { corrections, correctPair } = recordCorrections();
+  const [recipient] = recipientsAt(fcm, 1);
+  const recipients = [{ ...recipient!, ...(stored !== undefined && { vapidPairNumber: stored }) }];
+  const { done } = pushVirtually({ recipients, vapid, correctPair }, conduct, settings);
+  expect(await done).toEqual({ ...noCounts, attempted: 1, delivered: 1 });
+  expect(corrections).toEqual(corrected.map((number) => [recipient!.path, number]));
+});
 
 test('both pairs are tried once each, and encrypted once', async () => {
   const { attempts, settings, conduct } = refusing(current, previous);

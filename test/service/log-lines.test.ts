@@ -1,4 +1,4 @@
-import { routes } from '../../contract/routes.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
@@ -68,4 +68,37 @@ test('a line has the ids of its own invocation, not of one before', async () => 
   const second = await sendAsync();
   expect(first.requestId).not.toBe(second.requestId);
   expect(new Set(lines.map(({ request_id: id }) => id))).toEqual(new Set([second.requestId]));
+});
+
+const parameters = { projectId: 'shop', notificationId: 'x' };
+const address = '198.51.100.9';
+
+test.each<Route>(Object.values(routes))('a request to $name logs one line', async (route) => {
+  const { status } = await service.call(route, { parameters, address });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      service: route.name,
+      message: 'request',
+      method: route.method,
+      network: '198.51.100.0/24',
+      status,
+    }),
+  ]);
+});
+
+test.each(Object.values<Route>(routes).filter(({ answersPreflight }) => answersPreflight))(
+  'a preflight of $name logs one line',
+  async (route) => {
+    const preflight = { ...route, method: 'OPTIONS' } as unknown as Route;
+    await service.call(preflight, { parameters, address });
+    expect(lines).toEqual([
+      expect.objectContaining({ message: 'request', method: 'OPTIONS', status: 204 }),
+    ]);
+  },
+);
+
+test('the address of the caller is not logged', async () => {
+  for (const route of Object.values(routes)) await service.call(route, { parameters, address });
+  expect(lines).toHaveLength(Object.keys(routes).length);
+  expect(JSON.stringify(lines)).not.toContain(address);
 });

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startGuard } from '../../local/dynamodb/guard.ts';
+import { startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
+import { startLambdaApi } from '../../local/lambda/api.ts';
+import { Concurrency } from '../../local/lambda/concurrency.ts';
+import { startPushService } from '../../local/push-service/push-service.ts';
+
+interface Server {
+  /** Origin of the server. */
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+/** The check comes before the database, which does not exist. */
+const target = 'http://127.0.0.1:1';
+
+const servers: readonly (readonly [string, () => Promise<Server>])[] = [
+  ['the guard of DynamoDB Local', () => startGuard(target, 'id')],
+  ['the database proxy', () => startDynamoDbProxy({ target, grants: new Map() })],
+  [
+    'the Lambda API',
+    () =>
+      startLambdaApi({
+        functions: [],
+        environments: new Map(),
+        grants: new Map(),
+        invoke: () => Promise.reject(new Error('No function is invoked.')),
+        concurrency: new Concurrency([]),
+      }),
+  ],
+  [
+    'the push service',
+    async () => {
+      const pushService = await startPushService();
+      return { endpoint: pushService.origin, stop: () => pushService.stop() };
+    },
+  ],
+];
+
+const webSocket = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol': 'push-notification',
+};
+
+/** Sends exactly these headers: `fetch` refuses some. */
+async function call(endpoint: string, headers: Readonly<Record<string, string>>) {
+  const sent = request(endpoint, { method: 'upgrade' in headers ? 'GET' : 'POST', headers });
+  sent.end();
+  const upgraded = once(sent, 'upgrade').then(([response, socket]) => {
+    socket.destroy();
+    return response;
+  });
+  return (await Promise.race([
+    once(sent, 'response').then(([response]) => response),
+    upgraded,
+  ])) as IncomingMessage;
+}
+
+const foreign = (port: string) =>
+  [
+    ['of another origin', { origin: 'https://evil.example' }],
+    ['of another port', { origin: 'http://127.0.0.1:3000' }],
+    ['with an opaque origin', { origin: 'null' }],
+    ['whose name resolves to this machine', { host: `evil.example:${port}` }],
+    ['that reads without CORS', { 'sec-fetch-site': 'cross-site' }],
+  ] as const;
+
+describe.each(servers)('%s', (_, start) => {
+  let server: Server;
+
+  beforeEach(async () => {
+    server = await start();
+  });
+  afterEach(() => server.stop());
+
+  test('refuses a request of a page, and says why', async () => {
+    for (const [page, headers] of foreign(new URL(server.endpoint).port)) {
+      const response = await call(server.endpoint, headers);
+      expect([page, response.statusCode]).toEqual([page, 403]);
+      expect(await text(response)).toContain('no page of another origin');
+      expect(Object.keys(response.headers)).not.toContain('access-control-allow-origin');
+    }
+  });
+});
+
+test('the push service refuses the WebSocket of a page', async () => {
+  const { origin, stop } = await startPushService();
+  try {
+    for (const [page, headers] of foreign(new URL(origin).port)) {
+      const response = await call(origin, { ...webSocket, ...headers });
+      expect([page, response.statusCode]).toEqual([page, 403]);
+    }
+    const { host } = new URL(origin);
+    const firefox = await call(origin, { ...webSocket, origin: `ws://${host}/` });
+    expect(firefox.statusCode).toBe(101);
+  } finally {
+    await stop();
+  }
+});
