@@ -99,7 +99,12 @@ test.each<[string, string, Record<string, unknown>, string]>([
   ['a scope on another origin', 'scope', { scope: 'https://cdn.example/' }, 'such as "/shop/"'],
   ['a user id that is a number', 'userId', { userId: 42 }, 'such as String(user.id)'],
   ['a channel that is not in a list', 'channels', { channels: 'news' }, 'use a list of names'],
-  ['a channel in capitals', 'channels', { channels: ['News'] }, '1 to 32 lowercase letters'],
+  [
+    'a channel in capitals',
+    'channels',
+    { channels: ['News'] },
+    'lowercase letters, digits or hyphens',
+  ],
   ['a channel that is a number', 'channels', { channels: [2026] }, 'use a list of names'],
 ])('%s: the error names the option and a correct form', (_, name, wrong, advice) => {
   const read = () => readOptions({ ...options, ...wrong } as CarillonOptions, page, site);
