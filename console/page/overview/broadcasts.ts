@@ -2,7 +2,7 @@ import type {
   NotificationList,
   NotificationResult,
 } from '../../../contract/schemas/notification.ts';
-import { countOf, countText, rateText, timeText } from '../format.ts';
+import { countText } from '../format.ts';
 
 /**
  * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,
@@ -17,43 +17,32 @@ export function broadcastsIn({ notifications }: NotificationList): readonly Noti
     .reverse();
 }
 
-/** `480 subscribers at the latest broadcast, 500 at the first one.` @param broadcasts at least one. */
-export function audienceHistoryText(broadcasts: readonly NotificationResult[]): string {
-  const [first, latest] = [broadcasts[0]!, broadcasts.at(-1)!];
-  const now = `${countOf(latest.attempted, 'subscriber')} at the latest broadcast`;
-  return broadcasts.length === 1
-    ? `${now}.`
-    : `${now}, ${countText(first.attempted)} at the first one.`;
+/** Subscribers after a broadcast: it removes those that are gone. */
+export function audienceAfter({ attempted, removed }: NotificationResult): number {
+  return attempted - removed;
 }
 
-/** `98 % at the latest broadcast, 99 % over all of them. 1 reached nobody.` @param broadcasts at least one. */
-export function rateHistoryText(broadcasts: readonly NotificationResult[]): string {
-  const pushed = broadcasts.filter(({ attempted }) => attempted > 0);
-  const latest = pushed.at(-1);
-  if (latest === undefined) return 'Nobody was subscribed.';
-  const sum = (name: 'attempted' | 'delivered') =>
-    pushed.reduce((total, broadcast) => total + broadcast[name], 0);
-  const all = rateText(sum('delivered'), sum('attempted'));
-  const nobody = pushed.filter(({ delivered }) => delivered === 0).length;
-  return `${deliveryRateText(latest)} at the latest broadcast, ${all} over all of them. ${countText(nobody)} reached nobody.`;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** `+20 in 7 days`: against the last broadcast before them. Undefined if none is that old. */
+export function growthText(
+  broadcasts: readonly NotificationResult[],
+  subscribers: number,
+  days: number,
+  nowMs: number,
+): string | undefined {
+  const then = broadcasts.findLast(({ sentAt }) => Date.parse(sentAt) <= nowMs - days * dayMs);
+  if (then === undefined) return undefined;
+  const growth = subscribers - audienceAfter(then);
+  return `${growth > 0 ? '+' : growth < 0 ? '−' : '±'}${countText(Math.abs(growth))} in ${days} days`;
 }
 
-/** `12 broadcasts among the latest 100 notifications, since Nov 3, 2026.` */
-export function scopeText(
-  broadcasts: number,
-  { notifications, nextCursor }: NotificationList,
-): string {
-  const found = countOf(broadcasts, 'complete broadcast');
-  if (nextCursor === undefined) return `${found} among all notifications of the last 90 days.`;
-  const since = timeText(notifications.at(-1)!.sentAt);
-  return `${found} among the latest ${countText(notifications.length)} notifications, since ${since}.`;
-}
-
-/** The delivered part of the audience, from 0 to 1. */
-export function rateOf({ attempted, delivered }: NotificationResult): number {
-  return attempted === 0 ? 0 : delivered / attempted;
-}
-
-export function deliveryRateText({ attempted, delivered }: NotificationResult): string {
-  return rateText(delivered, attempted) || '–';
+/** The counts of all notifications of the last 30 days. */
+export function monthOf({ notifications }: NotificationList, nowMs: number) {
+  const sum = { attempted: 0, delivered: 0, shown: 0, clicked: 0 };
+  for (const one of notifications) {
+    if (Date.parse(one.sentAt) < nowMs - 30 * dayMs) continue;
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += one[name];
+  }
+  return sum;
 }
