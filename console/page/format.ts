@@ -24,7 +24,7 @@ export function timeText(iso: string): string {
   return dateTime.format(new Date(iso));
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
 const spans = [
   ['second', 60],
   ['minute', 60],
@@ -32,7 +32,7 @@ const spans = [
   ['day', 30],
 ] as const;
 
-/** `3 hours ago`. @param iso RFC 3339. */
+/** `3h ago`. @param iso RFC 3339. */
 export function agoText(iso: string, nowMs: number): string {
   let ago = Math.max(0, nowMs - Date.parse(iso)) / 1000;
   for (const [unit, length] of spans) {

@@ -14,7 +14,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useRef } from 'react';
-import bell from './bell.svg';
+import bell from './bell.svg?inline';
 import { fragmentOf, type Place, type ViewName, viewTitles } from './routing/place.ts';
 import { isOffered, useSession } from './session.ts';
 
@@ -97,9 +97,6 @@ export function Frame({ place, onSignOut, children }: FrameProps) {
               label={viewTitles[view]}
               active={view === current}
               aria-current={view === current ? 'page' : undefined}
-              color="bronze"
-              variant="filled"
-              autoContrast
               onClick={close}
             />
           ))}

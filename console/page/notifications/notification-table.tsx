@@ -23,10 +23,10 @@ export function NotificationTable({
       <Table.Thead>
         <Table.Tr>
           <Table.Th className="wide">Status</Table.Th>
-          <Table.Th>Title</Table.Th>
+          <Table.Th className="title">Title</Table.Th>
           <Table.Th className="wide">Audience</Table.Th>
           {hasSenders && <Table.Th className="wide">Sent by</Table.Th>}
-          <Table.Th>When</Table.Th>
+          <Table.Th className="number">When</Table.Th>
           <Table.Th className="number">Delivered</Table.Th>
           <Table.Th className="number wide">Shown</Table.Th>
           <Table.Th className="number">Clicks</Table.Th>
@@ -42,7 +42,7 @@ export function NotificationTable({
               <Table.Td className="wide">
                 <Status notification={notification} />
               </Table.Td>
-              <Table.Td className="one-line">
+              <Table.Td className="one-line title">
                 <Anchor href={fragmentOf(place)} title={title}>
                   {title}
                 </Anchor>
@@ -53,7 +53,7 @@ export function NotificationTable({
               {hasSenders && (
                 <Table.Td className="wide one-line">{senderOf(notification) ?? '–'}</Table.Td>
               )}
-              <Table.Td className="one-line">
+              <Table.Td className="number">
                 <Time at={sentAt} />
               </Table.Td>
               <Table.Td className="number">{deliveredRate(notification)}</Table.Td>

@@ -26,30 +26,32 @@ const hour = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: '2-digit' 
 export function TimeChart({ label, points, most, format, nowMs }: TimeChartProps) {
   const startMs = points[0]!.atMs;
   const spanMs = Math.max(nowMs - startMs, 60_000);
-  const x = (atMs: number) => `${(100 * (atMs - startMs)) / spanMs}%`;
+  // The values are written at the left.
+  const x = (atMs: number) => `${12 + (87 * (atMs - startMs)) / spanMs}%`;
   const y = (value: number) => `${88 - 80 * (value / most)}%`;
-  const ticks = [0, 1 / 3, 2 / 3, 1].map((part) => startMs + part * spanMs);
   const tickText = (atMs: number) => (spanMs < 2 * dayMs ? hour : day).format(atMs);
+  // Of a short time, several would be the same.
+  const ticks = [0, 1 / 3, 2 / 3]
+    .map((part) => startMs + part * spanMs)
+    .filter((atMs, index, all) => index === 0 || tickText(atMs) !== tickText(all[index - 1]!));
   return (
     <svg className="chart" role="img" aria-label={label}>
       {[0, most / 2, most].map((value) => (
         <g key={value}>
-          <line className="grid" x2="100%" y1={y(value)} y2={y(value)} />
-          <text y={y(value)} dy="-4">
+          <line className="grid" x1="12%" x2="100%" y1={y(value)} y2={y(value)} />
+          <text y={y(value)} dy="4">
             {value === 0 ? '' : format(value)}
           </text>
         </g>
       ))}
-      {ticks.map((atMs, index) => (
-        <text
-          key={atMs}
-          x={x(atMs)}
-          y="100%"
-          textAnchor={index === 0 ? 'start' : index === 3 ? 'end' : 'middle'}
-        >
-          {index === 3 ? 'now' : tickText(atMs)}
+      {ticks.map((atMs) => (
+        <text key={atMs} x={x(atMs)} y="100%" textAnchor={atMs === startMs ? 'start' : 'middle'}>
+          {tickText(atMs)}
         </text>
       ))}
+      <text x="100%" y="100%" textAnchor="end">
+        now
+      </text>
       {points.slice(1).map((point, index) => {
         const before = points[index]!;
         const [x1, y1] = [x(before.atMs), y(before.value)];

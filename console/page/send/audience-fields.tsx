@@ -38,7 +38,7 @@ export function AudienceFields({ sample, subscribers }: AudienceFieldsProps) {
       {form.to !== 'everyone' && <SendField key={form.to} name={form.to} />}
       <Conditions sample={sample} subscribers={subscribers} />
       <Text id="audience-size" role="status" fw={600}>
-        {audienceSizeText(form, subscribers, sample)}
+        Goes to {audienceSizeText(form, subscribers, sample)}.
       </Text>
     </Stack>
   );

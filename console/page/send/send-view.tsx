@@ -170,39 +170,37 @@ export function SendView() {
                   </Accordion.Item>
                 </Accordion>
                 <Paper withBorder p="md">
-                  <Stack gap="sm">
-                    <Group align="end">
-                      <TextInput
-                        label="Test: your own user id"
-                        description={
-                          isLocal ? 'Empty: this browser.' : 'As your site passes it to the SDK.'
-                        }
-                        autoComplete="off"
-                        spellCheck={false}
-                        value={testUserId}
-                        onChange={(event) => setTestUserId(event.currentTarget.value)}
-                        flex="1 1 12rem"
-                      />
-                      <Button
-                        variant="default"
-                        id="send-test"
-                        loading={test.isPending}
-                        onClick={() => {
-                          if (isLocal || testUserId !== '') attempt(true);
-                        }}
-                        aria-disabled={!isLocal && testUserId === ''}
-                      >
-                        Send a test
-                      </Button>
-                    </Group>
-                    <div role="status" id="test-result">
-                      {test.data !== undefined && (
-                        <Alert variant="outline" title="The test was sent.">
-                          {deliveryVerdict({ ...test.data, audience: { users: 1 } }).text}
-                        </Alert>
-                      )}
-                    </div>
-                  </Stack>
+                  <Group align="end">
+                    <TextInput
+                      label="Test: your own user id"
+                      description={
+                        isLocal ? 'Empty: this browser.' : 'As your site passes it to the SDK.'
+                      }
+                      autoComplete="off"
+                      spellCheck={false}
+                      value={testUserId}
+                      onChange={(event) => setTestUserId(event.currentTarget.value)}
+                      flex="1 1 12rem"
+                    />
+                    <Button
+                      variant="default"
+                      id="send-test"
+                      loading={test.isPending}
+                      onClick={() => {
+                        if (isLocal || testUserId !== '') attempt(true);
+                      }}
+                      aria-disabled={!isLocal && testUserId === ''}
+                    >
+                      Send a test
+                    </Button>
+                  </Group>
+                  <div role="status" id="test-result">
+                    {test.data !== undefined && (
+                      <Alert variant="outline" title="The test was sent." mt="sm">
+                        {deliveryVerdict({ ...test.data, audience: { users: 1 } }).text}
+                      </Alert>
+                    )}
+                  </div>
                 </Paper>
                 <Text role="status" id="issues" c="red">
                   {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}

@@ -145,7 +145,7 @@ function Figures({ project: { subscribers }, list, nowMs }: FiguresProps) {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }}>
       <Figure name="Subscribers" value={countText(subscribers)}>
-        {growth.join(', ') || 'Growth follows from the first broadcast on.'}
+        {growth.join(', ') || 'Growth: when a broadcast is 7 days old.'}
       </Figure>
       <Figure name="Delivered" value={deliveredRate(month)}>
         of {countOf(month.attempted, 'push').replace('pushs', 'pushes')} in 30 days
@@ -234,23 +234,29 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   const isWhole = sample.subscribers >= subscribers;
   const text = (found: number) =>
     `${isWhole ? `${countText(found)}, ` : ''}${rateText(found, sample.subscribers) || '–'}`;
+  const channels = channelsByCount(sample);
   return (
-    <Card title="Seen lately">
-      <Facts
-        facts={[
-          ...Object.entries(sample.seenWithinDays).map(
-            ([days, found]) => [`Within ${days} days`, text(found)] as const,
-          ),
-          ...channelsByCount(sample).map(
-            ([name, found]) => [`Channel ${name}`, text(found)] as const,
-          ),
-        ]}
-      />
+    <>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Card title="Seen lately">
+          <Facts
+            facts={Object.entries(sample.seenWithinDays).map(([days, found]) => [
+              `Within ${days} days`,
+              text(found),
+            ])}
+          />
+        </Card>
+        {channels.length > 0 && (
+          <Card title="Channels">
+            <Facts facts={channels.map(([name, found]) => [name, text(found)])} />
+          </Card>
+        )}
+      </SimpleGrid>
       {!isWhole && (
         <Text size="sm" c="dimmed">
           Parts of a sample of {countText(sample.subscribers)} subscribers.
         </Text>
       )}
-    </Card>
+    </>
   );
 }
