@@ -114,7 +114,7 @@ function queryClient(onRefused: () => void): QueryClient {
     mutationCache: new MutationCache({ onError }),
     // A person sees what failed, and decides. A browser that is offline tells so at once.
     defaultOptions: {
-      queries: { retry: false, staleTime: 2000, networkMode: 'always' },
+      queries: { retry: false, networkMode: 'always' },
       mutations: { networkMode: 'always' },
     },
   });

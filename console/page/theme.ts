@@ -2,9 +2,7 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'bronze',
-  primaryShade: { light: 7, dark: 4 },
-  autoContrast: true,
-  luminanceThreshold: 0.35,
+  primaryShade: { light: 7, dark: 6 },
   colors: {
     bronze: [
       '#fdf5e7',
@@ -13,7 +11,7 @@ export const theme = createTheme({
       '#e8bb6d',
       '#e5ac4d',
       '#c98a2b',
-      '#a96d1b',
+      '#a0661a',
       '#80520f',
       '#66400a',
       '#4d2f05',

@@ -1,3 +1,4 @@
+import { Group, Paper, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { type Platform, platformNames } from './platforms.ts';
@@ -32,27 +33,35 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
     <>
       <figure className="preview" data-platform={platform}>
         <figcaption>{platformNames[platform]}</figcaption>
-        <div className="preview-notification">
-          <p className="preview-site">
+        <Paper className="preview-notification" withBorder p="sm" mt={6} maw={370} fz="sm">
+          <Text className="preview-site">
             {picture('badge')}
             {shown.site} · {timeOf(shown.timestamp)}
-          </p>
-          <div className="preview-content">
+          </Text>
+          <Group className="preview-content" wrap="nowrap" align="start" gap="sm">
             <div className="preview-text" lang={lang} dir={dir}>
-              <p className="preview-title">{shown.title || 'Title'}</p>
-              {shown.body !== '' && <p className="preview-body">{shown.body}</p>}
+              <Text className="preview-title" fz="sm" fw={600}>
+                {shown.title || 'Title'}
+              </Text>
+              {shown.body !== '' && (
+                <Text className="preview-body" fz="sm">
+                  {shown.body}
+                </Text>
+              )}
             </div>
             {picture('icon')}
-          </div>
+          </Group>
           {picture('image')}
           {shown.buttons.length > 0 && (
-            <ul className="preview-buttons" aria-label="Buttons" lang={lang} dir={dir}>
+            <Group gap="md" mt="sm" aria-label="Buttons" role="group" lang={lang} dir={dir}>
               {shown.buttons.map((text, index) => (
-                <li key={index}>{text || `Button ${index + 1}`}</li>
+                <Text key={index} fz="sm" fw={600} className="preview-button">
+                  {text || `Button ${index + 1}`}
+                </Text>
               ))}
-            </ul>
+            </Group>
           )}
-        </div>
+        </Paper>
       </figure>
       <ul className="preview-remarks">
         {remarks.map((remark) => (
