@@ -22,7 +22,6 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif',
   respectReducedMotion: true,
   components: {
-    Modal: { defaultProps: { transitionProps: { duration: 0 }, centered: true } },
     Table: { defaultProps: { verticalSpacing: 9, highlightOnHover: true } },
     Anchor: { defaultProps: { underline: 'always' } },
   },

@@ -104,7 +104,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await check('local');
 
     await open(`${project}/send`, '#send');
-    await page.click('[aria-controls*=options]');
+    await page.click('#more');
     await page.waitForSelector('#send-ttl', { visible: true });
     await page.click('#add-action');
     await page.type('#send-ttl', '-');

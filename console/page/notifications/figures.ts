@@ -17,6 +17,6 @@ export function clickRate({ shown, clicked }: Counts): string {
 export const toneColors: Readonly<Record<DeliveryVerdict['tone'], string>> = {
   good: 'green.9',
   neutral: 'gray.8',
-  warning: 'orange.9',
-  bad: 'red.9',
+  warning: '#b03c0a',
+  bad: '#c92a2a',
 };

@@ -101,7 +101,13 @@ function ButtonFields() {
         {fields.actions.hint}
       </Text>
       {issue !== undefined && (
-        <Text size="sm" c="red" id={fieldId('actions')} aria-invalid tabIndex={-1}>
+        <Text
+          size="sm"
+          c="var(--mantine-color-error)"
+          id={fieldId('actions')}
+          aria-invalid
+          tabIndex={-1}
+        >
           {issue}
         </Text>
       )}

@@ -1,15 +1,4 @@
-import {
-  Accordion,
-  Alert,
-  Button,
-  Fieldset,
-  Grid,
-  Group,
-  Paper,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Fieldset, Grid, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
@@ -48,7 +37,7 @@ export function SendView() {
   const [isTest, setTest] = useState(false);
   const [testUserId, setTestUserId] = useState('');
   const [refused, setRefused] = useState<readonly Issue[]>([]);
-  const [open, setOpen] = useState<string | null>(null);
+  const [isOpen, setOpen] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { ask, dialog } = useConfirm();
   /** By the body, until it is sent: a repeated attempt never sends it twice. */
@@ -90,11 +79,13 @@ export function SendView() {
     optionGroups.some((group) => isIn(path, group)),
   );
 
-  // The fields have their errors by then, and their group is open.
+  // The fields have their errors by then.
   useLayoutEffect(() => {
-    if (hasOptionIssue) setOpen('options');
-    form.current!.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+    if (hasOptionIssue) setOpen(true);
   }, [attempts, refused]);
+  useLayoutEffect(() => {
+    form.current!.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [attempts, refused, isOpen && hasOptionIssue]);
 
   const audience = audienceSizeText(draft, project?.subscribers, project?.sample);
   function attempt(ofTest: boolean) {
@@ -144,31 +135,27 @@ export function SendView() {
                 <Paper withBorder p="md">
                   <AudienceFields sample={project?.sample} subscribers={project?.subscribers} />
                 </Paper>
-                <Accordion variant="contained" value={open} onChange={setOpen}>
-                  <Accordion.Item value="options">
-                    <Accordion.Control>
-                      More options
-                      {set > 0 && (
-                        <Text span c="dimmed">
-                          : {set} set
-                        </Text>
-                      )}
-                    </Accordion.Control>
-                    <Accordion.Panel>
-                      <Stack>
-                        {optionGroups.map((group) => (
-                          <Fieldset key={group} legend={group}>
-                            <Stack gap="sm">
-                              {namesIn(group).map((name) => (
-                                <SendField key={name} name={name} />
-                              ))}
-                            </Stack>
-                          </Fieldset>
+                <Button
+                  variant="default"
+                  justify="start"
+                  id="more"
+                  aria-expanded={isOpen}
+                  aria-controls="options"
+                  onClick={() => setOpen(!isOpen)}
+                >
+                  More options{set > 0 && `: ${set} set`}
+                </Button>
+                <Stack id="options" hidden={!isOpen} display={isOpen ? undefined : 'none'}>
+                  {optionGroups.map((group) => (
+                    <Fieldset key={group} legend={group}>
+                      <Stack gap="sm">
+                        {namesIn(group).map((name) => (
+                          <SendField key={name} name={name} />
                         ))}
                       </Stack>
-                    </Accordion.Panel>
-                  </Accordion.Item>
-                </Accordion>
+                    </Fieldset>
+                  ))}
+                </Stack>
                 <Paper withBorder p="md">
                   <Group align="end">
                     <TextInput
@@ -202,7 +189,7 @@ export function SendView() {
                     )}
                   </div>
                 </Paper>
-                <Text role="status" id="issues" c="red">
+                <Text role="status" id="issues" c="var(--mantine-color-error)">
                   {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
                 </Text>
                 <Problem error={issuesIn(error).some(hasField) ? undefined : error} />

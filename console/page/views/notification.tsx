@@ -10,7 +10,7 @@ import type { NotificationResult } from '../../../contract/schemas/notification.
 import { useNotification } from '../calls/queries.ts';
 import { senderOf } from '../calls/team.ts';
 import { Card } from '../components/card.tsx';
-import { useConfirm } from '../components/confirm.tsx';
+import { danger, useConfirm } from '../components/confirm.tsx';
 import { Copy } from '../components/copy.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
@@ -54,7 +54,7 @@ export function NotificationView({ id }: { readonly id: string }) {
               may.send &&
               notification.status === 'sending' && (
                 <Button
-                  color="red.9"
+                  color={danger}
                   loading={stop.isPending}
                   onClick={() =>
                     ask({

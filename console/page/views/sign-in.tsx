@@ -1,13 +1,4 @@
-import {
-  Alert,
-  Button,
-  Container,
-  Paper,
-  PasswordInput,
-  Stack,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Container, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { projectClient } from '../calls/project-client.ts';
 import { accessOf } from '../calls/team.ts';
@@ -84,13 +75,13 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
               defaultValue={projectId}
               error={issues.project}
             />
-            <PasswordInput
+            <TextInput
+              type="password"
               label="Key"
               description="Your own key, or the project’s secret key. It stays in this page until you close it."
               name="password"
               autoComplete="current-password"
               error={issues.key}
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
             />
             <Button type="submit" loading={isRunning}>
               Sign in

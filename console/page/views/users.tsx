@@ -4,7 +4,7 @@ import { useRef, useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
 import { type UserSubscriptions, userSchema } from '../../../contract/schemas/user.ts';
 import { type Device, devicesOf, removeDevice } from '../calls/team.ts';
-import { useConfirm } from '../components/confirm.tsx';
+import { danger, useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
@@ -139,7 +139,7 @@ export function UsersView() {
           {isOwner && found !== undefined && found.subscriptions > 0 && (
             <Group>
               <Button
-                color="red.9"
+                color={danger}
                 loading={remove.isPending}
                 onClick={() =>
                   ask({
