@@ -1,7 +1,21 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+
+/** Lists the sources beside the page's folder: docs/licences.md names their packages. */
+const sourceList: Plugin = {
+  name: 'source-list',
+  writeBundle({ dir }, bundle) {
+    const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+    const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules));
+    const sources = modules
+      .filter(([, { renderedLength }]) => renderedLength > 0)
+      .map(([file]) => relative(join(import.meta.dirname, '..'), file))
+      .sort();
+    writeFileSync(join(dir!, '../page-sources.json'), JSON.stringify({ sources }));
+  },
+};
 
 /** Leaves the built files compressed only, as the function of the console serves them. */
 const compressed: Plugin = {
@@ -33,7 +47,7 @@ export default defineConfig({
       },
     },
   },
-  plugins: [compressed],
+  plugins: [sourceList, compressed],
   // `npx vite --config console/vite.config.ts`: a page that follows each change, for the API of `npm start`.
   server: { proxy: { '/api': 'http://localhost:4000' } },
 });
