@@ -17,7 +17,7 @@ import { logGroup } from './logs.ts';
  *
  * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
  * burst of 5,000 (2,500 and 1,250 in some regions). The routes, their preflights and the console add up to
- * 9,450 and 4,725 with the default of track, so that a flood on one route leaves capacity for the others.
+ * 9,350 and 4,675 with the default of track, so that a flood on one route leaves capacity for the others.
  */
 function throttlePerSecond({ name, caller }: Route): number {
   // Few owners' servers and dashboards call these.
@@ -42,8 +42,8 @@ const preflightsPerSecond = 500;
 /** The console's page and its files, by the ids of their routes. They are no part of the API. */
 const consolePaths = { 'console-page': '/console', 'console-file': '/console/{file}' };
 
-/** The throttle of each of the two. */
-const consoleRequestsPerSecond = 100;
+/** The throttle of each of the two: a person loads the page and two files. Up to 200 kB each, they are paid for too. */
+const consoleRequestsPerSecond = 50;
 
 /** A route's settings, which replace all settings of the stage. */
 function settingsOf(perSecond: number, isMeasured: boolean) {
