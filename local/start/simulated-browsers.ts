@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { pathOf, routes } from '../../contract/routes.ts';
@@ -40,6 +41,8 @@ export function simulatedBrowsers({
   random = Math.random,
 }: SimulatedBrowsersOptions): { readonly respond: Pages; stop(): void } {
   const stopped = new AbortController();
+  // Each browser that waits has one: a warning would be wrong.
+  setMaxListeners(0, stopped.signal);
   /** The headers of each browser's requests, by its id: the rate limit counts by address. */
   const people = new Map<string, Readonly<Record<string, string>>>();
   for (const channel of pushService.channels.all()) {

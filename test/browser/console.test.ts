@@ -211,6 +211,8 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.open(`#/projects/simulated/notifications/${id}`);
     await tab.type('Key', project.secretKey);
     await tab.click('button', 'Sign in');
+    await tab.expectView('To everyone');
+    await tab.page.waitForSelector('[data-count=Shown]');
     await until('many shown', async () => {
       const shown = await tab.page.$eval('[data-count=Shown]', (cell) => Number(cell.textContent));
       return shown > 250;
