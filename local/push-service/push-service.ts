@@ -64,8 +64,8 @@ export interface PushService {
    * @throws {TypeError} if the application server key is invalid.
    */
   subscribe(options?: SubscribeOptions): SimulatedBrowser;
-  /** Calls the listener when a simulated browser has received a message. */
-  onMessage(listener: (browser: SimulatedBrowser) => void): void;
+  /** Calls the listener with the id of a simulated browser and the text of the message that it has received. */
+  onMessage(listener: (id: string, text: string) => void): void;
   stats(): PushServiceStats;
   /**
    * Resolves when at least `accepted` messages have been accepted since the start.

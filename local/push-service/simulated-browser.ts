@@ -16,7 +16,7 @@ export interface ReceivedMessage {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The event of {@link PushServiceContext.arrivals} whose value is the browser. */
+/** The event of {@link PushServiceContext.arrivals} with the browser's id and the message's text. */
 export const anyArrival = Symbol('arrival');
 
 /** Shared by all simulated browsers of one push service. */
@@ -81,9 +81,10 @@ export class SimulatedBrowser implements Channel {
 
   deliver({ headers, body }: PushedMessage): void {
     if (!this.#context.decrypt) return;
-    this.messages.push({ text: decrypt(body, this.#keys).toString(), headers });
+    const text = decrypt(body, this.#keys).toString();
+    this.messages.push({ text, headers });
     this.#context.arrivals.emit(this.id);
-    this.#context.arrivals.emit(anyArrival, this);
+    this.#context.arrivals.emit(anyArrival, this.id, text);
   }
 
   /**
@@ -109,19 +110,19 @@ export class SimulatedBrowser implements Channel {
   }
 
   /** Reports the last message as shown. @returns the service's response. */
-  show(headers?: Readonly<Record<string, string>>): Promise<Response> {
-    return this.#report('shown', headers);
+  show(): Promise<Response> {
+    return this.#report('shown');
   }
 
   /** Reports the last message as clicked. @returns the service's response. */
-  click(headers?: Readonly<Record<string, string>>): Promise<Response> {
-    return this.#report('clicked', headers);
+  click(): Promise<Response> {
+    return this.#report('clicked');
   }
 
-  async #report(type: EventType, headers?: Readonly<Record<string, string>>): Promise<Response> {
+  async #report(type: EventType): Promise<Response> {
     const last = this.messages.at(-1);
     if (last === undefined)
       throw new NothingToReportError('The browser has not received any message.');
-    return postBeacon(last.text, type, headers);
+    return postBeacon(last.text, type);
   }
 }

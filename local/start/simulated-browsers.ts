@@ -5,6 +5,7 @@ import { pathOf, routes } from '../../contract/routes.ts';
 import { projectIdSchema } from '../../contract/schemas/ids.ts';
 import type { Pages } from '../gateway/handle-request.ts';
 import type { PushService } from '../push-service/push-service.ts';
+import { postBeacon } from '../push-service/service-worker.ts';
 import { SimulatedBrowser } from '../push-service/simulated-browser.ts';
 import type { SimulatedProxy } from '../simulated-proxy.ts';
 import { jsonResponse } from './page-response.ts';
@@ -57,18 +58,18 @@ export function simulatedBrowsers({
     return headers;
   }
 
-  async function react(browser: SimulatedBrowser): Promise<void> {
+  async function react(id: string, text: string): Promise<void> {
     const { signal } = stopped;
-    const headers = people.get(browser.id);
+    const headers = people.get(id);
     if (headers === undefined || random() > habits.shows) return;
     await setTimeout(random() * habits.showsWithinMs, undefined, { signal, ref: false });
-    await browser.show(headers);
+    await postBeacon(text, 'shown', headers);
     if (random() > habits.clicks) return;
     await setTimeout(random() * habits.clicksWithinMs, undefined, { signal, ref: false });
-    await browser.click(headers);
+    await postBeacon(text, 'clicked', headers);
   }
   // The service may have stopped, or the notification is unknown by now: a browser ignores that too.
-  pushService.onMessage((browser) => void react(browser).catch(() => {}));
+  pushService.onMessage((id, text) => void react(id, text).catch(() => {}));
 
   async function subscribeAll(browsers: readonly SimulatedBrowser[], projectId: string) {
     const responses = await Promise.all(

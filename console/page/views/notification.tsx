@@ -185,14 +185,14 @@ function Funnel({ notification }: { readonly notification: NotificationResult })
       <Table.Tbody>
         {steps.map(([name, count, of, meaning]) => (
           <Table.Tr key={name} data-step={name}>
-            <Table.Th scope="row" title={meaning}>
+            <Table.Th scope="row" title={meaning} style={{ whiteSpace: 'nowrap' }}>
               {name}
             </Table.Th>
             <Table.Td className="number" data-count={name}>
               {countText(count)}
             </Table.Td>
             <Table.Td className="number">{of === undefined ? '' : rateText(count, of)}</Table.Td>
-            <Table.Td w="50%">
+            <Table.Td w="40%">
               <Progress value={(100 * count) / most} aria-hidden="true" color="bronze" />
             </Table.Td>
           </Table.Tr>
