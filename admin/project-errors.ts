@@ -1,3 +1,6 @@
+import { limits } from '../contract/limits.ts';
+import { printable } from './terminal/printable.ts';
+
 /** The errors of operator tasks. `code` is stable: commands print it under `--json`. */
 
 export class ProjectExists extends Error {
@@ -87,6 +90,37 @@ export class PreviousVapidPairInUse extends Error {
     super(
       `Subscribers of "${projectId}" that still use its previous application server key: ` +
         `${subscribers.toLocaleString('en-US')}. Wait until they have visited the site, or remove them with --revoke.`,
+    );
+  }
+}
+
+/** A project's members have different names. */
+export class MemberExists extends Error {
+  override readonly name = 'MemberExists';
+  readonly code = 'member_exists';
+  constructor(projectId: string, member: string) {
+    super(
+      `Project "${projectId}" has a member "${printable(member)}". Choose another name, or revoke that one first.`,
+    );
+  }
+}
+
+export class TooManyMembers extends Error {
+  override readonly name = 'TooManyMembers';
+  readonly code = 'too_many_members';
+  constructor(projectId: string) {
+    super(
+      `Project "${projectId}" has ${limits.members} members, the most possible. Revoke one first.`,
+    );
+  }
+}
+
+export class MemberNotFound extends Error {
+  override readonly name = 'MemberNotFound';
+  readonly code = 'member_not_found';
+  constructor(projectId: string, member: string) {
+    super(
+      `Project "${projectId}" has no member "${printable(member)}". List them with the command members ${projectId}.`,
     );
   }
 }

@@ -26,10 +26,11 @@ import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/stor
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
 import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
+import { hashKey, newIdentityKey, newSecretKey, type RandomSource } from './project-keys.ts';
+import { projectMembers } from './project-members.ts';
 import { countItems, type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
-import { hashSecretKey, newIdentityKey, newSecretKey, type RandomSource } from './secret-key.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
 
@@ -147,7 +148,8 @@ export function projectRegistry(
         projectId,
         ref: newProjectRef(random),
         name: name ?? projectId,
-        secretKeyHash: hashSecretKey(secretKey),
+        secretKeyHash: hashKey(secretKey),
+        members: {},
         userIds,
         vapidPublicKey: publicKey,
         vapidPair: 0,
@@ -191,6 +193,7 @@ export function projectRegistry(
 
     find,
     ...vapidRotation(dynamo, tables, find, clock),
+    ...projectMembers(dynamo, tables.projects, clock),
 
     /** All projects, unordered. */
     async *list(): AsyncGenerator<RegisteredProject> {
@@ -246,7 +249,7 @@ export function projectRegistry(
           until === undefined
             ? 'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil'
             : 'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
-        ExpressionAttributeValues: { ':hash': hashSecretKey(secretKey), ':until': until },
+        ExpressionAttributeValues: { ':hash': hashKey(secretKey), ':until': until },
       });
       return { project, secretKey };
     },
@@ -347,6 +350,6 @@ function newProjectRef(random: RandomSource): ProjectRef {
 }
 
 function withoutKeys(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, ...project } = item;
+  const { secretKeyHash, previousKeyHash, members, ...project } = item;
   return project;
 }

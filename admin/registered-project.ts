@@ -1,7 +1,7 @@
 import type { ProjectItem } from '../lambdas/store/items.ts';
 
-/** A project without the hashes of its secret keys. */
-export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash'>;
+/** A project without the hashes of its keys. */
+export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash' | 'members'>;
 
 /** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<

@@ -1,4 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { limits } from '../contract/limits.ts';
 import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
@@ -34,7 +35,7 @@ export interface ExportedSubscription {
 const elsewhere = [
   {
     where: 'Notifications',
-    what: 'texts and URLs as sent, for 90 days; how many users they were sent to, but not to whom',
+    what: `texts and URLs as sent, for ${limits.notificationRetentionDays} days; how many users they were sent to, but not to whom`,
   },
   { where: 'RateLimits', what: 'addresses of callers, for two minutes to a few days' },
   { where: 'logs', what: 'networks of callers (/24, or /48 for IPv6), for 30 days' },
@@ -64,7 +65,7 @@ export function userData(
     /** @throws {ProjectNotFound} */
     async count(projectId: string, userId: string): Promise<number> {
       const { ref } = await existing(projectId);
-      return users.count(ref, userId);
+      return (await users.list(ref, userId)).length;
     },
 
     /** @throws {ProjectNotFound} */

@@ -7,11 +7,16 @@ export const errorTable = {
   invalid_request: { status: 400, meaning: 'A field is missing or invalid; `issues` names it.' },
   unauthorized: {
     status: 401,
-    meaning: 'The secret key is missing, malformed, wrong, or of another project.',
+    meaning:
+      'The key is missing, malformed, wrong, or of another project; or a member key that has expired or was revoked.',
   },
   direct_request: {
     status: 403,
     meaning: 'The request did not come through the proxy that the deployment requires.',
+  },
+  not_permitted: {
+    status: 403,
+    meaning: 'The role of the member key does not include this request.',
   },
   subscriber_cap_reached: {
     status: 403,

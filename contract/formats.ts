@@ -7,11 +7,18 @@ export const channelPattern = /^[a-z0-9-]{1,32}$/;
 /** The JSON of a list of such names. */
 export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
 
+/** SHA-256 of an endpoint, 32 bytes in base64url. The 2 bits of the last character that encode nothing are 0. */
+export const deviceIdPattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
 export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /** `carillon_sk_` and 256 random bits in base64url. */
 export const secretKeyPrefix = 'carillon_sk_';
 export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
+
+/** The same for a person who works with the project. */
+export const memberKeyPrefix = 'carillon_mk_';
+export const memberKeyPattern = /^carillon_mk_[A-Za-z0-9_-]{43}$/;
 
 /** 65 bytes in base64url, the first of which is 4: the public key of a VAPID pair. */
 export const applicationServerKeyPattern = /^B[A-P][A-Za-z0-9_-]{85}$/;

@@ -3,6 +3,8 @@ export const limits = {
   /** Characters of an endpoint, and of each URL in a notification. */
   urlLength: 2048,
   userIdLength: 256,
+  /** Devices of a user in one response. */
+  devices: 100,
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,
@@ -10,6 +12,9 @@ export const limits = {
   seenWithinDays: 365,
   /** UTF-16 code units. */
   projectNameLength: 100,
+  /** Members of a project, and characters of the name of one. */
+  members: 50,
+  memberNameLength: 64,
   titleLength: 256,
   bodyLength: 2000,
   topicLength: 64,

@@ -1,4 +1,7 @@
+import type { NamesWith } from './field-kinds.ts';
+import type { Template } from './placeholders.ts';
 import type { NotificationContent } from './schemas/notification.ts';
+import { contentFields, type ShownMembers, type ShownName, shownNames } from './send-fields.ts';
 
 /**
  * The push message that the send function encrypts and the service worker reads: version 1. It is
@@ -7,26 +10,13 @@ import type { NotificationContent } from './schemas/notification.ts';
 export interface PushMessage {
   /** Marks a declarative push message; the number is that of the Web Push RFC. */
   readonly web_push: 8030;
-  readonly notification: {
-    readonly title: string;
-    readonly body?: string | undefined;
+  readonly notification: ShownMembers & {
     /**
      * Opened on click, relative to the service worker's scope. Declarative messages require it.
      * Default: `/`, the site's first page.
      */
     readonly navigate: string;
-    readonly icon?: string | undefined;
-    readonly image?: string | undefined;
-    readonly badge?: string | undefined;
-    readonly tag?: string | undefined;
-    readonly renotify?: boolean | undefined;
-    readonly requireInteraction?: boolean | undefined;
-    readonly silent?: boolean | undefined;
     readonly actions?: readonly MessageAction[] | undefined;
-    readonly lang?: string | undefined;
-    readonly dir?: 'auto' | 'ltr' | 'rtl' | undefined;
-    /** Epoch ms. */
-    readonly timestamp?: number | undefined;
     readonly data: {
       /** Version of this format. Messages of other senders do not have it. */
       readonly carillon: 1;
@@ -35,6 +25,8 @@ export interface PushMessage {
       readonly events: string;
       /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
       readonly window?: number;
+      /** `page`: a page of the site that has the focus gets the message. Default: it is shown. */
+      readonly whenFocused?: 'page';
       /** The sender's own. */
       readonly data?: Readonly<Record<string, unknown>> | undefined;
     };
@@ -48,7 +40,7 @@ export interface PushMessage {
   readonly mutable?: true | undefined;
 }
 
-type Notification = PushMessage['notification'];
+type HiddenName = NamesWith<typeof contentFields, { readonly seenBy: 'pushService' | 'service' }>;
 
 /** A button. */
 interface MessageAction {
@@ -59,13 +51,10 @@ interface MessageAction {
   readonly icon?: string | undefined;
 }
 
-/** Chromium and Firefox stop a service worker that has nothing to do after 30 s. */
-export const maxEventWindowSeconds = 20;
-
 /**
  * @param eventsUrl absolute address of the notification's track route.
  * @param eventWindowSeconds over which browsers spread their `shown` events, at most
- *   {@link maxEventWindowSeconds}.
+ *   `maxEventWindowSeconds`.
  */
 export function pushMessage(
   id: string,
@@ -73,33 +62,33 @@ export function pushMessage(
   eventsUrl: string,
   eventWindowSeconds = 0,
 ) {
-  const {
-    ttl,
-    urgency,
-    topic,
-    url = '/',
-    actions,
-    timestamp,
-    data,
-    appBadge,
-    worker,
-    ...shown
-  } = content;
+  const { url = '/', actions, data, appBadge, whenFocused, worker, ...others } = content;
   const window = eventWindowSeconds > 0 && { window: eventWindowSeconds };
+  const focus = whenFocused === 'page' && { whenFocused };
   const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
     web_push: 8030,
     notification: {
-      // A field of send that browsers are not to get is a type error until it is listed above.
-      ...(shown satisfies Record<Exclude<keyof typeof shown, keyof Notification>, never>),
+      // A field for which browsers need code is a type error until it is taken out above, and used.
+      ...shownMembers(
+        others satisfies Record<Exclude<keyof typeof others, ShownName | HiddenName>, never>,
+      ),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
-      timestamp: timestamp === undefined ? undefined : Date.parse(timestamp),
-      data: { carillon: 1, id, events: eventsUrl, ...window, data },
+      data: { carillon: 1, id, events: eventsUrl, ...window, ...focus, data },
       ...common,
     },
     ...common,
   } satisfies PushMessage;
+}
+
+function shownMembers(content: Pick<Template, ShownName>): ShownMembers {
+  const entries = shownNames.map((name) => {
+    const value = content[name];
+    const isTime = contentFields[name].kind === 'time';
+    return [name, isTime && value !== undefined ? Date.parse(String(value)) : value];
+  });
+  return Object.fromEntries(entries) as ShownMembers;
 }
 
 /** The events URL of the recipients whose events one counter of a notification counts. Without a query: counter 0. */

@@ -1,16 +1,11 @@
+import type { Member, ObjectOf } from './field-kinds.ts';
+import { contentFields } from './send-fields.ts';
+
 /** Texts of one recipient, by the names of the placeholders that they replace. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The members of a notification that may have placeholders. */
-export interface Template {
-  readonly title: string;
-  readonly body?: string | undefined;
-  readonly url?: string | undefined;
-  readonly image?: string | undefined;
-  readonly actions?:
-    | readonly { readonly title: string; readonly url?: string | undefined }[]
-    | undefined;
-}
+/** The content of a notification, whose texts may have placeholders. */
+export type Template = ObjectOf<typeof contentFields>;
 
 /** A text of a template. */
 export interface TemplateText {
@@ -20,28 +15,32 @@ export interface TemplateText {
   readonly isUrl: boolean;
 }
 
+type Rows = Readonly<Record<string, Member>>;
+type Members = Readonly<Record<string, unknown>>;
+
 /** `{{name}}`, with spaces inside the braces if the sender likes. */
 const placeholder = /\{\{ *(\w{1,32}) *\}\}/g;
 
 /** The content as the recipient with these values gets it. A value is not rendered again. */
 export function rendered<Content extends Template>(content: Content, values: Values): Content {
-  const text = (template: string) => filled(template, values);
-  const url = (template: string) => filledUrl(template, values);
-  const { title, body, url: link, image, actions } = content;
-  return {
-    ...content,
-    title: text(title),
-    ...(body !== undefined && { body: text(body) }),
-    ...(link !== undefined && { url: url(link) }),
-    ...(image !== undefined && { image: url(image) }),
-    ...(actions !== undefined && {
-      actions: actions.map((action) => ({
-        ...action,
-        title: text(action.title),
-        ...(action.url !== undefined && { url: url(action.url) }),
-      })),
-    }),
-  };
+  return renderedMembers(contentFields, content, values) as Content;
+}
+
+function renderedMembers(rows: Rows, members: Members, values: Values): Members {
+  const entries = Object.entries(members).map(([name, value]) => [
+    name,
+    value === undefined ? undefined : renderedValue(rows[name], value, values),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function renderedValue(row: Member | undefined, value: unknown, values: Values): unknown {
+  if (row?.kind === 'list') {
+    const entries = value as readonly Members[];
+    return entries.map((entry) => renderedMembers(row.members, entry, values));
+  }
+  if (row === undefined || !('placeholders' in row) || row.placeholders !== 'filled') return value;
+  return row.kind === 'url' ? filledUrl(value as string, values) : filled(value as string, values);
 }
 
 /** A text with its values. A placeholder without a value stays as it is written. */
@@ -61,19 +60,32 @@ export function withAll(template: string, text: string): string {
   return template.replace(placeholder, () => text);
 }
 
-/** The texts of a template that are there. */
-export function textsOf({ title, body, url, image, actions = [] }: Template): TemplateText[] {
-  const all: { path: TemplateText['path']; text: string | undefined; isUrl: boolean }[] = [
-    { path: ['title'], text: title, isUrl: false },
-    { path: ['body'], text: body, isUrl: false },
-    { path: ['url'], text: url, isUrl: true },
-    { path: ['image'], text: image, isUrl: true },
-    ...actions.flatMap((action, index) => [
-      { path: ['actions', index, 'title'], text: action.title, isUrl: false },
-      { path: ['actions', index, 'url'], text: action.url, isUrl: true },
-    ]),
-  ];
-  return all.filter((one): one is TemplateText => one.text !== undefined);
+/** The texts of a content in which placeholders are filled, or those in which they are refused. */
+export function textsOf(
+  content: Template,
+  placeholders: 'filled' | 'refused' = 'filled',
+): readonly TemplateText[] {
+  return [...textsIn(contentFields, content, placeholders, [])];
+}
+
+function* textsIn(
+  rows: Rows,
+  members: Members,
+  placeholders: 'filled' | 'refused',
+  at: TemplateText['path'],
+): Iterable<TemplateText> {
+  for (const [name, row] of Object.entries(rows)) {
+    const value = members[name];
+    const path = [...at, name];
+    if (value === undefined) continue;
+    if (row.kind === 'list') {
+      for (const [index, entry] of (value as readonly Members[]).entries()) {
+        yield* textsIn(row.members, entry, placeholders, [...path, index]);
+      }
+    } else if ('placeholders' in row && row.placeholders === placeholders) {
+      yield { path, text: value as string, isUrl: row.kind === 'url' };
+    }
+  }
 }
 
 /** The names of a template's placeholders, in the order of their first use. */

@@ -1,8 +1,27 @@
+import type { MemberRole } from './roles.ts';
+import { type RouteName, routeNames } from './routes.ts';
+
+/** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */
+type ActionLimits = { readonly [Name in RouteName as `${Name}PerMinute`]?: number | null };
+
+/** Requests per minute by action. Null: no limit. */
+export type RateLimits = Partial<Readonly<Record<RouteName, number | null>>>;
+
 /** A project's own limits. Absent: the deployment's setting. Null: no limit. */
-export interface Plan {
+export interface Plan extends ActionLimits {
   readonly subscriberCap?: number | null;
   readonly monthlySendCap?: number | null;
   readonly rateLimitPerMinute?: number | null;
+}
+
+/** A person who has a key of their own. */
+export interface Member {
+  readonly name: string;
+  readonly role: MemberRole;
+  /** SHA-256 of the member key, hex. */
+  readonly keyHash: string;
+  /** The end of the key. */
+  readonly until?: Date | undefined;
 }
 
 /** VAPID key pair (RFC 8292), base64url. The public key is the application server key. */
@@ -41,6 +60,7 @@ export interface Project {
   readonly secretKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
+  readonly members: readonly Member[];
   readonly plan: Plan;
   readonly vapid: VapidPairs;
 }
@@ -70,6 +90,26 @@ export interface SigningProject extends Project {
 }
 
 /** A project's limit: its plan's, or else the deployment's. Null: no limit. */
-export function limitOf(planned: number | null | undefined, deployed: number): number | null {
+export function limitOf(
+  planned: number | null | undefined,
+  deployed: number | null,
+): number | null {
   return planned === undefined ? deployed : planned;
+}
+
+/** Requests per minute of an address that a project allows for an action. @param deployed the deployment's limit. */
+export function rateLimitOf(plan: Plan, action: RouteName, deployed: number): number | null {
+  return limitOf(plan[`${action}PerMinute`], limitOf(plan.rateLimitPerMinute, deployed));
+}
+
+/** The rate limits of a project: of all actions, and of those that differ. @param deployed the deployment's limit. */
+export function rateLimitsOf(plan: Plan, deployed: number) {
+  const rateLimitPerMinute = limitOf(plan.rateLimitPerMinute, deployed);
+  const different = routeNames
+    .map((action) => [action, rateLimitOf(plan, action, deployed)] as const)
+    .filter(([, limit]) => limit !== rateLimitPerMinute);
+  return {
+    rateLimitPerMinute,
+    ...(different.length > 0 && { rateLimits: Object.fromEntries(different) as RateLimits }),
+  };
 }

@@ -8,13 +8,18 @@ export type RouteName = keyof typeof facts;
 /** Every function: one for each route, deliver, which only send invokes, and console, which serves its page. */
 export type FunctionName = RouteName | 'deliver' | 'console';
 
+/** The routes that need a key of the project. */
+export type OwnerRouteName = {
+  [Name in RouteName]: (typeof facts)[Name]['caller'] extends 'owner' ? Name : never;
+}[RouteName];
+
 interface RouteFacts {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** In API Gateway's notation: `{projectId}`, `{notificationId}`. */
   readonly path: string;
   /**
-   * Pages of any origin may call the routes for browsers. Those for owners need the secret key: it must
-   * not be in a browser.
+   * Pages of any origin may call the routes for browsers. Those for owners need the secret key, which must
+   * not be in a browser, or a member key.
    */
   readonly caller: 'browser' | 'owner';
   /** Whether this route's function also answers the path's preflight (OPTIONS). Default: no. */
@@ -53,6 +58,8 @@ const facts = {
 export const routes = Object.fromEntries(
   Object.entries(facts).map(([name, one]) => [name, { name, ...one }]),
 ) as { readonly [Name in RouteName]: Route & { readonly name: Name } & (typeof facts)[Name] };
+
+export const routeNames = Object.keys(facts) as readonly RouteName[];
 
 /** A route's path with its parameters filled in, percent-encoded. */
 export function pathOf({ path }: Route, parameters: Readonly<Record<string, string>>): string {

@@ -52,7 +52,7 @@ const facts: Readonly<Record<TableName, TableFacts>> = {
   },
 };
 
-/** All that a push and the conditions of a send need: a send to users reads only the index. */
+/** All that a push, the conditions of a send and the list of a user's devices need: they read only the index. */
 const byUser: dynamodb.GlobalSecondaryIndexProps = {
   indexName: byUserIndex,
   partitionKey: text('projectUser'),
@@ -64,6 +64,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
     'auth',
     'vapidPairNumber',
     'channels',
+    'createdAt',
     'updatedAt',
   ],
 };

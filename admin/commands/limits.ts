@@ -1,25 +1,30 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../../contract/project.ts';
+import { type RouteName, routeNames } from '../../contract/routes.ts';
 import type { PlanChange } from '../project-registry.ts';
+import { printable } from '../terminal/printable.ts';
 
 /** The options that set a project's limits, as parsed. */
 export interface LimitOptions {
   readonly subscriberCap?: LimitOption;
   readonly sendCap?: LimitOption;
-  readonly rateLimit?: LimitOption;
+  readonly rateLimit?: LimitOption | ActionLimits;
 }
 
 /** Not null for `none`: commander turns a parsed null into an empty text. */
 type LimitOption = number | 'none' | 'default';
+
+/** Limits of single actions. */
+type ActionLimits = Partial<Readonly<Record<RouteName, LimitOption>>>;
 
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
     .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
     .option(
-      '--rate-limit <N|none|default>',
-      'requests per minute, by address and route',
-      readLimit,
+      '--rate-limit <limit>',
+      'requests per minute of an address: N, none or default for all actions, or for some: track=600,send=none',
+      readRateLimit,
     );
 }
 
@@ -30,9 +35,43 @@ function readLimit(text: string): LimitOption {
   throw new InvalidArgumentError('Use a whole number above 0, none or default.');
 }
 
+/** @throws {InvalidArgumentError} */
+function readRateLimit(text: string): LimitOption | ActionLimits {
+  if (!text.includes('=')) return readLimit(text);
+  const entries = text.split(',').map((part) => {
+    const [action = '', ...limit] = part.split('=');
+    if (!routeNames.includes(action as RouteName)) {
+      throw new InvalidArgumentError(
+        `There is no action "${printable(action)}". The actions are ${routeNames.join(', ')}.`,
+      );
+    }
+    return [action, readLimit(limit.join('='))] as const;
+  });
+  if (new Set(entries.map(([action]) => action)).size < entries.length) {
+    throw new InvalidArgumentError('Name each action once.');
+  }
+  return Object.fromEntries(entries);
+}
+
+/** A limit of all actions replaces those of single ones. */
+function readRateLimits(
+  rateLimit: LimitOptions['rateLimit'],
+): Readonly<Record<string, LimitOption | undefined>> {
+  if (rateLimit === undefined) return {};
+  const ofActions = Object.fromEntries(
+    routeNames.map((action) => [
+      `${action}PerMinute`,
+      typeof rateLimit === 'object' ? rateLimit[action] : 'default',
+    ]),
+  );
+  return typeof rateLimit === 'object'
+    ? ofActions
+    : { ...ofActions, rateLimitPerMinute: rateLimit };
+}
+
 /** The changes that the given options ask for. */
 export function readPlanChange({ subscriberCap, sendCap, rateLimit }: LimitOptions): PlanChange {
-  const limits = { subscriberCap, monthlySendCap: sendCap, rateLimitPerMinute: rateLimit };
+  const limits = { subscriberCap, monthlySendCap: sendCap, ...readRateLimits(rateLimit) };
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
 }

@@ -44,7 +44,7 @@ export function projectText(
   { usage, limits, plan, ...project }: ProjectView & { readonly identityKey?: string | undefined },
   paint: Paint,
 ): string {
-  const limit = (name: keyof EffectiveLimits) => {
+  const limit = (name: Exclude<keyof EffectiveLimits, 'rateLimits'>) => {
     const origin = plan[name] === undefined ? ' (default)' : '';
     return paint('dim', `limit: ${describeLimit(limits[name])}${origin}`);
   };
@@ -66,6 +66,10 @@ export function projectText(
     ['Subscribers', `${formatCount(usage.subscribers)}  ${limit('subscriberCap')}`],
     [`Notifications in ${usage.month}`, `${formatCount(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
+    ...Object.entries(limits.rateLimits ?? {}).map(
+      ([action, ofAction]) =>
+        [`  ${action}`, paint('dim', `limit: ${describeLimit(ofAction)}`)] as const,
+    ),
   ];
   const lines = fields.flatMap(([label, value]) =>
     value === undefined ? [] : [`  ${paint('dim', label.padEnd(24))}  ${value}\n`],

@@ -13,6 +13,7 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { listCommand } from './list.ts';
+import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
 import { sendCommand } from './send.ts';
@@ -107,6 +108,9 @@ export function runCarillon(
     .addCommand(listCommand(runOnStack))
     .addCommand(setCommand(runOnStack))
     .addCommand(rotateCommand(runOnStack))
+    .addCommand(inviteCommand(runOnStack))
+    .addCommand(membersCommand(runOnStack))
+    .addCommand(revokeCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { limits } from '../../contract/limits.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import { listNotifications } from '../../lambdas/list-notifications/list-notifications.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
@@ -31,7 +32,7 @@ export function statsCommand(runOnStack: RunOnStack): Command {
           return print(notification, notificationText(notification, paint));
         }
         const { notifications } = await listNotifications(stores, found, { limit });
-        const nothing = `"${projectId}" has sent no notification within the last 90 days.\n`;
+        const nothing = `"${projectId}" has sent no notification within the last ${limits.notificationRetentionDays} days.\n`;
         print(
           notifications,
           notifications.length === 0 ? nothing : notificationTable(notifications, paint),

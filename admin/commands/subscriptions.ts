@@ -3,13 +3,15 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { projectStore } from '../../lambdas/store/projects.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
 import { lineReader } from '../subscriptions/line.ts';
+import { pruneSubscriptions } from '../subscriptions/prune.ts';
 import { textLines } from '../subscriptions/text-lines.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable, printableLines } from '../terminal/printable.ts';
@@ -28,9 +30,10 @@ import { countOf, formatCount } from './limits.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
-    .description('Imports or exports the subscriptions of a project.')
+    .description('Imports, exports or prunes the subscriptions of a project.')
     .addCommand(importCommand(runOnStack))
-    .addCommand(exportCommand(runOnStack));
+    .addCommand(exportCommand(runOnStack))
+    .addCommand(pruneCommand(runOnStack));
 }
 
 function importCommand(runOnStack: RunOnStack): Command {
@@ -165,4 +168,61 @@ function write(pages: AsyncIterable<string>, file: string, { output }: Terminal)
     output.isTTY ? printableLines(page) : page,
   );
   return pipeline(shown, output, { end: false });
+}
+
+interface PruneOptions extends YesOption, DryRunOption {
+  readonly unseenDays: number;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+function pruneCommand(runOnStack: RunOnStack): Command {
+  return newCommand(
+    'prune',
+    'Removes the subscriptions of browsers that have not visited the site for long. Repeat it after an interruption: it continues.',
+    ...['my-site --unseen-days 180 --dry-run', 'my-site --unseen-days 180'],
+  )
+    .addArgument(projectIdArgument())
+    .requiredOption(
+      '--unseen-days <days>',
+      'remove those whose last subscribe request is older: 30 days or more',
+      readUnseenDays,
+    )
+    .addOption(dryRunOption())
+    .option('--yes', 'remove without asking for confirmation')
+    .action((projectId: string, { unseenDays, dryRun, yes }: PruneOptions) =>
+      runOnStack(async ({ project, registry, dynamo, tables, print, confirm, withBar }) => {
+        const { ref } = await project(projectId);
+        const { subscribers } = await registry.usage(projectId);
+        const clock = () => new Date();
+        const before = clock().getTime() - unseenDays * dayMs;
+        const subscriptions = subscriptionStore(dynamo, tables, clock);
+        const deps = { dynamo, table: tables.subscriptions, subscriptions };
+        const prune = (onlyCounts: boolean) =>
+          withBar(onlyCounts ? 'counting' : 'pruning', subscribers, (update) =>
+            pruneSubscriptions(deps, ref, before, onlyCounts, update),
+          );
+        const counted = dryRun || !yes ? await prune(true) : undefined;
+        if (counted && !dryRun && counted.removed > 0) {
+          const effect =
+            `permanently deletes ${countOf(counted.removed, 'subscription')} of "${projectId}" ` +
+            `and keeps ${formatCount(counted.kept)}`;
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.', yes });
+        }
+        const isDone = dryRun || counted?.removed === 0;
+        const { removed, kept } = counted && isDone ? counted : await prune(false);
+        print(
+          { removed, kept },
+          `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} without a visit for ` +
+            `${countOf(unseenDays, 'day')}; ${formatCount(kept)} kept.\n${dryRunText(dryRun)}`,
+        );
+      }),
+    );
+}
+
+/** @throws {InvalidArgumentError} */
+function readUnseenDays(text: string): number {
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 30 && Number.isSafeInteger(days)) return days;
+  throw new InvalidArgumentError('Use a whole number of days, 30 or more.');
 }

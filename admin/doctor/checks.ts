@@ -156,7 +156,25 @@ export const checks: Readonly<Record<string, Check>> = {
       ? ok('No project is near a limit.')
       : warning(`Near a limit: ${near.join(', ')}. Raise it with the command set.`);
   },
+
+  async 'member keys'({ registry }) {
+    const before = new Date(Date.now() - memberKeyAgeMs).toISOString();
+    const old: string[] = [];
+    for await (const { projectId } of registry.list()) {
+      const members = await registry.members(projectId);
+      const names = members.filter(({ createdAt }) => createdAt < before).map(({ name }) => name);
+      if (names.length > 0) old.push(`${projectId} (${names.join(', ')})`);
+    }
+    return old.length === 0
+      ? ok('No member key is older than a year.')
+      : warning(
+          `Older than a year: the member keys of ${old.join('; ')}. Revoke those that nobody needs.`,
+        );
+  },
 };
+
+/** Milliseconds after which a member key is reported: people leave. */
+const memberKeyAgeMs = 365 * 24 * 60 * 60_000;
 
 /** The part of a limit from which it is reported. */
 const nearShare = 0.9;

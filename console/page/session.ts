@@ -1,8 +1,11 @@
 import { createContext, useContext } from 'react';
+import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
-import type { Access } from './calls/team.ts';
 import type { Place } from './routing/place.ts';
 import type { SendForm } from './send/send-form.ts';
+
+/** Whose key it is. */
+export type Access = ProjectResult['access'];
 
 /** What the person signed in with. It stays in memory: never in storage, cookies or the URL. */
 export interface SignedIn {

@@ -11,6 +11,7 @@ import {
   refTo,
   withoutRelativeLinks,
 } from './json-schema.ts';
+import { descriptionOf, rolesFor } from './members.ts';
 import type { Operation, SuccessResponse } from './operation.ts';
 import { operations } from './operations.ts';
 import { type ResponseHeaders, responseHeaders } from './response-headers.ts';
@@ -20,7 +21,11 @@ const tags = [
     name: 'Browsers',
     description: 'Called by pages and service workers on any origin, without credentials.',
   },
-  { name: 'Servers', description: 'Called by your server with the secret key of the project.' },
+  {
+    name: 'Servers',
+    description:
+      'Called by your server with the secret key of the project, or by a member with a key of their own.',
+  },
 ];
 
 const pathParameters = described(
@@ -85,6 +90,12 @@ export function openApiDocument(version: string) {
           description:
             'The secret key of the project: `carillon_sk_` and 43 characters. For servers only.',
         },
+        memberKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'The key of a person who works with the project: `carillon_mk_` and 43 characters. Their role is `viewer` or `sender`; the description of each operation says which may call it.',
+        },
       },
       schemas: {
         ...componentSchemas(entries.map(({ operation }) => operation)),
@@ -98,7 +109,7 @@ export function openApiDocument(version: string) {
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 function operationObject(route: Route, operation: Operation) {
-  const { summary, description, headers, query, body } = operation;
+  const { summary, headers, query, body } = operation;
   const successes = Object.entries(operation.responses).map(([status, response]) => [
     status,
     successResponse(operation, Number(status), response),
@@ -111,8 +122,8 @@ function operationObject(route: Route, operation: Operation) {
     operationId: route.name,
     tags: [route.caller === 'owner' ? 'Servers' : 'Browsers'],
     summary,
-    description: withoutRelativeLinks(description),
-    security: route.caller === 'owner' ? [{ secretKey: [] }] : [],
+    description: withoutRelativeLinks(descriptionOf(route, operation)),
+    security: securityOf(route),
     parameters: [
       ...parameters('path', pathParameters).filter(({ name }) => route.path.includes(`{${name}}`)),
       ...(query === undefined ? [] : parameters('query', query)),
@@ -121,6 +132,11 @@ function operationObject(route: Route, operation: Operation) {
     ...(body !== undefined && { requestBody: requestBody(operation, body) }),
     responses: Object.fromEntries([...successes, ...errors]) as Record<string, SuccessObject>,
   };
+}
+
+function securityOf(route: Route) {
+  if (route.caller === 'browser') return [];
+  return rolesFor(route).length > 0 ? [{ secretKey: [] }, { memberKey: [] }] : [{ secretKey: [] }];
 }
 
 interface SuccessObject {

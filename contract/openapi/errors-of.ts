@@ -1,5 +1,7 @@
 import { type ErrorCode, errorTable } from '../errors.ts';
+import { memberRoles } from '../roles.ts';
 import type { Route } from '../routes.ts';
+import { rolesFor } from './members.ts';
 import type { Operation } from './operation.ts';
 
 const ofEveryRoute = ['direct_request', 'rate_limited', 'internal_error', 'unavailable'] as const;
@@ -15,6 +17,9 @@ export function errorsOf(route: Route, { body, query, headers, errors = [] }: Op
   const codes = new Set<string>([
     ...ofEveryRoute,
     route.caller === 'owner' ? 'unauthorized' : 'project_not_found',
+    ...(route.caller === 'owner' && rolesFor(route).length < memberRoles.length
+      ? ['not_permitted']
+      : []),
     ...(route.path.includes('{notificationId}') ? ['notification_not_found'] : []),
     ...(body === undefined ? [] : ofBodies),
     ...(query === undefined && headers === undefined ? [] : ['invalid_request']),

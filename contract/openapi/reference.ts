@@ -1,17 +1,23 @@
 import { errorTable } from '../errors.ts';
 import { gatewayResponseTable } from '../gateway-responses.ts';
 import { type Route, type RouteName, routes } from '../routes.ts';
+import { contentFields, shownNames } from '../send-fields.ts';
 import type { Described } from './described.ts';
 import { errorsOf } from './errors-of.ts';
 import { exampleBlocks } from './example-blocks.ts';
 import { fieldRows } from './field-rows.ts';
+import { browserColumns, type FieldText, fieldTexts } from './field-texts.ts';
+import { descriptionOf } from './members.ts';
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 
 const block = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
 
+/** Documents with generated blocks. */
+export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.md'] as const;
+
 /**
- * Writes the generated blocks of the API reference again: the text between
+ * Writes the generated blocks of a document again: the text between
  * `<!-- generated: NAME -->` and `<!-- end -->`.
  * @throws {Error} for a block with an unknown name.
  */
@@ -23,12 +29,14 @@ export function withGeneratedBlocks(markdown: string): string {
   });
 }
 
-/** Names: `routes`, `error codes`, `gateway responses`, or a route and one of its blocks. */
+/** Names: those of the lists below, or a route and one of its blocks. */
 function blockOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
   const lists = `${first} ${second}`.trim();
   if (lists === 'routes') return routeTable();
   if (lists === 'error codes') return errorCodes();
   if (lists === 'gateway responses') return gatewayResponses();
+  if (lists === 'browser support') return browserSupport();
+  if (lists === 'members unchanged') return membersAsSent();
   const name = first as RouteName;
   return first in routes
     ? blockOfRoute(routes[name], operations[name], second, rest[0])
@@ -41,10 +49,10 @@ function blockOfRoute(
   kind: string,
   which = '',
 ): string | undefined {
-  const { description, headers, query, body, responses, examples } = operation;
+  const { headers, query, body, responses, examples } = operation;
   switch (kind) {
     case 'description':
-      return wrap(description);
+      return wrap(descriptionOf(route, operation));
     case 'example':
       return examples[which] && exampleBlocks(route, operation, examples[which]);
     case 'headers':
@@ -90,6 +98,18 @@ function gatewayResponses(): string {
     meaning,
   ]);
   return table(['Status', 'Body', 'When'], rows);
+}
+
+function browserSupport(): string {
+  const rows = Object.entries<FieldText>(fieldTexts).flatMap(([name, { browsers }]) =>
+    browsers ? [[`\`${name}\``, ...browsers]] : [],
+  );
+  return table(['Field of send', ...browserColumns], rows);
+}
+
+function membersAsSent(): string {
+  const names = shownNames.filter((name) => contentFields[name].kind !== 'time');
+  return wrap(`As sent, if they are: ${names.map((name) => `\`${name}\``).join(', ')}.`);
 }
 
 function fieldTable(title: string, fields: Described, ofRequest = true): string {

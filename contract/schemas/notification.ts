@@ -3,31 +3,19 @@ import { conditionsSchema } from '../conditions.ts';
 import { failureReasonNames } from '../failure-reasons.ts';
 import { limits } from '../limits.ts';
 import { notificationStatuses } from '../notification-status.ts';
+import { contentCombinations, contentShape, templateSchema } from './content.ts';
 import { deliveryCountsSchema } from './delivery-counts.ts';
-import { count, object, text, userId, webUrl, webUrlTemplate, wrong } from './fields.ts';
-import { sendCombinations, sendOptions } from './notification-options.ts';
+import { count, object, userId, wrong } from './fields.ts';
 import { checkRecipients, recipientsSchema } from './recipients.ts';
 
-const content = {
-  title: text(1, limits.titleLength),
-  body: z.optional(text(0, limits.bodyLength)),
-  url: z.optional(webUrlTemplate),
-  icon: z.optional(webUrl),
-  image: z.optional(webUrlTemplate),
-  badge: z.optional(webUrl),
-  ...sendOptions,
-};
-const { title, body, url, image, actions } = content;
-const templateSchema = z.object({ title, body, url, image, actions });
-
 /** Content of a notification, and its options. */
-export const notificationContentSchema = object(content);
+export const notificationContentSchema = object(contentShape);
 
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
 export const sendSchema = z
   .strictObject(
     {
-      ...content,
+      ...contentShape,
       userIds: z.optional(
         z.pipe(
           z.array(userId, { error: 'must be an array of user ids' }).check(
@@ -43,7 +31,7 @@ export const sendSchema = z
     },
     { error: wrong('must be an object') },
   )
-  .check(...sendCombinations, checkRecipients(templateSchema));
+  .check(...contentCombinations, checkRecipients(templateSchema));
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
@@ -80,7 +68,7 @@ export type AcceptedSend = z.infer<typeof acceptedSendSchema>;
 
 /** A notification and its results so far. */
 export const notificationSchema = z.extend(deliveryCountsSchema, {
-  ...content,
+  ...contentShape,
   id: z.uuid(),
   /** Everyone, or how many user ids and which conditions. */
   audience: z.union([
@@ -89,6 +77,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   ]),
   status,
   sentAt: z.iso.datetime(),
+  /** The name of the member who sent it. Absent: it was sent with the secret key. */
+  sentBy: z.optional(z.string()),
   /** As in the response of send. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,

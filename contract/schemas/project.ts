@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { memberRoles } from '../roles.ts';
 import { count, object } from './fields.ts';
 import { projectIdSchema } from './ids.ts';
 
@@ -36,6 +37,15 @@ export const projectSchema = z.object({
   monthlySendCap: cap,
   /** The current UTC month, such as `2026-11`. */
   month: z.string().check(z.regex(/^\d{4}-\d{2}$/)),
+  /** Of each address, for each action that is not in `rateLimits`. */
+  rateLimitPerMinute: cap,
+  /** By the names of the routes: those that differ. Present only if any. */
+  rateLimits: z.optional(z.record(z.string(), cap)),
+  /** Whose key the request has. */
+  access: z.union([
+    z.object({ role: z.literal('owner') }),
+    z.object({ role: z.enum(memberRoles), name: z.string() }),
+  ]),
   createdAt: z.iso.datetime(),
   /** Of at most 1,000 subscribers. Present only on request. */
   sample: z.optional(audienceCounts),

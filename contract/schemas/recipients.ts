@@ -44,28 +44,17 @@ const usedValue = text(0, limits.valueLength);
 
 type Issue = { readonly path: (string | number)[]; readonly message: string };
 
-interface Body extends Template {
+type Body = Template & {
   readonly userIds?: unknown;
   readonly recipients?: Recipients | undefined;
-  readonly icon?: string | undefined;
-  readonly badge?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly topic?: string | undefined;
-  readonly actions?:
-    | readonly {
-        readonly title: string;
-        readonly url?: string | undefined;
-        readonly icon?: string | undefined;
-      }[]
-    | undefined;
-}
+};
 
 /**
  * Checks the recipients of a send, its template, and what becomes of the template for each recipient.
  * Without recipients nothing has a placeholder, and other double braces are literal.
  * @param templateSchema has the bounds of a template, and so of what becomes of it.
  */
-export function checkRecipients(templateSchema: z.ZodMiniType<Template>) {
+export function checkRecipients(templateSchema: z.ZodMiniType) {
   return z.check<Body>(({ value, issues }) => {
     // What else is wrong comes first: here all fields have their types and bounds.
     if (issues.length > 0) return;
@@ -77,7 +66,7 @@ export function checkRecipients(templateSchema: z.ZodMiniType<Template>) {
   });
 }
 
-function* issuesIn(body: Body, templateSchema: z.ZodMiniType<Template>): Iterable<Issue> {
+function* issuesIn(body: Body, templateSchema: z.ZodMiniType): Iterable<Issue> {
   const { recipients } = body;
   if (recipients === undefined) {
     for (const { path, text, isUrl } of textsOf(body)) {
@@ -119,14 +108,8 @@ function* templateIssues(body: Body): Iterable<Issue> {
       yield { path: [...path], message };
     }
   }
-  const { icon, badge, tag, topic, actions = [] } = body;
-  const literal = { icon, badge, tag, topic };
-  const texts = [
-    ...Object.entries(literal).map(([name, text]) => ({ path: [name], text })),
-    ...actions.map(({ icon: text }, index) => ({ path: ['actions', index, 'icon'], text })),
-  ];
-  for (const { path, text } of texts) {
-    if (text?.includes('{{')) yield { path, message: 'cannot have placeholders' };
+  for (const { path, text } of textsOf(body, 'refused')) {
+    if (text.includes('{{')) yield { path: [...path], message: 'cannot have placeholders' };
   }
 }
 
@@ -171,7 +154,7 @@ function* renderedIssues(
   index: number,
   body: Body,
   values: Values,
-  templateSchema: z.ZodMiniType<Template>,
+  templateSchema: z.ZodMiniType,
 ): Iterable<Issue> {
   const path = ['recipients', index];
   const { error } = templateSchema.safeParse(rendered(body, values));

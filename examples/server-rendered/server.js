@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { signUserId } from 'carillon/server';
+import { CarillonServer, signUserId } from 'carillon/server';
 
 const { CARILLON_IDENTITY_KEY, PORT = '8000' } = process.env;
 const port = Number(PORT);
@@ -18,8 +18,13 @@ const scripts = {
   '/carillon-sw.js': await fileOf('carillon/sw'),
 };
 
+const carillon = CarillonServer.fromEnvironment();
+
 /** Users by the id of their session. */
 const sessions = new Map();
+
+/** The ids of the devices that each user has removed. Your site stores them. */
+const removedDevices = new Map();
 
 /** Text cannot end the script element that it is in. */
 const json = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
@@ -34,6 +39,8 @@ const logInForm = `
 
 const account = (user) => `
 <p>You are ${user}. <button type="button" id="notify" hidden></button></p>
+<h2>Where you get notifications</h2>
+<ul id="devices"></ul>
 <form method="post" action="/log-out"><button>Log out</button></form>`;
 
 const page = (user) => `<!doctype html>
@@ -51,7 +58,33 @@ ${user ? account(user) : logInForm}
   push.identify(...${json(identity(user))}).catch(console.warn);
 
   const button = document.getElementById('notify');
+  const list = document.getElementById('devices');
+  const browsers = { fcm: 'Chrome', mozilla: 'Firefox', wns: 'Edge', apple: 'Safari' };
+
+  function entry({ id, pushService, updatedAt }, isThisBrowser) {
+    const item = document.createElement('li');
+    const day = new Date(updatedAt).toLocaleDateString();
+    item.textContent = (browsers[pushService] ?? 'Another browser') + ', last seen on ' + day + ' ';
+    if (isThisBrowser) {
+      item.append('(this browser)');
+      return item;
+    }
+    const remove = document.createElement('button');
+    remove.textContent = 'Remove';
+    remove.onclick = async () => {
+      await fetch('/devices?id=' + id, { method: 'DELETE' });
+      await show();
+    };
+    item.append(remove);
+    return item;
+  }
+
   async function show() {
+    const own = await push.deviceId();
+    const { devices, removed } = await (await fetch('/devices')).json();
+    // Removed on another device: init() would register this browser again.
+    if (removed.includes(own)) return push.unsubscribe().catch(console.warn);
+    list.replaceChildren(...devices.map((device) => entry(device, device.id === own)));
     button.hidden = !push.supported || (await push.permission()) === 'denied';
     button.textContent = (await push.subscription()) ? 'Stop notifications' : 'Notify me about my orders';
   }
@@ -59,18 +92,20 @@ ${user ? account(user) : logInForm}
     button.onclick = async () => {
       const subscription = await push.subscription();
       await (subscription ? push.unsubscribe() : push.subscribe()).catch(console.warn);
-      await show();
     };
-    show();
+    push.on('change', show);
+    push.ready.then(show);
   }
 </script>
 </html>`;
 
 const server = createServer(async (request, response) => {
-  const path = request.url.split('?')[0];
+  const [path, query] = request.url.split('?');
   const [, session] = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '') ?? [];
   if (path in scripts) {
     response.writeHead(200, { 'Content-Type': 'text/javascript' }).end(scripts[path]);
+  } else if (path === '/devices') {
+    await serveDevices(request.method, new URLSearchParams(query), sessions.get(session), response);
   } else if (request.method !== 'POST') {
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
     response.end(page(sessions.get(session)));
@@ -80,6 +115,25 @@ const server = createServer(async (request, response) => {
     response.writeHead(303, { Location: '/' }).end();
   }
 });
+
+/** Lists the devices of a user, or removes one. The user is that of the session. */
+async function serveDevices(method, query, user, response) {
+  if (user === undefined) return response.writeHead(401).end();
+  const removed = removedDevices.get(user) ?? new Set();
+  try {
+    if (method === 'DELETE') {
+      const id = query.get('id') ?? '';
+      await carillon.removeDevice(user, id);
+      removedDevices.set(user, removed.add(id));
+    }
+    const { devices } = await carillon.user(user);
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.end(json({ devices, removed: [...removed] }));
+  } catch (error) {
+    console.warn(error.message);
+    response.writeHead(502).end();
+  }
+}
 
 /** Your site checks a password here. */
 async function logIn(request, response) {

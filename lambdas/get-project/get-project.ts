@@ -1,4 +1,9 @@
-import { type DescribedProject, limitOf, type ProjectRef } from '../../contract/project.ts';
+import {
+  type DescribedProject,
+  limitOf,
+  type ProjectRef,
+  rateLimitsOf,
+} from '../../contract/project.ts';
 import {
   type AudienceCounts,
   channelsByCount,
@@ -19,6 +24,7 @@ export interface ProjectDependencies {
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
+  readonly rateLimitPerMinute: number;
   readonly checker: Pick<CountChecker, 'usage'>;
   readonly clock: () => Date;
 }
@@ -28,11 +34,11 @@ const sampledChannels = 50;
 
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
-  { sample, usage, subscriberCap, monthlySendCap, checker, clock }: ProjectDependencies,
+  { sample, usage, checker, clock, ...deployed }: ProjectDependencies,
   { projectId, ref, name, vapid, plan, createdAt }: DescribedProject,
   isSampled: boolean,
   signal?: AbortSignal,
-): Promise<ProjectResult> {
+): Promise<Omit<ProjectResult, 'access'>> {
   const now = clock();
   const [{ subscribers, sends, month }, sampled] = await Promise.all([
     usage(ref, utcMonth(now), signal),
@@ -45,10 +51,11 @@ export async function getProject(
     applicationServerKey: vapid.current.publicKey,
     // A wrong counter may be negative; the response never is.
     subscribers: Math.max(0, subscribers),
-    subscriberCap: limitOf(plan.subscriberCap, subscriberCap),
+    subscriberCap: limitOf(plan.subscriberCap, deployed.subscriberCap),
     sentThisMonth: Math.max(0, sends),
-    monthlySendCap: limitOf(plan.monthlySendCap, monthlySendCap),
+    monthlySendCap: limitOf(plan.monthlySendCap, deployed.monthlySendCap),
     month,
+    ...rateLimitsOf(plan, deployed.rateLimitPerMinute),
     createdAt,
     ...(sampled && { sample: await countsOf(sampled, now) }),
   };

@@ -18,6 +18,7 @@ const deps = {
   subscriberCap: environment.SUBSCRIBER_CAP,
   monthlySendCap: environment.MONTHLY_SEND_CAP,
   checker: countChecker(logger),
+  rateLimitPerMinute: environment.RATE_LIMIT_PER_MINUTE,
   clock,
 };
 
@@ -25,5 +26,6 @@ const projects = describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { sample } = query(event, projectQuerySchema);
-  return getProject(deps, event.project, sample !== undefined, event.signal);
+  const project = await getProject(deps, event.project, sample !== undefined, event.signal);
+  return { ...project, access: event.access };
 }).handler(async ({ input }) => respond(200, input));

@@ -6,6 +6,7 @@ import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
 import { userSubscriptions } from '../store/user-subscriptions.ts';
+import { describeUser } from './get-user.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.getUser);
 
@@ -15,6 +16,5 @@ const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { userId } = query(event, userSchema);
-  const subscriptions = await users.count(event.project.ref, userId, event.signal);
-  return { userId, subscriptions };
+  return describeUser(userId, await users.list(event.project.ref, userId, event.signal));
 }).handler(async ({ input }) => respond(200, input));

@@ -3,9 +3,12 @@ import { ServiceError } from '../../contract/errors.ts';
 import {
   applicationServerKeyPattern,
   identityKeyPattern,
+  memberKeyPattern,
   secretKeyPattern,
 } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
+import { type Access, mayCall, permissions } from '../../contract/roles.ts';
+import type { OwnerRouteName } from '../../contract/routes.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
@@ -15,29 +18,45 @@ import type { TimeLimit } from './time-limit.ts';
 const dummyDigest = Buffer.alloc(32);
 
 /**
- * Finds the project that the path names, if the request carries its secret key (RFC 6750 §2.1).
+ * Finds the project that the path names, if the request carries its secret key or the key of a member (RFC 6750 §2.1).
  * {@link requireKey} refuses the request otherwise, after it has been counted.
  */
 export function authenticate<Found extends Project>(
   find: FindProject<Found>,
   clock: () => Date,
-): Middleware<{ ids: PathIds; project?: Found } & TimeLimit> {
+): Middleware<{ ids: PathIds; project?: Found; access?: Access } & TimeLimit> {
   return {
     before: async ({ event }) => {
       const { projectId } = event.ids;
-      const key = secretKeyOf(event.headers.authorization);
-      if (key === undefined || projectId === undefined) return;
+      const key = bearerTokenOf(event.headers.authorization);
+      if (key === undefined || !isKey(key) || projectId === undefined) return;
       const project = await find(projectId, event.signal);
       const digest = createHash('sha256').update(key).digest();
-      const { secretKeyHash, previousKey } = project ?? {};
+      const { secretKeyHash, previousKey, members = [] } = project ?? {};
       const isCurrent = matches(digest, secretKeyHash);
       const isPrevious = matches(digest, previousKey?.hash);
       const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
-      if (isCurrent || (isPrevious && isInGracePeriod)) event.project = project;
-      // Tells the operator which callers still have it.
-      if (isPrevious && isInGracePeriod) event.logged = { previous_key: true };
+      // Compares with all of them, so that the time does not tell which one it is.
+      const [member] = members.filter(({ keyHash }) => matches(digest, keyHash));
+      if (isCurrent || (isPrevious && isInGracePeriod)) {
+        Object.assign(event, { project, access: { role: 'owner' } });
+        // Tells the operator which callers still have it.
+        if (!isCurrent) event.logged = { previous_key: true };
+      } else if (member !== undefined && (member.until === undefined || clock() < member.until)) {
+        const { role, name } = member;
+        Object.assign(event, { project, access: { role, name } });
+        event.logged = { member: name };
+      }
     },
   };
+}
+
+/** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
+export function requireRole(route: OwnerRouteName, { role }: Access): void {
+  if (mayCall(role, route)) return;
+  const { least, action } = permissions[route];
+  const needed = least === 'owner' ? 'only the secret key may' : `the role "${least}" may`;
+  throw new ServiceError('not_permitted', `The role "${role}" may not ${action}; ${needed}.`);
 }
 
 /** Compares in constant time, also where there is no stored hash. */
@@ -47,7 +66,7 @@ function matches(digest: Buffer, storedHash: string | undefined): boolean {
 }
 
 /** Refuses a request without a project: 401, the same for an unknown project and a wrong key. */
-export function requireKey(): Middleware<{ ids: PathIds; project: Project }> {
+export function requireKey(): Middleware<{ ids: PathIds; project: Project; access: Access }> {
   return {
     before: ({ event }) => {
       if (event.project !== undefined) return;
@@ -59,7 +78,7 @@ export function requireKey(): Middleware<{ ids: PathIds; project: Project }> {
 /** What is wrong with the header, as far as it can be said without saying which projects exist. */
 function refusal(authorization: string | undefined, { projectId }: PathIds): string {
   if (!authorization) {
-    return 'Send the secret key of this project as "Authorization: Bearer carillon_sk_…".';
+    return 'Send the secret key of this project as "Authorization: Bearer carillon_sk_…", or a member key.';
   }
   const token = bearerTokenOf(authorization);
   if (token === undefined) {
@@ -71,21 +90,23 @@ function refusal(authorization: string | undefined, { projectId }: PathIds): str
   if (applicationServerKeyPattern.test(token)) {
     return 'This is the application server key, which is public. Send the secret key: "carillon_sk_…".';
   }
-  if (!secretKeyPattern.test(token)) {
-    return 'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.';
+  if (!isKey(token)) {
+    return 'This is not a secret key, which is "carillon_sk_" and 43 characters, nor a member key, "carillon_mk_" and 43. Copy it again.';
   }
   if (projectId === undefined) {
     return 'The project id in the path is invalid: 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.';
   }
+  if (memberKeyPattern.test(token)) {
+    return 'There is no project with this id and this member key, or the key has expired or was revoked. Ask the operator for a new one.';
+  }
   return 'There is no project with this id and this secret key. Compare both with the API key card.';
 }
 
-function secretKeyOf(authorization = ''): string | undefined {
-  const token = bearerTokenOf(authorization);
-  return token !== undefined && secretKeyPattern.test(token) ? token : undefined;
+function isKey(token: string): boolean {
+  return secretKeyPattern.test(token) || memberKeyPattern.test(token);
 }
 
 /** The token of RFC 6750 §2.1. */
-function bearerTokenOf(authorization: string): string | undefined {
+function bearerTokenOf(authorization = ''): string | undefined {
   return authorization.match(/^Bearer +(\S+)\s*$/i)?.[1];
 }

@@ -1,8 +1,8 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { Project } from '../../contract/project.ts';
-import type { Route } from '../../contract/routes.ts';
-import { authenticate, requireKey } from './authenticate.ts';
+import type { OwnerRouteName, Route, RouteName } from '../../contract/routes.ts';
+import { authenticate, requireKey, requireRole } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
 import { type FindProject, findProject, requireProject } from './find-project.ts';
@@ -27,8 +27,13 @@ export function chain(plugin?: middy.PluginObject) {
   return middy({ ...plugin, timeoutEarlyInMillis: 0 });
 }
 
+type RouteFor<Caller extends Route['caller']> = Route & {
+  readonly caller: Caller;
+  readonly name: Caller extends 'owner' ? OwnerRouteName : RouteName;
+};
+
 export interface ChainSettings<Caller extends Route['caller'], Found extends Project = Project> {
-  readonly route: Route & { readonly caller: Caller };
+  readonly route: RouteFor<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
@@ -59,10 +64,11 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
 }
 
 /**
- * The chain of the routes that need the secret key. Without the right key a request is counted against
+ * The chain of the routes that need the secret key or a member key. Without the right key a request is counted against
  * its address over all projects, and then refused, the same for an unknown project and a wrong key. Such requests
  * never count against the right key: only reading the project tells whether a key is right.
- * @param readInput reads what the handler finds as `input`, while the request is counted. It must not
+ * @param readInput reads what the handler finds as `input`, while the request is counted: not for a role that does not
+ *   include the route. It must not
  *   write: the request may turn out to be over the limit.
  */
 export function ownerChain<Found extends Project, Input>(
@@ -76,6 +82,16 @@ export function ownerChain<Found extends Project, Input>(
     .use(timeLimit())
     .use(pathIds())
     .use(authenticate(projects.find, clock))
-    .use(rateLimit(route.name, perMinute, rateLimits, readInput))
+    .use(
+      rateLimit(
+        route.name,
+        perMinute,
+        rateLimits,
+        async (event: Parameters<typeof readInput>[0]) => {
+          requireRole(route.name, event.access);
+          return readInput(event);
+        },
+      ),
+    )
     .use(requireKey());
 }

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ServiceError } from '../../contract/errors.ts';
-import { limitOf, type Project } from '../../contract/project.ts';
+import { type Project, rateLimitOf } from '../../contract/project.ts';
+import type { Access } from '../../contract/roles.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { countedAddress } from './client-address.ts';
 import type { PathIds } from './path-ids.ts';
@@ -49,6 +50,8 @@ export interface CountedEvent<Found extends Project> extends TimeLimit {
   ids: PathIds;
   /** Absent if the caller does not belong to the project. */
   project?: Found;
+  /** Present if the route needs a key and the caller has one. */
+  access?: Access;
 }
 
 /** Reads what a request of a project's owner needs: it parses the request, and calls the database. */
@@ -72,10 +75,10 @@ export function rateLimit<Found extends Project, Input = undefined>(
 ): Middleware<CountedEvent<Found> & { input: Input }> {
   return {
     before: async ({ event }) => {
-      const { ids, project, signal } = event;
+      const { ids, project, access, signal } = event;
       // Without a valid id the request is refused later without any call.
       if (ids.projectId === undefined) return;
-      const limit = limitOf(project?.plan.rateLimitPerMinute, perMinute);
+      const limit = rateLimitOf(project?.plan ?? {}, route, perMinute);
       const address = countedAddress(event.requestContext.http.sourceIp);
       const counted = { projectId: project ? ids.projectId : unproven, route, address };
       // Reads nothing for a caller that is known to be over its limit.
@@ -83,7 +86,7 @@ export function rateLimit<Found extends Project, Input = undefined>(
       // Waits for both, so that nothing runs on after the response.
       const [count, input] = await Promise.allSettled([
         limit === null ? 0 : counter.count(counted, limit, signal),
-        project && readInput?.({ ...event, project }),
+        project && access && readInput?.({ ...event, project, access }),
       ]);
       // The limit comes first, whatever was read.
       if (count.status === 'rejected') throw count.reason;

@@ -5,7 +5,7 @@ export type HttpResponse = APIGatewayProxyStructuredResultV2;
 
 /** Properties of a request's log line besides the ones of every request; null: it needs no line if it succeeds. */
 export interface Logged {
-  logged?: Readonly<Record<string, number | true>> | null;
+  logged?: Readonly<Record<string, string | number | true>> | null;
 }
 
 /** A middleware that adds `Added` to the gateway's event (payload format 2.0). */

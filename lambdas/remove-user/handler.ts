@@ -1,10 +1,11 @@
 import { routes } from '../../contract/routes.ts';
-import { userSchema } from '../../contract/schemas/user.ts';
+import { removeUserSchema } from '../../contract/schemas/user.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { projectStore } from '../store/projects.ts';
+import { hashOfDevice } from '../store/subscription-keys.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../store/user-subscriptions.ts';
 
@@ -20,8 +21,11 @@ const subscriptions = subscriptionStore(
 const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
-  const { userId } = query(event, userSchema);
-  const found = await users.endpointHashes(event.project.ref, userId, event.signal);
+  const { userId, device } = query(event, removeUserSchema);
+  const found =
+    device === undefined
+      ? await users.endpointHashes(event.project.ref, userId, event.signal)
+      : [[hashOfDevice(device)]];
   return { userId, found };
 }).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
   const removed = await removeFound(subscriptions, ref, userId, found, signal);

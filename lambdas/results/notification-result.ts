@@ -17,7 +17,7 @@ export function notificationResult(
   { slices, shown, clicked }: Delivery,
   now: Date,
 ): NotificationResult {
-  const { id, content, division, sentAt } = notification;
+  const { id, content, division, sentAt, sentBy } = notification;
   const { status, counts, reached } = outcomeOf(notification, slices, now);
   const { attempted, delivered, removed, failed, failures, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
@@ -28,6 +28,7 @@ export function notificationResult(
     audience: audienceOf(division),
     status,
     sentAt: sentAt.toISOString(),
+    ...(sentBy === undefined ? {} : { sentBy }),
     ...{ attempted, delivered, removed, failed },
     ...(unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),

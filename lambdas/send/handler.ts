@@ -66,13 +66,14 @@ export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const audience = { subscribers: Math.max(0, subscribers) };
   return { request, audience, sent: used.sends, idempotencyKey: key, earlier };
 }).handler(async (event) => {
-  const { project, input, requestContext } = event;
+  const { project, access, input, requestContext } = event;
   const baseUrl = environment.PUBLIC_BASE_URL;
   const { requestId, timeEpoch } = requestContext;
   // The gateway's clock may be ahead.
   const startedAt = new Date(Math.min(timeEpoch, Date.now()));
   const respondAsync = prefersAsync(event);
-  const call = { ...input, respondAsync, baseUrl, requestId, startedAt };
+  const sentBy = access.role === 'owner' ? undefined : access.name;
+  const call = { ...input, sentBy, respondAsync, baseUrl, requestId, startedAt };
   const outcome = await send(deps, project, call);
   const { projectId } = project;
   const { messageBytes } = outcome;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { conditionsOf } from '../../contract/conditions.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
+import { contentOf } from '../../contract/send-fields.ts';
 import type { Slice } from '../../contract/slice.ts';
 import { CurrentProject } from '../deliver/current-project.ts';
 import { deadlinesOfRequest } from '../deliver/deadlines.ts';
@@ -43,16 +44,16 @@ export function sendingOf(
 function newNotification(
   deps: SendDependencies,
   { ref: project }: SigningProject,
-  { request, audience, idempotencyKey, respondAsync }: SendCall,
+  { request, audience, sentBy, idempotencyKey, respondAsync }: SendCall,
   sentAt: Date,
 ): NewNotification {
   const conditions = conditionsOf(request);
-  const { userIds: _, recipients: __, channels: ___, seenWithinDays: ____, ...content } = request;
+  const content = contentOf(request);
   // Values that no placeholder uses may be anything, and have no meaning.
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
-    ...{ project, content, sentAt },
+    ...{ project, content, sentAt, sentBy },
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),

@@ -33,6 +33,8 @@ export interface SendCall {
   readonly audience: Audience;
   /** Notifications of this month so far, part by part of the counter. Not read for a send to users. */
   readonly sent?: Parts | undefined;
+  /** The name of the member who sends, if it is one. */
+  readonly sentBy?: string | undefined;
   /** The header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
   /** The earlier request with that key, if that was read. */

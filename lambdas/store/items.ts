@@ -1,6 +1,7 @@
 import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
 import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
+import type { MemberRole } from '../../contract/roles.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface ProjectItem {
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
   readonly previousKeyHash?: string;
   readonly previousKeyUntil?: string;
+  /** The members by their names: always present, so that one can be added without the others. */
+  readonly members: Readonly<Record<string, MemberItem>>;
   /** The end of the grace period of the identity key before the last rotation: ISO 8601. */
   readonly previousIdentityKeyUntil?: string;
   readonly userIds: UserIdMode;
@@ -32,6 +35,17 @@ export interface ProjectItem {
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+/** A member of a project, stored under the name. */
+export interface MemberItem {
+  readonly role: MemberRole;
+  /** SHA-256 of the member key, hex. */
+  readonly keyHash: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** The end of the key, ISO 8601. */
+  readonly expiresAt?: string;
 }
 
 /** In Projects, in place of a project that is being removed. No project with its id can be created. */
@@ -121,6 +135,8 @@ export interface NotificationItem extends Division {
   readonly notificationId: string;
   readonly content: StoredContent;
   readonly sentAt: string;
+  /** The name of the member who sent it. Absent: it was sent with the secret key. */
+  readonly sentBy?: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }

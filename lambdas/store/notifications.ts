@@ -21,6 +21,8 @@ export interface StoredNotification {
   readonly content: NotificationContent;
   readonly division: Division;
   readonly sentAt: Date;
+  /** The name of the member who sent it, if it was one. */
+  readonly sentBy?: string | undefined;
 }
 
 export interface NotificationStore {
@@ -90,12 +92,19 @@ export function notificationStore(
   };
 }
 
-function fromItem({ notificationId, content, sentAt, ...item }: NotificationItem) {
+function fromItem({
+  notificationId,
+  content,
+  sentAt,
+  sentBy,
+  ...item
+}: NotificationItem): StoredNotification {
   const { users, subscribers, conditions, slices, countersPerSlice, respondedAsync } = item;
   return {
     id: notificationId,
     content: fromStoredContent(content),
     division: { users, subscribers, conditions, slices, countersPerSlice, respondedAsync },
     sentAt: new Date(sentAt),
+    sentBy,
   };
 }

@@ -2,10 +2,17 @@ import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aw
 import type {
   DescribedProject,
   IdentityProject,
+  Member,
   Project,
   SigningProject,
 } from '../../contract/project.ts';
-import type { IdentityKeyItem, ProjectItem, RemovedProjectItem, VapidKeyItem } from './items.ts';
+import type {
+  IdentityKeyItem,
+  MemberItem,
+  ProjectItem,
+  RemovedProjectItem,
+  VapidKeyItem,
+} from './items.ts';
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
@@ -187,13 +194,14 @@ class RecentlyUsed<Value> {
 }
 
 function fromItem(item: ProjectItem): Project {
-  const { previousKeyHash: hash, previousKeyUntil: until } = item;
+  const { previousKeyHash: hash, previousKeyUntil: until, members } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
     ref: item.ref,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
+    members: Object.entries(members).map(memberOf),
     plan: item.plan,
     vapid: {
       current: { number, publicKey: vapidPublicKey },
@@ -203,4 +211,8 @@ function fromItem(item: ProjectItem): Project {
           : { number: number - 1, publicKey: previousVapidPublicKey },
     },
   };
+}
+
+function memberOf([name, { role, keyHash, expiresAt }]: [string, MemberItem]): Member {
+  return { name, role, keyHash, until: expiresAt === undefined ? undefined : new Date(expiresAt) };
 }

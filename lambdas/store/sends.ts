@@ -229,13 +229,15 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     return partExists(subscriberCounter(tables.usage, project), notificationPart(id));
   }
 
-  function putNotification({ project, id, content, division, sentAt }: NewNotification) {
+  function putNotification(notification: NewNotification) {
+    const { project, id, content, division, sentAt, sentBy } = notification;
     const Item: NotificationItem = {
       projectRef: project,
       notificationId: id,
       content: toStoredContent(content),
       ...division,
       sentAt: sentAt.toISOString(),
+      sentBy,
       expiresAt: expiryOf(sentAt),
     };
     return {

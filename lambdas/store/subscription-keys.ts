@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { encodeBase64url } from '../../contract/base64url.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 
 export interface SubscriptionTables {
@@ -16,9 +17,19 @@ export const partCount = 8;
 export const positionCount = 2 ** 32;
 const positionsPerPart = positionCount / partCount;
 
-/** SHA-256 of an endpoint: its key. */
+/** SHA-256 of an endpoint: its key, and its device's id. The SDK's `deviceId()` computes the same. */
 export function endpointHash(href: string): Uint8Array {
   return createHash('sha256').update(href).digest();
+}
+
+/** The id of a subscription for its owner. It does not reveal the endpoint, which is random. */
+export function deviceIdOf(endpointHash: Uint8Array): string {
+  return encodeBase64url(endpointHash);
+}
+
+/** @param deviceId as `deviceIdPattern`. */
+export function hashOfDevice(deviceId: string): Uint8Array {
+  return Buffer.from(deviceId, 'base64url');
 }
 
 /** The part of its project that stores a subscription: the first bits of its endpoint's hash. */

@@ -75,6 +75,14 @@ export interface SubscriptionStore {
     signal?: AbortSignal,
   ): Promise<number>;
 
+  /** The same for subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
+  removeUnseen(
+    project: ProjectRef,
+    before: number,
+    endpointHashes: readonly Uint8Array[],
+    signal?: AbortSignal,
+  ): Promise<number>;
+
   /** Stores which pair a subscription was made with, if it still exists. */
   correctPair(
     project: ProjectRef,
@@ -142,6 +150,14 @@ export function subscriptionStore(
       const condition = {
         ConditionExpression: `${exists} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
         ExpressionAttributeValues: { ':current': currentPair },
+      };
+      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+    },
+
+    removeUnseen(project, before, endpointHashes, signal) {
+      const condition = {
+        ConditionExpression: 'updatedAt < :before',
+        ExpressionAttributeValues: { ':before': before },
       };
       return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
     },

@@ -1,8 +1,4 @@
-import {
-  type DynamoDBDocumentClient,
-  paginateQuery,
-  type QueryCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
@@ -14,11 +10,20 @@ import type { SubscriptionStore } from './subscriptions.ts';
  * made, removed or given to another user within the last second may be missing, or be read as before.
  */
 export interface UserSubscriptions {
-  count(project: ProjectRef, userId: string, signal?: AbortSignal): Promise<number>;
+  list(
+    project: ProjectRef,
+    userId: string,
+    signal?: AbortSignal,
+  ): Promise<readonly UserSubscription[]>;
 
   /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
   endpointHashes(project: ProjectRef, userId: string, signal?: AbortSignal): Promise<HashPages>;
 }
+
+export type UserSubscription = Pick<
+  SubscriptionItem,
+  'endpointHash' | 'origin' | 'createdAt' | 'updatedAt'
+>;
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
@@ -27,15 +32,15 @@ export function userSubscriptions(
   table: string,
 ): UserSubscriptions {
   return {
-    async count(project, userId, signal) {
-      let total = 0;
-      const counting = pages(project, userId, { Select: 'COUNT' }, signal);
-      for await (const { Count = 0 } of counting) total += Count;
-      return total;
+    async list(project, userId, signal) {
+      const found: UserSubscription[] = [];
+      const reading = pages(project, userId, 'endpointHash, origin, createdAt, updatedAt', signal);
+      for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
+      return found;
     },
 
     async endpointHashes(project, userId, signal) {
-      const reading = pages(project, userId, { ProjectionExpression: 'endpointHash' }, signal);
+      const reading = pages(project, userId, 'endpointHash', signal);
       const first = await reading.next();
       return (async function* () {
         for (let page = first; !page.done; page = await reading.next()) {
@@ -49,7 +54,7 @@ export function userSubscriptions(
   function pages(
     project: ProjectRef,
     userId: string,
-    wanted: Pick<QueryCommandInput, 'Select' | 'ProjectionExpression'>,
+    ProjectionExpression: string,
     abortSignal: AbortSignal | undefined,
   ) {
     return paginateQuery(
@@ -59,7 +64,7 @@ export function userSubscriptions(
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ...wanted,
+        ProjectionExpression,
       },
       { abortSignal },
     );
@@ -75,7 +80,7 @@ export async function removeFound(
   removals: Pick<SubscriptionStore, 'removeOfUser'>,
   project: ProjectRef,
   userId: string,
-  found: HashPages,
+  found: HashPages | Iterable<readonly Uint8Array[]>,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;

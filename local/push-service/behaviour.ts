@@ -22,7 +22,7 @@ export const behaviourSchema = z
     body: z.string().optional(),
     /** Closes the connection without a response. */
     reset: z.literal(true).optional(),
-    /** Never responds. */
+    /** Does not respond until another behaviour is set, which then applies. */
     stall: z.literal(true).optional(),
     /** Ends the subscription: responds 410 to this and all later pushes. */
     gone: z.literal(true).optional(),
@@ -54,17 +54,15 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** @returns whether the connection is still open after the delay; false as soon as it closes. */
-export function delay(delayMs: number, response: ServerResponse): Promise<boolean> {
-  return new Promise((resolve) => {
-    const closed = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      response.off('close', closed);
-      resolve(true);
-    }, delayMs);
-    response.once('close', closed);
-  });
+/** @returns whether the connection is still open at the end of the wait; false as soon as it closes. */
+export async function openAfter(
+  wait: (signal: AbortSignal) => Promise<unknown>,
+  response: ServerResponse,
+): Promise<boolean> {
+  const closing = new AbortController();
+  const close = () => closing.abort();
+  response.once('close', close);
+  await wait(closing.signal).catch(() => {});
+  response.off('close', close);
+  return !closing.signal.aborted;
 }

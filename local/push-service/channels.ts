@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Behaviour } from './behaviour.ts';
 import type { StoredSubscription, SubscriptionLog } from './subscription-log.ts';
@@ -33,6 +34,8 @@ export class Channels {
   /** Also those that are gone, until a restart. */
   readonly #entries = new Map<string, Entry>();
   readonly #gone: Set<string>;
+  /** Emits the id of a channel that gets another behaviour. */
+  readonly #changes = new EventEmitter().setMaxListeners(0);
   #live = 0;
 
   /** @param log keeps the channels. Default: in memory. */
@@ -77,6 +80,12 @@ export class Channels {
     const entry = this.#get(id);
     entry.behaviour = behaviour;
     entry.remaining = behaviour.times ?? Number.POSITIVE_INFINITY;
+    this.#changes.emit(id);
+  }
+
+  /** Resolves when the channel gets another behaviour. */
+  async changed(id: string, signal: AbortSignal): Promise<void> {
+    await once(this.#changes, id, { signal });
   }
 
   /** Returns the behaviour for the next push and counts the push against its `times`. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DecryptionError } from '../../admin/browser/decrypt.ts';
-import { delay } from './behaviour.ts';
+import { openAfter } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import type { Exchange, PushCounter } from './push-counter.ts';
 import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
@@ -55,9 +56,18 @@ async function accept(
   const body = await readBody(request, bodyLimitBytes);
   if (body.length === 0) throw pushRefusal('invalidEncryption', 'The body is empty.');
 
-  const { delayMs, stall, reset, status, headers, body: text } = channels.nextBehaviour(id);
-  if (delayMs !== undefined && !(await delay(delayMs, exchange.response))) return;
-  if (stall) return;
+  let behaviour = channels.nextBehaviour(id);
+  while (behaviour.stall) {
+    const isOpen = await openAfter((signal) => channels.changed(id, signal), exchange.response);
+    if (!isOpen) return;
+    findChannel(id, channels);
+    behaviour = channels.nextBehaviour(id);
+  }
+  const { delayMs, reset, status, headers, body: text } = behaviour;
+  if (delayMs !== undefined) {
+    const delay = (signal: AbortSignal) => sleep(delayMs, undefined, { signal });
+    if (!(await openAfter(delay, exchange.response))) return;
+  }
   if (reset) {
     request.socket.destroy();
     return;

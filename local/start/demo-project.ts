@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { localConfig } from '../../admin/local-config.ts';
+import { hashKey } from '../../admin/project-keys.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { hashSecretKey } from '../../admin/secret-key.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
 import type { TableNames } from '../dynamodb/table-names.ts';
@@ -35,7 +35,7 @@ export async function demoProject(
     );
     const existing = Item as ProjectItem | undefined;
     const storedKey = dataDir === undefined ? undefined : await readKey(dataDir);
-    if (existing && storedKey && hashSecretKey(storedKey) === existing.secretKeyHash) {
+    if (existing && storedKey && hashKey(storedKey) === existing.secretKeyHash) {
       return projectWith(existing.vapidPublicKey, storedKey);
     }
     const { project, secretKey } = await createOrRotateKey(registry, existing !== undefined);

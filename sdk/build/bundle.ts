@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { transform } from '@swc/core';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import * as workerValues from '../../contract/worker-values.ts';
 import { version } from '../../package.json' with { type: 'json' };
 
 /** What the SDK is built into, and where each starts in `sdk/`. `.mjs` is a module, `.js` a classic script. */
@@ -21,6 +22,18 @@ export interface BundledFile {
 
 const target = 'es2022';
 
+/** Puts constants in the place of the module that computes them, so that what it imports is not bundled. */
+const constants: Plugin = {
+  name: 'constants',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/contract\/worker-values\.ts$/ }, () => ({
+      contents: Object.entries(workerValues)
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+        .join('\n'),
+    }));
+  },
+};
+
 /** Bundles and minifies the SDK, with source maps. @param root of the repository. */
 export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
   const files = Object.entries(entryPoints).map(async ([file, entryPoint]) => {
@@ -36,6 +49,7 @@ export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
       minifySyntax: true,
       sourcemap: 'external',
       target,
+      plugins: [constants],
       define: { VERSION: JSON.stringify(version) },
       banner: { js: `/*! Carillon ${version}, Apache-2.0 */` },
       write: false,

@@ -1,5 +1,5 @@
-import type { ClickedEvent, ShownEvent } from '../common/page-events.ts';
-import type { SubscribeOptions } from './options.ts';
+import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { CloseOptions, SubscribeOptions } from './options.ts';
 import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
@@ -30,6 +30,8 @@ export interface CarillonEvents {
   readonly shown: ShownEvent;
   /** A person clicked a notification, or one of its buttons. */
   readonly clicked: ClickedEvent;
+  /** A message with `whenFocused: "page"` came while this page had the focus. No notification is shown. */
+  readonly message: ReceivedMessage;
 }
 
 /** Push for one project on this page. */
@@ -66,6 +68,11 @@ export interface CarillonClient {
   /** The browser's subscription to this project, or null. */
   subscription(): Promise<PushSubscription | null>;
   /**
+   * Which of its user's devices this browser is: the `id` in the `devices` that your server reads with `user()` of
+   * `CarillonServer`. Undefined if it is not subscribed. It changes when the browser subscribes again.
+   */
+  deviceId(): Promise<string | undefined>;
+  /**
    * Sets the user id of this browser: call it after log-in with an id, and after log-out with null. It
    * makes a request only if the user id or its signature has changed, so every page may call it. Before
    * `subscribe()`, they are kept on this page for that call.
@@ -81,4 +88,10 @@ export interface CarillonClient {
    * @throws {CarillonError} the channels are then as before.
    */
   setChannels(channels: readonly string[]): Promise<void>;
+  /**
+   * Removes shown notifications of this project: those with a tag, or the one with an id.
+   * @returns how many.
+   * @throws {CarillonError} `invalid_options`.
+   */
+  close(which: CloseOptions): Promise<number>;
 }

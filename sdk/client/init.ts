@@ -1,3 +1,4 @@
+import { encodeKey } from '../common/application-server-key.ts';
 import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
@@ -10,6 +11,7 @@ import type { CarillonClient } from './client-types.ts';
 import {
   type CarillonOptions,
   checkUser,
+  readCloseOptions,
   readOptions,
   readSubscribeOptions,
   type SubscribeOptions,
@@ -107,15 +109,21 @@ export function init(options: CarillonOptions): CarillonClient {
 
     on(name, listener) {
       if (!supported) return ignore;
+      const { serviceWorker } = navigator;
       const channel = openChannel(scope);
-      channel.onmessage = async ({ data }) => {
+      const receive = async ({ data }: MessageEvent) => {
         if (data.name !== name) return;
         const event = data.detail ?? (await client.state());
         if (channel.onmessage) listener(event);
       };
+      // Other workers and libraries also send messages to pages.
+      const receiveOwn = (event: MessageEvent) => event.data?.carillon === scope && receive(event);
+      channel.onmessage = receive;
+      serviceWorker.addEventListener('message', receiveOwn);
       return () => {
         channel.onmessage = null;
         channel.close();
+        serviceWorker.removeEventListener('message', receiveOwn);
       };
     },
 
@@ -177,6 +185,13 @@ export function init(options: CarillonOptions): CarillonClient {
       return current && isUsable(current, project.applicationServerKey) ? current : null;
     },
 
+    async deviceId() {
+      const subscription = await client.subscription();
+      if (!subscription) return undefined;
+      const endpoint = new TextEncoder().encode(new URL(subscription.endpoint).href);
+      return encodeKey(await crypto.subtle.digest('SHA-256', endpoint));
+    },
+
     async identify(userId, userIdSignature) {
       await change({ userId, userIdSignature });
     },
@@ -188,6 +203,18 @@ export function init(options: CarillonOptions): CarillonClient {
     async setChannels(channels) {
       // Undefined would change nothing.
       await change({ channels: channels ?? [''] });
+    },
+
+    async close(given) {
+      const { tag, id } = readCloseOptions(given);
+      const registration = supported && (await findRegistration(scope));
+      const open = registration ? await registration.getNotifications({ tag }) : [];
+      const isChosen = ({ data }: Notification) =>
+        String(data?.events).includes(`/projects/${project.projectId}/`) &&
+        (id === undefined || id === data.id);
+      const chosen = open.filter(isChosen);
+      for (const notification of chosen) notification.close();
+      return chosen.length;
     },
   };
   return client;

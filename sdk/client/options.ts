@@ -38,6 +38,11 @@ export interface CarillonOptions extends UserOptions {
   readonly channels?: readonly string[];
 }
 
+/** Which notifications: by the `tag` of the send, or by the id in its response. */
+export type CloseOptions =
+  | { readonly tag: string; readonly id?: undefined }
+  | { readonly id: string; readonly tag?: undefined };
+
 const subscribeOptionNames: readonly (keyof SubscribeOptions)[] = [
   'channels',
   'userId',
@@ -97,6 +102,18 @@ export function readSubscribeOptions(options: SubscribeOptions): SubscribeOption
   if (options instanceof Event) return {};
   expectKnown(options, subscribeOptionNames);
   checkUser(options);
+  return options;
+}
+
+/** @throws {CarillonError} `invalid_options`. */
+export function readCloseOptions(options: CloseOptions): CloseOptions {
+  const given: Readonly<Record<string, unknown>> = Object(options);
+  expectKnown(given, ['tag', 'id']);
+  // Without either, or with an empty tag, all notifications would be closed.
+  const names = ['tag', 'id'].filter((name) => given[name] !== undefined);
+  for (const name of names.length > 0 ? names : ['tag']) {
+    requireMatch(/./s, given[name], name, 'use the tag or the id of a notification');
+  }
   return options;
 }
 

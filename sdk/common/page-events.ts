@@ -1,4 +1,6 @@
-/** Events of the SDK, which reach every open page of the same scope. */
+import type { ShownMembers } from '../../contract/send-fields.ts';
+
+/** Events of the SDK, which reach every open page of the same scope; `message` only one that has the focus. */
 
 export interface ShownEvent {
   /** Of the notification, as in the response to its send. */
@@ -14,10 +16,23 @@ export interface ClickedEvent extends ShownEvent {
   readonly action: string;
 }
 
+/** A message that came while this page had the focus. It is not shown. */
+export interface ReceivedMessage extends ShownEvent, ShownMembers {
+  /** Absolute URL that a click would open. */
+  readonly url: string;
+  readonly actions: readonly {
+    readonly action: string;
+    readonly title: string;
+    readonly icon?: string | undefined;
+    readonly url: string;
+  }[];
+}
+
 export type PageEvent =
   | { readonly name: 'change'; readonly detail?: undefined }
   | { readonly name: 'shown'; readonly detail: ShownEvent }
-  | { readonly name: 'clicked'; readonly detail: ClickedEvent };
+  | { readonly name: 'clicked'; readonly detail: ClickedEvent }
+  | { readonly name: 'message'; readonly detail: ReceivedMessage };
 
 /** A channel never receives what it sends, so each listener and each event has another one. */
 export function openChannel(scope: string) {

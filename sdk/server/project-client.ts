@@ -28,7 +28,7 @@ export interface CallOptions {
 
 export interface SendOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters without spaces. For 24 hours, a send with the same key and
+   * 1 to 255 printable ASCII characters without spaces. For a day, a send with the same key and
    * notification gets the response of the first one, also with another `respondAsync`, and sends
    * nothing. Default: a new UUID.
    */
@@ -149,7 +149,7 @@ export class ProjectClient {
     return this.#call(routes.getProject, { query: sample ? { sample } : {}, signal });
   }
 
-  /** Counts the subscriptions of a user id. @throws {CarillonError} */
+  /** Counts the subscriptions of a user id, and lists them as `devices`. @throws {CarillonError} */
   user(userId: string, { signal }: CallOptions = {}): Promise<UserSubscriptions> {
     return this.#call(routes.getUser, { query: { userId }, signal });
   }
@@ -161,6 +161,16 @@ export class ProjectClient {
    */
   removeUser(userId: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
     return this.#call(routes.removeUser, { query: { userId }, signal });
+  }
+
+  /**
+   * Removes one device of a user id.
+   * @param device the `id` of one of the `devices` that {@link user} returns.
+   * @returns 1; 0 if the user does not have it.
+   * @throws {CarillonError} the last failure.
+   */
+  removeDevice(userId: string, device: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
+    return this.#call(routes.removeUser, { query: { userId, device }, signal });
   }
 
   async #call<Body>(

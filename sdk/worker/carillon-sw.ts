@@ -1,5 +1,6 @@
 import { announce } from '../common/page-events.ts';
 import { timing } from '../common/timing.ts';
+import { giveToPage } from './give-to-page.ts';
 import {
   isCarillonData,
   isCarillonMessage,
@@ -74,9 +75,11 @@ interface DeclarativePush {
 const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
-  const { title, options, appBadge, eventWindowMs } = notification;
+  const { title, options, appBadge, eventWindowMs, isForPage } = notification;
   // Rejects where the site is not installed as an app; nothing depends on it.
   if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
+  const browser = { scope: registration.scope, userAgent: navigator.userAgent };
+  if (isForPage && (await giveToPage(notification, self.clients, browser))) return;
   try {
     await show(title, options);
   } catch {

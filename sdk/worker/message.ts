@@ -1,4 +1,6 @@
-import { maxEventWindowSeconds, type PushMessage } from '../../contract/message.ts';
+import type { PushMessage } from '../../contract/message.ts';
+import type { ShownMembers, ShownName } from '../../contract/send-fields.ts';
+import { maxEventWindowSeconds, shownMembers } from '../../contract/worker-values.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {
@@ -22,21 +24,10 @@ interface Action {
   readonly icon?: string | undefined;
 }
 
-/** The arguments of `showNotification()`, the app's badge, and when to report the event `shown`. */
+/** The arguments of `showNotification()`, the app's badge, and what else to do. */
 export interface ShownNotification {
   readonly title: string;
-  readonly options: {
-    readonly body: string | undefined;
-    readonly icon: string | undefined;
-    readonly image: string | undefined;
-    readonly badge: string | undefined;
-    readonly lang: string | undefined;
-    readonly dir: 'auto' | 'ltr' | 'rtl';
-    readonly tag: string | undefined;
-    readonly renotify: boolean;
-    readonly requireInteraction: boolean | undefined;
-    readonly silent: boolean | undefined;
-    readonly timestamp: number | undefined;
+  readonly options: Omit<ShownMembers, 'title'> & {
     readonly actions: readonly Action[];
     readonly data: NotificationData;
   };
@@ -44,6 +35,8 @@ export interface ShownNotification {
   readonly appBadge: number | undefined;
   /** The time over which browsers spread their `shown` events. */
   readonly eventWindowMs: number;
+  /** Whether a page that has the focus gets it, in place of the visitor. */
+  readonly isForPage: boolean;
 }
 
 type Unchecked<Members extends PropertyKey> = { readonly [Name in Members]?: unknown };
@@ -76,31 +69,30 @@ export function isCarillonData(data: unknown): data is NotificationData {
 export function readMessage(message: unknown, scope: string): ShownNotification {
   const { notification = message, app_badge } = members<keyof PushMessage>(message);
   const content = members<keyof PushMessage['notification']>(notification);
-  const { carillon, id, events, window, data } = members<keyof PushMessage['notification']['data']>(
-    content.data,
-  );
+  const { carillon, id, events, window, whenFocused, data, ...unread } = members<
+    keyof PushMessage['notification']['data']
+  >(content.data);
+  // A member that is not read above is a type error.
+  unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
   const url = webUrl(content.navigate, scope);
   const actions = (Array.isArray(content.actions) ? content.actions : [])
     .map(members<'action' | 'title' | 'navigate' | 'icon'>)
     .filter(({ action, title }) => text(action) && text(title));
-  // A push service may deliver a message twice. With the same tag it is shown once.
-  const tag = text(content.tag) ?? (isCarillon ? text(id) : undefined);
+  const {
+    title = new URL(scope).hostname,
+    // A push service may deliver a message twice. With the same tag it is shown once.
+    tag = isCarillon ? text(id) : undefined,
+    renotify,
+    ...shown
+  } = accepted(content);
   return {
-    title: text(content.title) ?? new URL(scope).hostname,
-    // Values that `showNotification()` would reject are left out.
+    title,
     options: {
-      body: text(content.body),
-      icon: text(content.icon),
-      image: text(content.image),
-      badge: text(content.badge),
-      lang: text(content.lang),
-      dir: content.dir === 'ltr' || content.dir === 'rtl' ? content.dir : 'auto',
+      ...shown,
       tag,
-      renotify: tag !== undefined && content.renotify === true,
-      requireInteraction: flag(content.requireInteraction),
-      silent: flag(content.silent),
-      timestamp: number(content.timestamp),
+      // Browsers would reject it without a tag.
+      renotify: renotify && tag !== undefined,
       actions: actions.map(({ action, title, icon }) => ({
         action: text(action)!,
         title: text(title)!,
@@ -116,11 +108,25 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     },
     appBadge: number(app_badge),
     eventWindowMs: windowMs(window),
+    isForPage: isCarillon && whenFocused === 'page',
   };
 }
 
 function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
   return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** Without the values that `showNotification()` would reject. */
+function accepted(content: Unchecked<ShownName>): Partial<ShownMembers> {
+  const entries = Object.entries(shownMembers).map(([name, accepted]) => {
+    const value = content[name as ShownName];
+    const isAccepted =
+      typeof accepted === 'string'
+        ? typeof value === accepted && value !== ''
+        : accepted.includes(value as string);
+    return [name, isAccepted ? value : undefined];
+  });
+  return Object.fromEntries(entries);
 }
 
 function text(value: unknown): string | undefined {
@@ -129,10 +135,6 @@ function text(value: unknown): string | undefined {
 
 function number(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function flag(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined;
 }
 
 function windowMs(seconds: unknown): number {

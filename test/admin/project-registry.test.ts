@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { hashKey } from '../../admin/project-keys.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { hashSecretKey } from '../../admin/secret-key.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import type { ProjectRef } from '../../contract/project.ts';
@@ -76,7 +76,8 @@ describe('create', () => {
       projectId,
       ref: project.ref,
       name: 'Bells',
-      secretKeyHash: hashSecretKey(secretKey),
+      members: {},
+      secretKeyHash: hashKey(secretKey),
       userIds: 'open',
       vapidPublicKey: project.vapidPublicKey,
       plan: { subscriberCap: 5, monthlySendCap: null },
@@ -201,8 +202,8 @@ describe('rotateKey', () => {
     await create();
     const before = await projectItem();
     const { secretKey } = await registry.rotateKey(projectId, randomBytes);
-    expect(await projectItem()).toEqual({ ...before, secretKeyHash: hashSecretKey(secretKey) });
-    expect(before?.secretKeyHash).not.toBe(hashSecretKey(secretKey));
+    expect(await projectItem()).toEqual({ ...before, secretKeyHash: hashKey(secretKey) });
+    expect(before?.secretKeyHash).not.toBe(hashKey(secretKey));
   });
 
   it('keeps the previous key for the grace period, until the next rotation', async () => {
@@ -211,7 +212,7 @@ describe('rotateKey', () => {
     const first = await registry.rotateKey(projectId, randomBytes, 60_000);
     expect(await projectItem()).toEqual({
       ...before,
-      secretKeyHash: hashSecretKey(first.secretKey),
+      secretKeyHash: hashKey(first.secretKey),
       previousKeyHash: before?.secretKeyHash,
       previousKeyUntil: new Date(clock().getTime() + 60_000).toISOString(),
     });
@@ -219,7 +220,7 @@ describe('rotateKey', () => {
     const second = await registry.rotateKey(projectId, randomBytes);
     expect(await projectItem()).toEqual({
       ...before,
-      secretKeyHash: hashSecretKey(second.secretKey),
+      secretKeyHash: hashKey(second.secretKey),
     });
   });
 

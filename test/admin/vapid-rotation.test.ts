@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import {
-  NoPreviousVapidPair,
   PreviousVapidPairExists,
   PreviousVapidPairInUse,
   ProjectNotFound,
@@ -106,17 +105,6 @@ describe('rotateVapid', () => {
   });
 });
 
-describe('countPreviousPair', () => {
-  test('counts the subscriptions of earlier pairs only', async () => {
-    const count = async () => registry.countPreviousPair((await registry.find(projectId))!);
-    await subscribe(5, 0);
-    expect(await count()).toBe(0);
-    await registry.rotateVapid(projectId);
-    await subscribe(3, 1);
-    expect(await count()).toBe(5);
-  });
-});
-
 describe('dropPreviousVapid', () => {
   test('refuses until all functions know the rotation, also by force, and changes nothing', async () => {
     await registry.rotateVapid(projectId);
@@ -181,23 +169,5 @@ describe('dropPreviousVapid', () => {
     expect(await registry.dropPreviousVapid(projectId, { isForced: false, waiting })).toBe(1);
     expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
     expect(waits).toEqual([40_000]);
-  });
-
-  test('is finished by a second call if it was interrupted', async () => {
-    await subscribe(3, 0);
-    await rotateLongAgo();
-    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
-    const first = registry.dropPreviousVapid(projectId, { isForced: true, waiting: interrupted });
-    await expect(first).rejects.toThrow('Ctrl-C');
-    expect(await registry.dropPreviousVapid(projectId, forced)).toBe(3);
-    expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
-  });
-
-  test('refuses for a project that was never rotated', async () => {
-    await subscribe(1, 0);
-    await expect(registry.dropPreviousVapid(projectId, forced)).rejects.toThrow(
-      NoPreviousVapidPair,
-    );
-    expect(await stored()).toEqual({ pairs: [0], subscribers: 1 });
   });
 });

@@ -1,8 +1,10 @@
 import puppeteer, { type Browser, type CDPSession, type Target } from 'puppeteer-core';
 import { pushMessage } from '../../contract/message.ts';
+import type { CloseOptions } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { closeNotifications, listenToMessages, receivedMessages } from './fixtures/in-page.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
 
@@ -15,6 +17,7 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   let site: Site;
   let tab: SitePage;
   let deliver: (data: string) => Promise<ShownNotification | undefined>;
+  let passPush: (data: string) => Promise<unknown>;
   let stopWorkers: () => Promise<void>;
   let beaconServer: BeaconServer;
 
@@ -37,7 +40,7 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     await until('notification permission', () =>
       tab.page.evaluate(() => Notification.permission === 'granted'),
     );
-    ({ deliver, stopWorkers } = await registerWorker(tab));
+    ({ passPush, deliver, stopWorkers } = await registerWorker(tab));
   });
 
   afterEach(async () => {
@@ -180,6 +183,67 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(shown?.title).toBe(title);
   });
 
+  describe('with `whenFocused: "page"`', () => {
+    const messageOf = (id: string) => {
+      const content = { title: id, whenFocused: 'page', data: { chat: 7 } } as const;
+      return JSON.stringify(pushMessage(id, content, beaconServer.eventsUrl(id)));
+    };
+
+    test('the page that has the focus gets the message, and nothing is shown', async () => {
+      await tab.page.bringToFront();
+      await tab.page.evaluate(listenToMessages);
+      await passPush(messageOf('focused'));
+      await until('the message', async () => {
+        return (await tab.page.evaluate(receivedMessages)).length > 0;
+      });
+      expect(await tab.page.evaluate(receivedMessages)).toMatchObject([
+        { id: 'focused', title: 'focused', data: { chat: 7 }, url: `${site.origin}/` },
+      ]);
+      const next = pushMessage('after', { title: 'after' }, beaconServer.eventsUrl('after'));
+      await deliver(JSON.stringify(next));
+      await until('the beacon', () => beaconServer.beacons('after').length > 0);
+      expect(beaconServer.beacons('focused')).toEqual([]);
+      expect(await tab.notifications()).toMatchObject([{ title: 'after' }]);
+    });
+
+    test('of several windows, only the one with the focus gets it', async () => {
+      const second = await openSite(browser, `${site.origin}/`);
+      for (const { page } of [tab, second]) await page.evaluate(listenToMessages);
+      await second.page.bringToFront();
+      await passPush(messageOf('second'));
+      await until('the message', async () => {
+        return (await second.page.evaluate(receivedMessages)).length > 0;
+      });
+      expect(await tab.page.evaluate(receivedMessages)).toEqual([]);
+      await second.page.close();
+    });
+
+    test('while another site has the focus, it is shown', async () => {
+      const another = await browser.newPage();
+      await another.goto(`${site.origin.replace('localhost', '127.0.0.1')}/`);
+      await another.bringToFront();
+      expect(await deliver(messageOf('elsewhere'))).toMatchObject({ title: 'elsewhere' });
+      await until('the beacon', () => beaconServer.beacons('elsewhere').length > 0);
+      await another.close();
+    });
+  });
+
+  test('close() removes the notifications with a tag, or the one with an id', async () => {
+    const events = (id: string) =>
+      `${beaconServer.origin}/projects/demo/notifications/${id}/events`;
+    const messageOf = (id: string, tag?: string) =>
+      JSON.stringify(pushMessage(id, { title: id, tag }, events(id)));
+    for (const message of [messageOf('a', 'chat'), messageOf('b'), messageOf('c')]) {
+      await deliver(message);
+    }
+    const close = (which: CloseOptions) => tab.page.evaluate(closeNotifications, which);
+    expect(await close({ tag: 'chat' })).toBe(1);
+    expect(await close({ id: 'b' })).toBe(1);
+    expect(await close({ id: 'b' })).toBe(0);
+    await until('one notification', async () => (await tab.notifications()).length === 1);
+    expect(await tab.notifications()).toMatchObject([{ title: 'c' }]);
+  });
+
   test('subscribe() rejects if the push service does not respond', async () => {
     // Chromium would wait forever. The SDK's time-out of 30 s is shortened for the test.
     await tab.page.evaluate(() => {
@@ -207,7 +271,7 @@ const applicationServerKey =
 
 /**
  * Registers the site's service worker.
- * @returns functions that pass it a push and return the notification that it shows, and that stop it.
+ * @returns functions that pass it a push, that also return the notification that it shows, and that stop it.
  */
 async function registerWorker(tab: SitePage) {
   const { page } = tab;
@@ -219,6 +283,8 @@ async function registerWorker(tab: SitePage) {
       if (active !== undefined) resolve(active.registrationId);
     });
   });
+  const passPush = (data: string) =>
+    session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
   let displayed = 0;
   session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent }) => {
     if (backgroundServiceEvent.eventName === 'Notification displayed') displayed++;
@@ -234,10 +300,10 @@ async function registerWorker(tab: SitePage) {
   const registrationId = await registered;
   async function deliver(data: string): Promise<ShownNotification | undefined> {
     const before = displayed;
-    await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+    await passPush(data);
     // The page cannot be asked: getNotifications() makes Chromium drop one that is about to be shown.
     await until('a notification displayed', () => displayed > before);
     return (await tab.notifications()).at(-1);
   }
-  return { deliver, stopWorkers: () => session.send('ServiceWorker.stopAllWorkers') };
+  return { passPush, deliver, stopWorkers: () => session.send('ServiceWorker.stopAllWorkers') };
 }

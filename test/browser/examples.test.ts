@@ -187,6 +187,27 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
       return (await session.openUrls()).includes(`${site.origin}/orders/4711`);
     });
 
+    const devices = () =>
+      page.$$eval('#devices li', (items) => items.map(({ textContent }) => textContent));
+    const other = await stack.subscribe(stack.demo, 'ada');
+    await page.reload();
+    await (await button(page, 'Remove'))!.click();
+    await until('one device', async () => (await devices()).length === 1);
+    expect(await devices()).toEqual([expect.stringMatching(/last seen on .+ \(this browser\)$/)]);
+    expect(await stack.subscriptions(stack.demo)).not.toContainEqual(
+      expect.objectContaining({ endpoint: other.endpoint }),
+    );
+    // As another device does.
+    await page.evaluate(async () =>
+      fetch(`/devices?id=${await push.deviceId()}`, { method: 'DELETE' }),
+    );
+    await page.reload();
+    await button(page, 'Notify me about my orders');
+    expect(await page.evaluate(() => push.subscription())).toBeNull();
+    await (await button(page, 'Notify me about my orders'))!.click();
+    await button(page, 'Stop notifications');
+    expect(await userIds()).toEqual(['ada']);
+
     await (await button(page, 'Log out'))!.click();
     await until('the end of the user id', async () => (await userIds())[0] === undefined);
     expect(await userIds()).toEqual([undefined]);

@@ -3,7 +3,7 @@ import { until } from '../fixtures/until.ts';
 import { push as pushDirectly } from '../local/push-service/sender.ts';
 import { startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
-import { type Firefox, launchFirefox } from './fixtures/firefox.ts';
+import type { Firefox } from './fixtures/firefox.ts';
 import { readSubscription, siteWorker } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { startSilentServer } from './fixtures/silent-server.ts';
@@ -73,23 +73,6 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const again = await session.open(`${site.origin}/`);
     expect(await again.notifications()).toMatchObject([{ title: 'Nobody is here' }]);
-  });
-
-  test('a targeted send reaches only the browser of its user id', async () => {
-    const second = await launchFirefox({ executablePath, pushService: stack.pushService.origin });
-    session.closeLater(second.close);
-    const { project, site } = await session.newSite();
-    const ada = await session.open(`${site.origin}/`);
-    const grace = await session.open(`${site.origin}/`, second);
-    await ada.subscribe('ada');
-    await grace.subscribe('grace');
-    const { id, attempted } = await stack.send(project, { title: 'For Grace', userIds: ['grace'] });
-    expect(attempted).toBe(1);
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
-    expect(await grace.notifications()).toMatchObject([{ title: 'For Grace' }]);
-    expect(await ada.notifications()).toEqual([]);
-    const { attempted: all } = await stack.send(project, { title: 'For both' });
-    expect(all).toBe(2);
   });
 
   test('a message delivered twice is shown once and sends one beacon', async () => {
@@ -163,26 +146,6 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const request = 'POST /id/events?tally=3 text/plain;charset=UTF-8';
     expect(beaconServer.requests).toEqual([request, request]);
     expect([...beaconServer.beacons('id')].sort()).toEqual(['clicked', 'shown']);
-  });
-
-  test('within a window, the notification is shown at once and its beacon is sent later', async () => {
-    const { project, site } = await session.newSite();
-    const worker = site.files.get('/carillon-sw.js');
-    site.files.set('/carillon-sw.js', `Math.random = () => 0.75;${worker}`);
-    const tab = await session.open(`${site.origin}/`);
-    await tab.subscribe();
-    const subscription = await tab.page.evaluate(readSubscription);
-    const beaconServer = await startBeaconServer();
-    session.closeLater(beaconServer.stop);
-    const events = beaconServer.eventsUrl('id');
-    const message = JSON.stringify(pushMessage('id', { title: 'Window' }, events, 4));
-    const start = Date.now();
-    await pushDirectly({ toJSON: () => subscription }, message, project.vapid);
-    await until('the notification', async () => (await tab.notifications()).length > 0);
-    expect(beaconServer.requests).toEqual([]);
-    await until('the beacon', () => beaconServer.requests.length > 0);
-    expect(Date.now() - start).toBeGreaterThanOrEqual(2900);
-    expect(beaconServer.beacons('id')).toEqual(['shown']);
   });
 
   test('a beacon without a response delays no notification', async () => {

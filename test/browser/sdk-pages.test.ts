@@ -1,4 +1,5 @@
 import type { CarillonClient, CarillonEvents, PushState } from '../../sdk/client/carillon.ts';
+import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import type { Firefox } from './fixtures/firefox.ts';
@@ -85,6 +86,23 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
     await firefox.setPermission(site.origin, 'granted');
     await until('the permission', async () => (await state()).permission === 'granted');
     expect(await events()).toHaveLength(length);
+  });
+
+  test('deviceId() is the id under which the service lists this browser', async () => {
+    const { project, tab, endpoint } = await session.subscribedTab('ada');
+    await stack.subscribe(project, 'ada');
+    const deviceId = () => tab.page.evaluate(() => push.deviceId());
+    const { projectId, secretKey } = project;
+    const owner = new CarillonServer({ baseUrl: stack.baseUrl, projectId, secretKey });
+    const own = await deviceId();
+    const { devices } = await owner.user('ada');
+    expect(devices.filter(({ id }) => id === own)).toHaveLength(1);
+    expect(await owner.removeDevice('ada', own!)).toEqual({ removed: 1 });
+    const remaining = await stack.subscriptions(project);
+    expect(remaining).toHaveLength(1);
+    expect(remaining).not.toContainEqual(expect.objectContaining({ endpoint }));
+    await tab.unsubscribe();
+    expect(await deviceId()).toBeUndefined();
   });
 
   test('a click navigates an open tab of the site, if the service worker controls it', async () => {

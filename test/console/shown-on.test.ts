@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { type Platform, platformNames } from '../../console/page/preview/platforms.ts';
+import { platformNames } from '../../console/page/preview/platforms.ts';
 import { shownOn } from '../../console/page/preview/shown-on.ts';
 import { limits } from '../../contract/limits.ts';
+import type { Platform } from '../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../contract/schemas/notification.ts';
 
 const platforms = Object.keys(platformNames) as Platform[];
@@ -47,7 +48,7 @@ test.each<[Platform, object]>([
 test.each<[Platform, readonly RegExp[]]>([
   ['chrome', [/No badge/]],
   ['firefox', [/No image/, /No badge/, /No alert/, /time/, /No number/]],
-  ['macos', [/No icon/, /No image/, /No badge/, /No buttons/, /disappears/, /replace/, /time/]],
+  ['macos', [/No icon/, /No image/, /No badge/, /replace/, /disappears/, /No buttons/, /time/]],
   ['android', [/until it is dismissed/, /No number/]],
 ])('%s: the remarks begin with what it does not show', (platform, expected) => {
   const { remarks } = shownOn(platform, everything);

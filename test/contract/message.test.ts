@@ -1,5 +1,7 @@
-import { eventCounterUrl, maxEventWindowSeconds, pushMessage } from '../../contract/message.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
+import { sampleContent, shownNames } from '../../contract/send-fields.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { maxEventWindowSeconds } from '../../contract/worker-values.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {
@@ -23,59 +25,31 @@ test('a push message is declarative and mutable', () => {
   });
 });
 
-const options = {
-  title: 'T',
-  url: 'https://example.com/',
-  ttl: 60,
-  urgency: 'high',
-  topic: 'score',
-  tag: 'score-7',
-  renotify: true,
-  requireInteraction: true,
-  silent: false,
-  actions: [
-    { action: 'buy', title: 'Buy', url: 'https://example.com/buy', icon: 'https://example.com/i' },
-    { action: 'later', title: 'Later' },
-  ],
-  lang: 'pt-BR',
-  dir: 'rtl',
-  timestamp: '2026-11-21T19:00:00.5+01:00',
-  data: { order: 7, data: { carillon: 9 } },
-  appBadge: 3,
-} as const;
-
-test('each option is where browsers read it, and those of the push are not in the message', () => {
-  const message = pushMessage(
-    'id-1',
-    { ...options, actions: [...options.actions] },
-    'https://push.example.com/events',
-  );
+test('each field is where browsers read it, and no other is in the message', () => {
+  const content = { ...sampleContent, worker: true };
+  const message = pushMessage('id-1', content, 'https://push.example.com/events');
+  const asSent = shownNames.map((name) => [name, sampleContent[name]]);
   expect(JSON.parse(JSON.stringify(message))).toEqual({
     web_push: 8030,
     notification: {
-      title: 'T',
-      navigate: 'https://example.com/',
-      tag: 'score-7',
-      renotify: true,
-      requireInteraction: true,
-      silent: false,
+      ...Object.fromEntries(asSent),
+      navigate: 'https://www.example.com/night',
+      timestamp: Date.UTC(2026, 10, 21, 18, 0, 0, 500),
       actions: [
         {
-          action: 'buy',
-          title: 'Buy',
-          navigate: 'https://example.com/buy',
-          icon: 'https://example.com/i',
+          action: 'map',
+          title: 'Map',
+          navigate: 'https://www.example.com/map',
+          icon: 'https://www.example.com/map.png',
         },
-        { action: 'later', title: 'Later', navigate: 'https://example.com/' },
+        { action: 'later', title: 'Later', navigate: 'https://www.example.com/night' },
       ],
-      lang: 'pt-BR',
-      dir: 'rtl',
-      timestamp: Date.UTC(2026, 10, 21, 18, 0, 0, 500),
       data: {
         carillon: 1,
         id: 'id-1',
         events: 'https://push.example.com/events',
-        data: { order: 7, data: { carillon: 9 } },
+        whenFocused: 'page',
+        data: { order: { id: 7 } },
       },
       app_badge: 3,
       mutable: true,

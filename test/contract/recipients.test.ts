@@ -122,7 +122,7 @@ describe('placeholders', () => {
         actions: [{ action: '{{v}}', title: 'T', icon: 'https://e.com/{{v}}' }],
       }),
     ).toEqual(
-      ['icon', 'badge', 'tag', 'topic', 'actions[0].icon'].map((at) => `${at}: ${message}`),
+      ['icon', 'badge', 'topic', 'tag', 'actions[0].icon'].map((at) => `${at}: ${message}`),
     );
   });
 

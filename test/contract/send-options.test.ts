@@ -1,12 +1,34 @@
+import { defaultOf } from '../../contract/field-kinds.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import { limits } from '../../contract/limits.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
+import { contentFields, sendFields } from '../../contract/send-fields.ts';
 
 /** What is wrong with a send that has these fields besides its title. */
 function refusals(fields: object): string[] {
   const { error } = sendSchema.safeParse({ title: 'a', ...fields });
   return error ? issuesOf(error, sendSchema).map(({ path, message }) => `${path}: ${message}`) : [];
 }
+
+const rows = Object.entries(sendFields);
+/** What rows require, so that only the field itself can be refused. */
+const required = { tag: 'a', url: 'https://example.com/' };
+
+test.each(rows)('a sample of %s is accepted, and kept as it is', (name, { sample }) => {
+  const request = { title: 'a', ...required, [name]: sample };
+  expect(sendSchema.parse(request)).toEqual(request);
+});
+
+test.each(rows)('of %s, what is invalid is refused', (name, { invalid }) => {
+  const paths = refusals({ ...required, [name]: invalid }).map(
+    (refusal) => refusal.split(/[:[]/)[0],
+  );
+  expect(paths).toEqual([name]);
+});
+
+test.each(Object.entries(contentFields))('no sample of %s is its default', (_, row) => {
+  expect(row.sample).not.toEqual(defaultOf(row));
+});
 
 const url = 'https://example.com/';
 const action = { action: 'open', title: 'Open' };
@@ -25,8 +47,6 @@ test.each<[string, object]>([
   ['the longest tag', { tag: 'a'.repeat(64) }],
   ['renotify with a tag', { renotify: true, tag: 'a' }],
   ['renotify that is false without a tag', { renotify: false }],
-  ['requireInteraction', { requireInteraction: true }],
-  ['silent', { silent: true }],
   ['no actions', { actions: [] }],
   ['two actions', { actions: [action, { ...action, action: 'b', url, icon: url }] }],
   ['the longest action', { actions: [{ action: 'a'.repeat(32), title: 'b'.repeat(64) }] }],
@@ -55,7 +75,9 @@ const topic = 'topic: must be text of 1 to 64 characters';
 const tag = 'tag: must be text of 1 to 64 characters';
 const lang = 'lang: must be a language tag such as "en" or "pt-BR"';
 const timestamp = 'timestamp: must be a date-time with its offset, such as "2026-11-21T19:00:00Z"';
-const flags = ['renotify', 'requireInteraction', 'silent', 'worker'];
+const flags = Object.entries(sendFields).flatMap(([name, { kind }]) =>
+  kind === 'flag' ? [name] : [],
+);
 
 test.each<[object, string]>([
   ...[-1, 2_419_201, 1.5, '60', null].map((value): [object, string] => [{ ttl: value }, ttl]),

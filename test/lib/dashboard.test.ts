@@ -59,46 +59,24 @@ test('the first row shows requests, errors, latency of send, pushes and events',
   }
 });
 
-test.each(Object.values(pushMetrics))('the dashboard shows %s of this stack', (name) => {
-  expect(shown(widgets, 'Carillon', name, 'service', 'Carillon')).toHaveLength(1);
-});
-
-test('the dashboard shows counts that disagree', () => {
-  expect(shown(widgets, 'Carillon/Carillon', disagreement.metric)).toHaveLength(1);
-});
+const throttles = ['ReadThrottleEvents', 'WriteThrottleEvents'];
+const tables = Object.keys(resources('AWS::DynamoDB::Table'));
 
 test.each([
-  'Projects',
-  'VapidKeys',
-  'IdentityKeys',
-  'Subscriptions',
-  'Usage',
-  'Notifications',
-  'Deliveries',
-  'RateLimits',
-])('the dashboard shows throttles of %s', (table) => {
-  const name = tableOf(`${table}Table`);
-  for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents']) {
-    expect(shown(widgets, 'AWS/DynamoDB', metric, name)).toHaveLength(1);
-  }
+  ...Object.values(pushMetrics).map((name) => ['Carillon', name, 'service', 'Carillon']),
+  ['Carillon/Carillon', disagreement.metric],
+  ...tables.flatMap((table) => throttles.map((metric) => ['AWS/DynamoDB', metric, table])),
+  ['AWS/DynamoDB', 'TransactionConflict', tableOf('UsageTable')],
+  ['AWS/Lambda', 'Errors', functionNamed('send')],
+  ['AWS/Lambda', 'Errors', functionNamed('deliver')],
+])('the dashboard shows %s %s %s', (namespace, ...values) => {
+  expect(shown(widgets, namespace!, ...values)).toHaveLength(1);
 });
 
-test('the dashboard shows conflicts of counters', () => {
-  const usage = tableOf('UsageTable');
-  expect(shown(widgets, 'AWS/DynamoDB', 'TransactionConflict', usage)).toHaveLength(1);
+test.each(['Throttles', 'ConcurrentExecutions'])('%s is of the account', (metric) => {
+  const [found] = shown(widgets, 'AWS/Lambda', metric);
+  expect(found).not.toContain('FunctionName');
 });
-
-test.each(['send', 'deliver'] as const)('the dashboard shows crashes of %s', (name) => {
-  expect(shown(widgets, 'AWS/Lambda', 'Errors', functionNamed(name))).toHaveLength(1);
-});
-
-test.each(['Throttles', 'ConcurrentExecutions'])(
-  'the dashboard shows %s of the account',
-  (metric) => {
-    const [found] = shown(widgets, 'AWS/Lambda', metric);
-    expect(found).not.toContain('FunctionName');
-  },
-);
 
 test('the dashboard is one of those that CloudWatch does not charge for', () => {
   expect(widgets.flatMap(({ properties }) => properties.metrics ?? []).length).toBeLessThan(51);

@@ -86,9 +86,8 @@ test('every setting accepts text, as -c passes it', () => {
 });
 
 test('settings accept numbers and booleans, as in cdk.json', () => {
-  expect(readSettings({ vapidSubject, preferIpv6: true }).preferIpv6).toBe(true);
-  expect(readSettings({ vapidSubject, preferIpv6: false }).preferIpv6).toBe(false);
-  expect(readSettings({ vapidSubject, subscriberCap: 5 }).subscriberCap).toBe(5);
+  const context = { preferIpv6: true, requireOriginSecret: false, subscriberCap: 5 };
+  expect(readSettings({ vapidSubject, ...context })).toMatchObject(context);
 });
 
 test.each([
@@ -148,7 +147,12 @@ test.each<Record<string, string>>([
   { ...domain, hostedZoneId: 'Z0123456789' },
   { publicBaseUrl: 'https://push.carillon.example' },
   { publicBaseUrl: 'https://push.carillon.example:8443' },
-])('the address %j is accepted', (context) => {
+  { runbookUrl: 'https://git.example/carillon/blob/main/docs/runbook.md?plain=0' },
+  ...['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)].map((stage) => ({ stage })),
+  ...['mailto:a+b@mail.b.net', 'https://b.net/contact'].map((subject) => ({
+    vapidSubject: subject,
+  })),
+])('%j is accepted', (context) => {
   expect(readSettings({ vapidSubject, ...context })).toMatchObject(context);
 });
 
@@ -182,23 +186,6 @@ test.each<[Record<string, unknown>, string]>([
 
 test('the value of originSecretHashes is not printed, because it may be the secret', () => {
   expect(mistakesOf({ originSecretHashes: 'hunter2' }).join()).not.toContain('hunter2');
-});
-
-test('the address of the runbook is accepted', () => {
-  const runbookUrl = 'https://git.example/carillon/blob/main/docs/runbook.md?plain=0';
-  expect(readSettings({ vapidSubject, runbookUrl })).toMatchObject({ runbookUrl });
-});
-
-test.each([
-  'http://git.example/runbook.md',
-  'docs/runbook.md',
-  'https://git.example/runbook.md#',
-  'https://git.example/run book.md',
-  'https://',
-])('the address %j of the runbook is refused', (runbookUrl) => {
-  expect(mistakesOf({ runbookUrl })).toEqual([
-    expect.stringContaining('setting runbookUrl must be an https address'),
-  ]);
 });
 
 const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
@@ -237,14 +224,46 @@ test('every mistake has its own line', () => {
   ]);
 });
 
-test.each(['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true, null, 0, 1.5])(
-  '%p is refused as a cap or rate limit',
-  (value) => {
-    for (const name of ['subscriberCap', 'monthlySendCap', 'rateLimitPerMinute']) {
-      expect(mistakesOf({ [name]: value })).toHaveLength(1);
+const whole = ['0', '-1', '1.5', '1e3', '0x10', ' 5', '', 'none', '1000000000', true, null, 0, 1.5];
+const notAnOrigin = 'which is not an origin: write an origin such as https://push.example.com';
+
+test.each<[names: string, values: readonly unknown[], message: string]>([
+  ['subscriberCap monthlySendCap rateLimitPerMinute', whole, 'must be a whole number'],
+  ['preferIpv6', ['', 'yes', '1', 'TRUE', 1, null], 'must be true or false'],
+  ['stage', ['', 'Prod', '1st', 'a_b', 'eu-', '-eu', 'a'.repeat(33), 'a\n', 5, null], 'must be'],
+  [
+    'vapidSubject',
+    [
+      ...['http://b.example', 'https://', 'mailto:', 'mailto:a', 'mailto:a@b@c.example', 5, ''],
+      'mailto:a@b.example,c@d.example',
+      // Apple refuses these.
+      ...['mailto: <a@b.example>', 'mailto:a@localhost', 'https://localhost/contact'],
+      ...['mailto:a@b.localhost', 'https://b.LOCALHOST'],
+    ],
+    '',
+  ],
+  [
+    'runbookUrl',
+    [
+      ...['http://git.example/runbook.md', 'docs/runbook.md', 'https://git.example/runbook.md#'],
+      ...['https://git.example/run book.md', 'https://'],
+    ],
+    'must be an https address',
+  ],
+  [
+    'extraPushOrigins',
+    ['a.example', 'ftp://a.example', 'https://*.a.example', 'null', 'file:///etc'],
+    notAnOrigin,
+  ],
+])('%s: %j are refused', (names, values, message) => {
+  for (const name of names.split(' ')) {
+    for (const value of values) {
+      const mistakes = mistakesOf({ [name]: value });
+      expect([value, mistakes]).toEqual([value, [expect.stringContaining(message)]]);
+      expect(mistakes[0]).toMatch(new RegExp(`^setting ${name} `));
     }
-  },
-);
+  }
+});
 
 test('tables are warmed for no fewer writes than a new one takes', () => {
   expect(mistakesOf({ warmWritesPerSecond: '4000' })).toEqual([]);
@@ -252,30 +271,6 @@ test('tables are warmed for no fewer writes than a new one takes', () => {
     'setting warmWritesPerSecond must be at least 4000, which every new table takes; it is "3999"',
   ]);
 });
-
-test.each(['', 'yes', '1', 'TRUE', 1, null])('%p is refused as preferIpv6', (preferIpv6) => {
-  expect(mistakesOf({ preferIpv6 })).toEqual([
-    `setting preferIpv6 must be true or false; it is ${JSON.stringify(preferIpv6)}`,
-  ]);
-});
-
-test.each(['', 'Prod', '1st', 'a_b', 'eu-', '-eu', 'a'.repeat(33), 'a\n', 5, null])(
-  '%p is refused as a stage',
-  (stage) => {
-    expect(mistakesOf({ stage })).toHaveLength(1);
-  },
-);
-
-test.each(['dev', 'prod', 'a', 'a1-b2', 'a'.repeat(32)])('%p is accepted as a stage', (stage) => {
-  expect(readSettings({ vapidSubject, stage }).stage).toBe(stage);
-});
-
-test.each(['mailto:a@b.net', 'mailto:a+b@mail.b.net', 'https://b.net/contact'])(
-  '%p is accepted as a VAPID subject',
-  (subject) => {
-    expect(readSettings({ vapidSubject: subject }).vapidSubject).toBe(subject);
-  },
-);
 
 test('an e-mail address is a VAPID subject', () => {
   expect(readSettings({ vapidSubject: 'a@b.net' }).vapidSubject).toBe('mailto:a@b.net');
@@ -288,25 +283,6 @@ test('an example is no VAPID subject, except in the stage dev', () => {
     ]);
     expect(readSettings({ stage: 'dev', vapidSubject: example }).vapidSubject).toBe(example);
   }
-});
-
-test.each([
-  'http://b.example',
-  'https://',
-  'mailto:',
-  'mailto:a',
-  'mailto:a@b@c.example',
-  'mailto:a@b.example,c@d.example',
-  // Apple refuses these three.
-  'mailto: <a@b.example>',
-  'mailto:a@localhost',
-  'https://localhost/contact',
-  'mailto:a@b.localhost',
-  'https://b.LOCALHOST',
-  5,
-  '',
-])('%p is refused as a VAPID subject', (subject) => {
-  expect(mistakesOf({ vapidSubject: subject })).toHaveLength(1);
 });
 
 test.each([
@@ -340,17 +316,6 @@ test('origins that Lambda has no room for are refused', () => {
     expect.stringMatching(/^setting extraPushOrigins must have at most 2000 characters/),
   ]);
 });
-
-test.each(['a.example', 'ftp://a.example', 'https://*.a.example', 'null', 'file:///etc'])(
-  '%p is refused as an origin',
-  (extraPushOrigins) => {
-    expect(mistakesOf({ extraPushOrigins })).toEqual([
-      expect.stringContaining(
-        'which is not an origin: write an origin such as https://push.example.com',
-      ),
-    ]);
-  },
-);
 
 test('each invalid origin has its own line', () => {
   expect(

@@ -35,7 +35,7 @@ test('there are no other tables', () => {
   prod.template.resourceCountIs('AWS::DynamoDB::Table', Object.keys(tables).length);
 });
 
-test('the index by user id contains all that a push and the conditions of a send need', () => {
+test('the index by user id contains all that a push, the conditions of a send and a list of devices need', () => {
   const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
   expect(indexes).toHaveLength(1);
   expect(indexes[0].IndexName).toBe('byUser');
@@ -49,6 +49,7 @@ test('the index by user id contains all that a push and the conditions of a send
       'auth',
       'vapidPairNumber',
       'channels',
+      'createdAt',
       'updatedAt',
     ],
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
@@ -14,10 +15,6 @@ import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { lookBacks, templateAlarms } from '../fixtures/template-alarms.ts';
 import { until } from '../fixtures/until.ts';
 import { exceeded, throttled } from './fixtures/database-faults.ts';
-import {
-  type HoldingPushService,
-  startHoldingPushService,
-} from './fixtures/holding-push-service.ts';
 import { storeSubscribers } from './fixtures/stored-subscribers.ts';
 
 /** Executions that the account of these tests may run at once: those of two functions. */
@@ -29,28 +26,21 @@ const alarms = templateAlarms(template);
 const metrics = new RecordedMetrics();
 
 let hook: DynamoDbHook | undefined;
-let holding: HoldingPushService;
 let service: Service;
 let project: ProjectCredentials;
 
 beforeAll(async () => {
-  holding = await startHoldingPushService();
   service = await startService(
     measured(template, metrics, {
       accountConcurrency,
       concurrency: instances,
       retryDelaysMs: [0, 0],
-      environment: { EXTRA_PUSH_ORIGINS: holding.origin },
       onDynamoDbCall: (call) => hook?.(call),
       onLog: () => {},
     }),
   );
 });
-afterAll(async () => {
-  holding.release();
-  await service.stop();
-  await holding.stop();
-});
+afterAll(() => service.stop());
 beforeEach(async () => {
   hook = undefined;
   metrics.clear();
@@ -60,6 +50,7 @@ beforeEach(async () => {
 const minute = 60_000;
 const hour = 60 * minute;
 
+const keys = createBrowserKeys();
 /** As Apple's push service says it. */
 const keyMismatch: Behaviour = { status: 400, body: '{"reason":"VapidPkHashMismatch"}' };
 const newProject = () => service.createProject({ subscriberCap: null, rateLimitPerMinute: null });
@@ -567,22 +558,21 @@ async function setSubscribers(number: number): Promise<void> {
 
 /** Sends to a push service that does not respond. More subscribers than may be in flight to it. */
 async function sendToStalled(): Promise<void> {
-  await subscribeHolding(500);
-  holding.hold();
+  project = await newProject();
+  const release = await subscribeStalled(500);
   await service.send(project, { title: 'T' });
-  holding.release();
+  release();
 }
 
-/** Stores subscribers of the push service that can hold its responses. */
-async function subscribeHolding(number: number): Promise<void> {
-  const { keys } = service.stack.pushService.subscribe(project).toJSON();
-  const endpoints = Array.from({ length: number }, (_, index) => `${holding.origin}/${index}`);
-  await storeSubscribers(
-    service.dynamo,
-    service.stack.dynamodb.tables,
-    project.ref,
-    endpoints.map((endpoint) => ({ toJSON: () => ({ endpoint, keys, expirationTime: null }) })),
-  );
+/** Stores subscribers to whom the push service does not respond. @returns lets it respond. */
+async function subscribeStalled(number: number): Promise<() => void> {
+  const { pushService, dynamodb } = service.stack;
+  const browsers = Array.from({ length: number }, () => pushService.subscribe({ keys }));
+  await storeSubscribers(service.dynamo, dynamodb.tables, project.ref, browsers);
+  for (const browser of browsers) browser.behave({ stall: true });
+  return () => {
+    for (const browser of browsers) browser.behave({});
+  };
 }
 
 async function sendDies(): Promise<void> {
@@ -619,13 +609,12 @@ async function deliverFails(number: number): Promise<void> {
 /** The deliver function delivers a slice in this time. */
 async function deliverTakes(ms: number): Promise<void> {
   project = await newProject();
-  await subscribeHolding(1);
-  holding.hold();
-  const pushed = holding.nextPush();
+  const release = await subscribeStalled(1);
+  const { requests } = service.stack.pushService.stats();
   const { body } = await sendAsync();
-  await pushed;
+  await until('a push has begun', () => service.stack.pushService.stats().requests > requests);
   metrics.skip(ms);
-  holding.release();
+  release();
   await untilSent(body.id);
 }
 

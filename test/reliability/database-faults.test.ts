@@ -1,4 +1,3 @@
-import events, { EventEmitter } from 'node:events';
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { RouteName } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
@@ -6,7 +5,6 @@ import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
-import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 import {
   always,
@@ -88,30 +86,13 @@ describe('a transient database fault does not reach the caller', () => {
   });
 });
 
-describe('a subscription, a removal or a send whose response is lost counts once', () => {
+describe('a subscription or a send whose response is lost counts once', () => {
   test('a new subscription', async () => {
     hook = once('TransactWriteItems', 'lost response');
     const browser = newBrowser();
     expect((await call('subscribe', browser)).status).toBe(201);
     expect(await isStored(browser)).toBe(true);
     expect(await usage()).toMatchObject({ subscribers: 1 });
-  });
-
-  test('a removed subscription', async () => {
-    const browser = await service.subscribe(project);
-    hook = once('TransactWriteItems', 'lost response');
-    expect((await call('unsubscribe', browser)).status).toBe(200);
-    expect(await isStored(browser)).toBe(false);
-    expect(await usage()).toMatchObject({ subscribers: 0 });
-  });
-
-  test('the removed subscriptions of a user', async () => {
-    const browser = await service.subscribe(project, 'ada');
-    hook = once('TransactWriteItems', 'lost response');
-    const { status, body } = await call('removeUser', browser);
-    expect({ status, body }).toEqual({ status: 200, body: { removed: 1 } });
-    expect(await isStored(browser)).toBe(false);
-    expect(await usage()).toMatchObject({ subscribers: 0 });
   });
 
   test('a send', async () => {
@@ -123,48 +104,6 @@ describe('a subscription, a removal or a send whose response is lost counts once
     expect(browser.messages).toHaveLength(1);
     expect(await usage()).toMatchObject({ sends: 1 });
     expect((await readItems()).notifications.size).toBe(1);
-  });
-
-  test('a send whose first write arrives late, after a conflict', async () => {
-    project = await service.createProject({ monthlySendCap: 16 });
-    // The first send of the month makes other writes.
-    await service.send(project, { title: 'First' });
-    const browser = await service.subscribe(project);
-    const late = new EventEmitter();
-    let writes = 0;
-    hook = async (request) => {
-      if (request.operation !== 'TransactWriteItems') return undefined;
-      writes += 1;
-      const write = writes;
-      // Is executed only after the client has given up waiting for it, and the second has failed.
-      if (write === 1) await events.once(late, 'arrives');
-      if (write === 2) return conflict(request);
-      if (write === 3) {
-        late.emit('arrives');
-        await until('the late write is executed', async () => (await usage()).sends === 2);
-      }
-      return undefined;
-    };
-    const { status, body } = await service.send(project, { title: 'T' });
-    expect({ status, body }).toMatchObject({ status: 201, body: { delivered: 1 } });
-    expect(writes).toBe(3);
-    expect(browser.messages).toHaveLength(1);
-    expect(await usage()).toMatchObject({ sends: 2 });
-  });
-
-  test('the removal of a gone subscription', async () => {
-    const browser = await service.subscribe(project);
-    await service.subscribe(project);
-    browser.unsubscribe();
-    let transactions = 0;
-    hook = ({ operation }) => {
-      if (operation !== 'TransactWriteItems') return undefined;
-      transactions += 1;
-      return transactions === 2 ? 'lost response' : undefined;
-    };
-    const { body } = await service.send(project, { title: 'T' });
-    expect(body).toMatchObject({ attempted: 2, delivered: 1, removed: 1 });
-    expect(await usage()).toMatchObject({ subscribers: 1 });
   });
 });
 

@@ -96,24 +96,6 @@ describe('a flood from one address writes nothing beyond the limit, and one refu
     expect(hits).toEqual([limit]);
   });
 
-  test('addresses of one IPv6 network count as one address', async () => {
-    const { statuses, written } = await withinOneMinute(async (attempt) => {
-      calls.length = 0;
-      const statuses = await flood(400, (index) =>
-        call('track', { address: `2001:db8:0:${attempt}:${index.toString(16)}::1` }),
-      );
-      return { statuses, written: writes() };
-    });
-    expect(statuses).toEqual(
-      new Map([
-        [404, limit],
-        [429, 400 - limit],
-      ]),
-    );
-    // Each event within the limit costs the rate limit's write and one conditional write.
-    expect(written).toBeLessThanOrEqual(2 * limit + concurrency);
-  });
-
   test('subscribe: a wrong signature within the limit costs one read of the project and of its keys', async () => {
     const wrong = { userId: 'ada', userIdSignature: 'a'.repeat(43) };
     const { statuses, written, made } = await withinOneMinute(async (attempt) => {

@@ -33,6 +33,7 @@ test('a Carillon message is shown with every field and keeps the data for its be
       data: { url, urls: {}, carillon: 1, id: 'id-1', events },
     },
     eventWindowMs: 0,
+    isForPage: false,
   });
 });
 
@@ -64,7 +65,7 @@ test('actions, time, badge and the sender’s data are read', () => {
 test.each([
   ['without a sender’s tag, the id is the tag', { data: { carillon: 1, id: 'a' } }, { tag: 'a' }],
   ['renotify without any tag', { renotify: true }, { renotify: false }],
-  ['an unknown direction', { dir: 'up' }, { dir: 'auto' }],
+  ['an unknown direction', { dir: 'up' }, {}],
   ['flags of another type', { silent: 'no', requireInteraction: 1 }, {}],
   ['a time of another type', { timestamp: '2026' }, {}],
   ['actions that are no list', { actions: { length: 1 } }, { actions: [] }],
@@ -73,9 +74,17 @@ test.each([
   const { options } = readMessage({ notification }, scope);
   const { tag, renotify, dir, silent, requireInteraction, timestamp, actions } = options;
   expect({ tag, renotify, dir, silent, requireInteraction, timestamp, actions }).toEqual({
-    ...{ renotify: false, dir: 'auto', actions: [] },
+    actions: [],
     ...expected,
   });
+});
+
+test.each([
+  ['page', { carillon: 1, id: 'id-1', whenFocused: 'page' }, true],
+  ['a value of a later version', { carillon: 1, id: 'id-1', whenFocused: 'both' }, false],
+  ['page, from another sender', { whenFocused: 'page' }, false],
+])('with `whenFocused` %s', (_, data, isForPage) => {
+  expect(readMessage({ notification: { title: 'T', data } }, scope).isForPage).toBe(isForPage);
 });
 
 test('a message without a URL opens the root page of the site', () => {

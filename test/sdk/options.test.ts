@@ -1,6 +1,7 @@
 import { channelListPattern, channelPattern } from '../../contract/formats.ts';
 import {
   type CarillonOptions,
+  readCloseOptions,
   readOptions,
   readSubscribeOptions,
   type SubscribeOptions,
@@ -150,6 +151,24 @@ test('subscribe() takes what it documents, and the event of a click', () => {
   expect(readSubscribeOptions(all)).toBe(all);
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   expect(readSubscribeOptions(new Event('click') as never)).toEqual({});
+});
+
+test.each<[unknown, string]>([
+  [undefined, '"tag": use the tag or the id of a notification.'],
+  [{}, '"tag"'],
+  [{ tag: undefined }, '"tag"'],
+  [{ tag: '' }, '"tag"'],
+  [{ tag: null }, '"tag"'],
+  ['chat-7', '"0": unknown; use tag, id.'],
+  [{ tag: 'chat-7', id: 7 }, '"id"'],
+  [{ id: '' }, '"id": use the tag or the id of a notification.'],
+  [{ Tag: 'chat-7' }, '"Tag": unknown; use tag.'],
+])('close(%j) closes nothing and says what is wrong', (given, message) => {
+  expect(() => readCloseOptions(given as never)).toThrow(message);
+});
+
+test.each([{ tag: 'chat-7' }, { id: 'a' }])('close(%j) is accepted', (given) => {
+  expect(readCloseOptions(given)).toEqual(given);
 });
 
 test.each(['', 'a'.repeat(33), 'a b', 'ä', 'news', 'a'.repeat(32), '-1', 'A'])(

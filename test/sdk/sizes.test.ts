@@ -3,8 +3,8 @@ import { type BundledFile, bundleSdk, type entryPoints } from '../../sdk/build/b
 
 /** Bytes of each bundle after `gzip -9`. */
 const limits: Readonly<Record<keyof typeof entryPoints, number>> = {
-  'carillon.mjs': 4352,
-  'carillon.js': 4352,
+  'carillon.mjs': 4500,
+  'carillon.js': 4500,
   'carillon-bell.mjs': 3072,
   'carillon-check.mjs': 4096,
   'carillon-sw.js': 3584,

@@ -102,14 +102,6 @@ test('a repeated request is answered in the form of the first one, and sends not
 });
 
 describe('a notification', () => {
-  test('counts its events', async () => {
-    const browser = await service.subscribe(project);
-    const { body } = await service.send(project, { title: 'T' });
-    await browser.show();
-    await browser.click();
-    expect((await read(body.id)).body).toMatchObject({ status: 'sent', shown: 1, clicked: 1 });
-  });
-
   test.each([
     ['an unknown id', () => randomUUID()],
     ['an invalid id', () => 'none'],
@@ -125,12 +117,5 @@ describe('a notification', () => {
     const { body } = await service.send(project, { title: 'T' });
     const other = await service.createProject();
     expect((await read(body.id, other)).status).toBe(404);
-  });
-
-  test('is read with the secret key of its project only', async () => {
-    const { body } = await service.send(project, { title: 'T' });
-    const other = await service.createProject();
-    const { status } = await read(body.id, { ...project, secretKey: other.secretKey });
-    expect(status).toBe(401);
   });
 });

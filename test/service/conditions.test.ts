@@ -123,32 +123,3 @@ test('a subscribe request makes a browser seen again, and states all of its chan
   );
   expect(own).toEqual([expect.not.objectContaining({ channels: expect.anything() })]);
 });
-
-test('the conditions also hold for a send that returns at once', async () => {
-  const [chosen, other] = [
-    await service.subscribe(project, undefined, ['news']),
-    await service.subscribe(project, undefined, ['sales']),
-  ];
-  const toNews = { title: 'News', channels: ['news'], seenWithinDays: 1 };
-  const { status } = await service.send(project, toNews, { prefer: 'respond-async' });
-  expect(status).toBe(202);
-  expect(JSON.parse((await chosen.nextMessage()).text).notification.title).toBe('News');
-  await service.send(project, { title: 'Sale', channels: ['sales'] });
-  await other.nextMessage();
-  expect(received([chosen, other])).toEqual([1, 1]);
-});
-
-test('a request that differs only in a condition is another request', async () => {
-  const idempotent = { 'idempotency-key': 'one' };
-  const first = await service.send(project, { title: 'T', channels: ['news'] }, idempotent);
-  const repeated = await service.send(
-    project,
-    { title: 'T', channels: ['news', 'news'] },
-    idempotent,
-  );
-  expect(repeated.body).toEqual(first.body);
-  for (const other of [{}, { channels: ['sales'] }, { channels: ['news'], seenWithinDays: 7 }]) {
-    const { status } = await service.send(project, { title: 'T', ...other }, idempotent);
-    expect(status).toBe(422);
-  }
-});

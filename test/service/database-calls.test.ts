@@ -1,8 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
-import { endpointHash, partCount, partOf } from '../../lambdas/store/subscription-keys.ts';
+import {
+  deviceIdOf,
+  endpointHash,
+  partCount,
+  partOf,
+} from '../../lambdas/store/subscription-keys.ts';
 import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
@@ -65,6 +70,7 @@ const databaseCalls = {
     countedAnd('Query Subscriptions/byUser'),
     ['TransactWriteItems Subscriptions Usage'],
   ],
+  removeDevice: [counted, ['TransactWriteItems Subscriptions Usage']],
   readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Deliveries']],
   /** The notification has one slice, which has not ended. */
   stopNotification: [
@@ -229,6 +235,19 @@ const valid =
   () =>
     callWithValidRequest(service, owner, name, overrides);
 
+const members = new Map<string, Promise<ProjectCredentials>>();
+
+/** A viewer of the project: one, because functions remember the members of a project. */
+function memberOf(owner: ProjectCredentials): Promise<ProjectCredentials> {
+  const { projectId } = owner;
+  const member = { name: 'Ann', role: 'viewer', random: randomBytes } as const;
+  const invited =
+    members.get(projectId) ??
+    service.registry.invite(projectId, member).then(({ key }) => ({ ...owner, secretKey: key }));
+  members.set(projectId, invited);
+  return invited;
+}
+
 const ofNotification = (name: RouteName) => async (owner: ProjectCredentials) => {
   const { body } = await send(owner, { title: 'T' });
   return valid(name, { parameters: { notificationId: body.id } })(owner);
@@ -358,11 +377,22 @@ const cases: readonly Case[] = [
   },
   { what: 'reading a project', rounds: databaseCalls.readProject, prepare: valid('getProject') },
   {
+    what: 'a member reading a project',
+    rounds: databaseCalls.readProject,
+    prepare: async (owner) => valid('getProject')(await memberOf(owner)),
+  },
+  {
+    what: 'a member who may not send',
+    rounds: [counted],
+    uncached: databaseCalls.uncachedSigningProject,
+    prepare: async (owner) => valid('send')(await memberOf(owner)),
+  },
+  {
     what: 'reading a project with a sample of its subscribers',
     rounds: databaseCalls.sampleSubscribers,
     prepare: valid('getProject', { query: '?sample=subscribers' }),
   },
-  { what: 'counting a user', rounds: databaseCalls.readUser, prepare: valid('getUser') },
+  { what: 'reading a user', rounds: databaseCalls.readUser, prepare: valid('getUser') },
   {
     what: 'removing a user with one subscription',
     rounds: databaseCalls.removeUser,
@@ -370,6 +400,15 @@ const cases: readonly Case[] = [
       const userId = randomUUID();
       await service.subscribe(owner, userId);
       return valid('removeUser', { query: `?userId=${userId}` })(owner);
+    },
+  },
+  {
+    what: 'removing a device',
+    rounds: databaseCalls.removeDevice,
+    async prepare(owner) {
+      const { endpoint } = await service.subscribe(owner, 'ada');
+      const device = deviceIdOf(endpointHash(endpoint));
+      return valid('removeUser', { query: `?userId=ada&device=${device}` })(owner);
     },
   },
   {

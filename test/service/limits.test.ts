@@ -1,4 +1,5 @@
 import type { RouteName } from '../../contract/routes.ts';
+import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import {
   type CallOptions,
@@ -50,6 +51,27 @@ describe('the rate limit', () => {
       expect(other.status).not.toBe(429);
     },
   );
+
+  test('of an action precedes that of all actions, and the project shows both', async () => {
+    const { statuses, others, body } = await withinOneMinute(async () => {
+      const plan = { rateLimitPerMinute: 2, listNotificationsPerMinute: null, getUserPerMinute: 1 };
+      const project = await service.createProject(plan);
+      const address = '198.51.100.10';
+      const { statuses } = await callTimes(2, project, 'getUser', { address });
+      const { statuses: others } = await callTimes(3, project, 'listNotifications', { address });
+      const { body } = await callWithValidRequest<ProjectResult>(service, project, 'getProject');
+      return { statuses, others, body };
+    });
+    expect([statuses, others]).toEqual([
+      [200, 429],
+      [200, 200, 200],
+    ]);
+    expect(projectSchema.parse(body)).toEqual(body);
+    expect(body).toMatchObject({
+      rateLimitPerMinute: 2,
+      rateLimits: { listNotifications: null, getUser: 1 },
+    });
+  });
 
   test('is 60 requests if the plan has none', async () => {
     const { statuses } = await withinOneMinute(async () => {

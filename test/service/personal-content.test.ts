@@ -1,12 +1,10 @@
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
-import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
-import { until } from '../fixtures/until.ts';
 
 let service: Service;
 let project: ProjectCredentials;
@@ -95,46 +93,6 @@ test('all devices of a user get its text, and nobody else does', async () => {
   expect(eve!.messages).toEqual([]);
 });
 
-test('functions deliver to users whose values do not fit into one of them', async () => {
-  const some = userIds.slice(0, 600);
-  const browsers = await subscribeAll(some.slice(0, 30));
-  const { body } = await service.send(
-    project,
-    { ...content, recipients: recipientsOf(some) },
-    { prefer: 'respond-async' },
-  );
-  const { id } = acceptedSendSchema.parse(body);
-  const notification = await until('the notification is delivered', async () => {
-    const { body: read } = await service.call<Record<string, unknown>>(routes.getNotification, {
-      parameters: { projectId: project.projectId, notificationId: id },
-      headers: { authorization: `Bearer ${project.secretKey}` },
-    });
-    return read.status === 'sent' ? read : undefined;
-  });
-  expect(notification).toMatchObject({ ...content, audience: { users: 600 }, delivered: 30 });
-  expectOwnText(browsers, some);
-});
-
-test('a repeated request sends nothing, and one with another value is refused', async () => {
-  const [browser] = await subscribeAll(['ada']);
-  const send = (name: string, unused: string) =>
-    service.send(
-      project,
-      { title: '{{name}}', recipients: [{ userId: 'ada', values: { name, unused } }] },
-      { 'idempotency-key': 'order-1042' },
-    );
-  const first = await send('Ada', '');
-  expect(await send('Ada', 'a value that no placeholder uses has no meaning')).toMatchObject({
-    status: 201,
-    body: first.body,
-  });
-  expect(await send('Grace', '')).toMatchObject({
-    status: 422,
-    body: { error: { code: 'idempotency_key_reused' } },
-  });
-  expect(browser!.messages).toHaveLength(1);
-});
-
 test('a message that is too large for one recipient is refused for all, and names the entry', async () => {
   const [browser] = await subscribeAll(['ada']);
   const recipients = ['ada', 'bob', 'eve'].map((userId) => ({
@@ -212,20 +170,4 @@ test('the template is stored, and values are neither stored nor logged', async (
   );
   expect(stored).toMatchObject({ content: { title: '{{ v }}' }, users: 1 });
   expect(log.join('')).not.toContain(value);
-});
-
-// Whoever has a copy of the tables could otherwise try all codes of six digits.
-test('what is stored of a request with an Idempotency-Key is different for another key', async () => {
-  const request = {
-    title: 'Your code is {{code}}',
-    recipients: [{ userId: 'ada', values: { code: '482913' } }],
-  };
-  for (const key of ['one', 'other']) {
-    await service.send(project, request, { 'idempotency-key': key });
-  }
-  const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
-  const items = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
-  const hashes = items.flatMap(({ requestHash }) => requestHash ?? []);
-  expect(hashes.length).toBeGreaterThanOrEqual(2);
-  expect(new Set(hashes).size).toBe(hashes.length);
 });

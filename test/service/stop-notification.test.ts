@@ -127,16 +127,6 @@ test.concurrent('an asynchronous broadcast ends, and its repetition is told so',
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
 });
 
-test.concurrent('every function that delivers to user ids ends', async () => {
-  const { project, browsers } = await newProject(browsersOfAudience);
-  // Four slices, with 12 or 13 of the browsers each.
-  const userIds = browsers.flatMap((_, index) => [
-    ...[`u${index}`, ...Array.from({ length: 19 }, (_, none) => `none-${index}-${none}`)],
-  ]);
-  await service.send(project, { title: 'T', userIds }, { prefer: 'respond-async' });
-  expectStopped(await stopAfterSomePushes(project, browsers), browsers);
-});
-
 test('a notification that was sent is returned as it is', async () => {
   const { project } = await newProject(1);
   const { body } = await service.send(project, { title: 'T' });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { routes } from '../../contract/routes.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type UserSubscriptions,
   userSubscriptionsSchema,
 } from '../../contract/schemas/user.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
@@ -38,12 +40,29 @@ async function count(userId: string, owner = project): Promise<number> {
   return body.subscriptions;
 }
 
-async function remove(userId: string, owner = project): Promise<number> {
-  const { status, body } = await call<RemovedUser>('removeUser', queryOf(userId), owner);
+async function devices(userId: string): Promise<UserSubscriptions['devices']> {
+  const { body } = await call<UserSubscriptions>('getUser', queryOf(userId));
+  return body.devices;
+}
+
+async function remove(userId: string, owner = project, device?: string): Promise<number> {
+  const query = queryOf(userId) + (device === undefined ? '' : `&device=${device}`);
+  const { status, body } = await call<RemovedUser>('removeUser', query, owner);
   expect(status).toBe(200);
   expect(removedUserSchema.parse(body)).toEqual(body);
   return body.removed;
 }
+
+const removeDevice = (userId: string, device: string) => remove(userId, project, device);
+
+const idOf = ({ endpoint }: SimulatedBrowser) =>
+  createHash('sha256').update(endpoint).digest('base64url');
+
+const register = (subscription: object, userId: string) =>
+  service.call(routes.subscribe, {
+    parameters: { projectId: project.projectId },
+    body: { ...subscription, userId },
+  });
 
 const subscribers = async (owner = project) => (await service.usage(owner.projectId)).subscribers;
 
@@ -84,6 +103,128 @@ test('a subscription that has passed to another user, or has no user any more, i
   await service.call(routes.subscribe, { parameters, body: second.toJSON() });
   expect(await remove('ada')).toBe(0);
   expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 1, 2]);
+});
+
+describe('the devices of a user', () => {
+  test('are the newest first, with ids, push services and times', async () => {
+    const startedAt = new Date().toISOString();
+    const first = await service.subscribe(project, 'ada');
+    const second = await service.subscribe(project, 'ada');
+    await service.subscribe(project, 'bob');
+    const found = await devices('ada');
+    expect(found.map(({ id }) => id)).toEqual([idOf(second), idOf(first)]);
+    for (const { pushService, createdAt, updatedAt } of found) {
+      expect(pushService).toBe(new URL(first.endpoint).origin);
+      expect([createdAt, startedAt].toSorted()).toEqual([startedAt, createdAt]);
+      expect(updatedAt).toBe(createdAt);
+    }
+  });
+
+  test('keep id, createdAt and place when they are registered again', async () => {
+    const first = await service.subscribe(project, 'ada');
+    await service.subscribe(project, 'ada');
+    const before = await devices('ada');
+    await register(first.toJSON(), 'ada');
+    const after = await devices('ada');
+    const withoutUpdate = ({ updatedAt: _, ...device }: (typeof before)[number]) => device;
+    expect(after.map(withoutUpdate)).toEqual(before.map(withoutUpdate));
+    expect(Date.parse(after[1]!.updatedAt)).toBeGreaterThan(Date.parse(before[1]!.updatedAt));
+    expect(after[0]).toEqual(before[0]);
+  });
+});
+
+describe('the removal of one device', () => {
+  test('removes exactly that one, once', async () => {
+    const [first, second] = [
+      await service.subscribe(project, 'ada'),
+      await service.subscribe(project, 'ada'),
+    ];
+    expect(await removeDevice('ada', idOf(first))).toBe(1);
+    expect(await removeDevice('ada', idOf(first))).toBe(0);
+    expect((await devices('ada')).map(({ id }) => id)).toEqual([idOf(second)]);
+    expect(await subscribers()).toBe(1);
+  });
+
+  test('removes no device of another user, project or of nobody', async () => {
+    const bobs = await service.subscribe(project, 'bob');
+    const nobodys = await service.subscribe(project);
+    const other = await service.createProject();
+    const others = await service.subscribe(other, 'ada');
+    for (const browser of [bobs, nobodys, others]) {
+      expect(await removeDevice('ada', idOf(browser))).toBe(0);
+    }
+    expect([await subscribers(), await subscribers(other)]).toEqual([2, 1]);
+  });
+
+  test('counts it once beside the removal of the user and its own unsubscribe', async () => {
+    const browsers = await Promise.all(
+      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
+    );
+    const kept = await service.subscribe(project, 'bob');
+    const parameters = { projectId: project.projectId };
+    const [removed] = await Promise.all([
+      Promise.all(browsers.map((browser) => removeDevice('ada', idOf(browser)))),
+      Promise.all(
+        browsers.map(({ endpoint }) =>
+          service.call(routes.unsubscribe, {
+            parameters,
+            query: `?endpoint=${encodeURIComponent(endpoint)}`,
+          }),
+        ),
+      ),
+      remove('ada'),
+    ]);
+    expect(removed.every((number) => number === 0 || number === 1)).toBe(true);
+    expect([await count('ada'), await subscribers()]).toEqual([0, 1]);
+    expect((await devices('bob')).map(({ id }) => id)).toEqual([idOf(kept)]);
+  });
+
+  test('keeps a browser that passes to another user meanwhile, or removes it before', async () => {
+    const browsers = await Promise.all(
+      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
+    );
+    await Promise.all(
+      browsers.flatMap((browser) => [
+        removeDevice('ada', idOf(browser)),
+        register(browser.toJSON(), 'bob'),
+      ]),
+    );
+    expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 10, 10]);
+  });
+
+  test('leaves the counts exact beside a send that finds the subscriptions gone', async () => {
+    const gone = await Promise.all(
+      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
+    );
+    const present = await service.subscribe(project, 'ada');
+    for (const browser of gone) browser.unsubscribe();
+    const [{ body }] = await Promise.all([
+      service.send(project, { title: 'T' }),
+      ...gone.map((browser) => removeDevice('ada', idOf(browser))),
+    ]);
+    const { attempted, delivered, removed, failed } = body;
+    expect([delivered, failed, attempted]).toEqual([1, 0, removed + 1]);
+    expect((await devices('ada')).map(({ id }) => id)).toEqual([idOf(present)]);
+    expect(await subscribers()).toBe(1);
+  });
+
+  test.each([
+    ['an empty id', 'device=', 'device'],
+    ['a short id', `device=${'A'.repeat(42)}`, 'device'],
+    ['a long id', `device=${'A'.repeat(44)}`, 'device'],
+    ['base64 that is not base64url', `device=${'A'.repeat(42)}%2F`, 'device'],
+    ['another spelling of an id', `device=${'A'.repeat(42)}B`, 'device'],
+    ['two devices', `device=${'A'.repeat(43)}&device=${'A'.repeat(43)}`, 'device'],
+    ['a mistyped parameter', `deviceId=${'A'.repeat(43)}`, 'deviceId'],
+    ['another parameter', 'limit=1', 'limit'],
+  ])('with %s is refused and changes nothing', async (_, query, path) => {
+    await service.subscribe(project, 'ada');
+    const before = await readTables(service.dynamo, service.stack.dynamodb.tables);
+    const { status, body } = await call('removeUser', `?userId=ada&${query}`);
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'invalid_request' });
+    expect(body.error.issues).toEqual([{ path, message: expect.any(String) }]);
+    expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
+  });
 });
 
 test('a user of another project is neither counted nor removed', async () => {

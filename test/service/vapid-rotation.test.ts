@@ -51,18 +51,6 @@ test('right after a rotation, browsers of both keys subscribe and get each send 
   expect(signedWith(young.browser)).toEqual([newKey]);
 });
 
-test('an asynchronous send signs with the pair of each subscription', async () => {
-  const { project, early, oldKey, newKey } = await rotatedProject();
-  const { browser } = await subscribe(project, newKey);
-  const prefer = { prefer: 'respond-async' };
-  expect((await service.send(project, { title: 'After' }, prefer)).status).toBe(202);
-  await browser.nextMessage();
-  await early.nextMessage();
-  await early.nextMessage();
-  expect(signedWith(browser)).toEqual([newKey]);
-  expect(signedWith(early)).toEqual([oldKey, oldKey]);
-});
-
 test('the key may be base64', async () => {
   const { project, newKey } = await rotatedProject();
   const base64 = Buffer.from(newKey, 'base64url').toString('base64');

@@ -64,6 +64,8 @@ const highestRates = {
   'registration changed': 0.5,
   /** The owner removes a user. */
   'user removed': 0.5,
+  /** The owner removes a device of a user. */
+  'device removed': 0.5,
   /** The operator changes the limits of the project. */
   'limits changed': 0.5,
   /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
@@ -71,6 +73,8 @@ const highestRates = {
   /** A function uses the dropped pair for longer than the operator's command waits. */
   'key pair remembered': 1,
   'key pair rotated': 0.5,
+  /** The operator removes the subscriptions that were not updated for long. */
+  'subscriptions pruned': 0.5,
   /** The owner stops a notification. */
   'notification stopped': 0,
   'request repeated at the same time': 0.4,

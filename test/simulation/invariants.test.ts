@@ -222,6 +222,24 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
       },
     },
   ],
+  onlyTheDeviceIsRemoved: [
+    'a device is removed that has passed to another user',
+    {
+      world: (world) => {
+        world.faults.favour('device removed', 'registration changed');
+        withCondition(world, 'projectUser = :user', 'attribute_exists(endpointHash)');
+      },
+    },
+  ],
+  pruneRemovesOnlyUnseen: [
+    'a subscription is pruned that was updated meanwhile',
+    {
+      world: (world) => {
+        world.faults.favour('subscriptions pruned', 'registration changed');
+        withCondition(world, 'updatedAt < :before', 'attribute_exists(endpointHash)');
+      },
+    },
+  ],
   callsAreFew: [
     'a function waits for a millisecond at most',
     {

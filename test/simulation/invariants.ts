@@ -7,7 +7,7 @@ import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { tables } from './database/memory-database.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report } from './simulation.ts';
-import type { PushAttempt, World } from './world.ts';
+import type { PushAttempt, StoredRegistration, World } from './world.ts';
 
 /** Says what is wrong, or undefined. */
 export type Invariant = (report: Report) => string | undefined;
@@ -528,16 +528,42 @@ function keyPairIsFound({ world, scenario }: Report): string | undefined {
   return undefined;
 }
 
-/** Dropping a key pair removes the subscriptions that are stored with it, and no others. */
-function dropRemovesOnlyItsPair({ world }: Report): string | undefined {
+/** What a removal may remove. @param by the start of the name of its function or command. */
+function removalsAreOf(
+  { world }: Report,
+  by: string,
+  mayRemove: (path: string, stored: StoredRegistration) => boolean,
+): string | undefined {
   for (const [path, history] of world.registrations) {
-    for (const [index, { stored, by }] of history.entries()) {
-      if (stored !== undefined || !by?.startsWith('operator: drop')) continue;
-      const pair = history[index - 1]?.stored?.pair;
-      if (pair !== undefined && pair > 0) return `${path} is removed with pair ${pair}`;
+    for (const [index, one] of history.entries()) {
+      const before = history[index - 1]?.stored;
+      if (one.stored !== undefined || before === undefined || !one.by?.startsWith(by)) continue;
+      if (!mayRemove(path, before)) return `${path} is removed as ${JSON.stringify(before)}`;
     }
   }
   return undefined;
+}
+
+/** The removal of a device removes no other one, and none that has passed to another user. */
+function onlyTheDeviceIsRemoved(report: Report): string | undefined {
+  return removalsAreOf(report, 'removeDevice', (path, { user }) =>
+    report.scenario.deviceRemovals.some((one) => one.path === path && one.userId === user),
+  );
+}
+
+/** Pruning keeps what was updated since the time that the operator names. */
+function pruneRemovesOnlyUnseen(report: Report): string | undefined {
+  const command = report.scenario.commands.find(({ kind }) => kind === 'prune');
+  return removalsAreOf(
+    report,
+    'operator: prune',
+    (_, { updatedAt }) => command?.kind === 'prune' && updatedAt < command.before,
+  );
+}
+
+/** Dropping a key pair removes the subscriptions that are stored with it, and no others. */
+function dropRemovesOnlyItsPair(report: Report): string | undefined {
+  return removalsAreOf(report, 'operator: drop', (_, { pair }) => pair === 0);
 }
 
 /** The owner of a deleted project neither sees nor changes a later one of the same id. */
@@ -593,6 +619,8 @@ export const invariants = {
   newestRegistrationIsStored,
   keyPairIsFound,
   dropRemovesOnlyItsPair,
+  onlyTheDeviceIsRemoved,
+  pruneRemovesOnlyUnseen,
   successorIsUntouched,
   callsAreFew,
 } as const satisfies Record<string, Invariant>;

@@ -1,7 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { removeProject } from '../../admin/project-removal.ts';
+import { pruneSubscriptions } from '../../admin/subscriptions/prune.ts';
 import { vapidRotation } from '../../admin/vapid-rotation.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
 import { described } from './lambda.ts';
@@ -44,6 +46,14 @@ export function changeProject(
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);
+      case 'prune': {
+        const project = await registry.find(projectId);
+        // A later project of the same id: it is no concern of this operator.
+        if (project === undefined || project.ref === world.successorRef) return undefined;
+        const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+        const deps = { dynamo, table: tables.subscriptions, subscriptions };
+        return pruneSubscriptions(deps, project.ref, command.before, false);
+      }
       case 'drop previous pair':
         return rotation.dropPreviousVapid(projectId, {
           isForced: true,

@@ -7,11 +7,13 @@ import { stopNotification } from '../../lambdas/stop-notification/stop-notificat
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { sliceStore } from '../../lambdas/store/slices.ts';
+import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/user-subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun } from './function-run.ts';
+import type { DeviceRemoval } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** The time-out of the functions without deliveries, as in lib/service-function.ts. */
@@ -55,6 +57,15 @@ export class Owner {
         signal,
       );
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      return removeFound(subscriptions, ref, userId, found, signal);
+    });
+  }
+
+  /** @returns whether it was removed; undefined without a response. */
+  removeDevice({ userId, origin, path }: DeviceRemoval): Promise<number | undefined> {
+    return this.#request('removeDevice', async (run, { dynamo }, { ref }, signal) => {
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      const found = [[endpointHash(origin + path)]];
       return removeFound(subscriptions, ref, userId, found, signal);
     });
   }

@@ -40,6 +40,13 @@ export interface Call {
   readonly respondAsync: boolean;
 }
 
+export interface DeviceRemoval {
+  readonly at: number;
+  readonly userId: string;
+  readonly origin: string;
+  readonly path: string;
+}
+
 export interface Scenario {
   readonly browsers: readonly Browser[];
   readonly calls: readonly Call[];
@@ -47,6 +54,8 @@ export interface Scenario {
   readonly stops: readonly number[];
   /** Ms after the start at which the owner removes a user. */
   readonly userRemovals: readonly { readonly at: number; readonly userId: string }[];
+  /** Ms after the start at which the owner removes a device, which may be that of another user by then. */
+  readonly deviceRemovals: readonly DeviceRemoval[];
   /** At least its first subscribers. */
   readonly subscriberCap: number | null;
   readonly monthlyCap: number | null;
@@ -66,6 +75,8 @@ export type OperatorCommand = { readonly at: number } & (
     }
   | { readonly kind: 'drop previous pair'; readonly isRemembered: boolean }
   | { readonly kind: 'rotate pair' }
+  /** Epoch ms. */
+  | { readonly kind: 'prune'; readonly before: number }
 );
 
 /** One key pair serves all browsers: nothing in a simulation depends on it. */
@@ -150,11 +161,21 @@ export function randomScenario(world: World): Scenario {
   const commands = randomCommands(world, subscribers, someTime);
   const userRemoval = () => ({ at: someTime(), userId: random.pick(users) });
   const calls = randomCalls(world, someTime, commands);
+  const deviceRemoval = (): DeviceRemoval => {
+    const { origin, path, userId = random.pick(users) } = random.pick(browsers);
+    // Also while functions push to it.
+    const at = random.chance(0.5) ? someTime() : random.pick(calls).at + random.latency(5000);
+    return { at, userId, origin, path };
+  };
   return {
     browsers,
     calls,
     stops: random.chance(0.3) ? randomStops(world, calls) : [],
     userRemovals: faults.occurs('user removed') ? [userRemoval()] : [],
+    deviceRemovals:
+      browsers.length > 0 && faults.occurs('device removed')
+        ? Array.from({ length: random.integer(1, 3) }, deviceRemoval)
+        : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
     commands,
@@ -173,7 +194,7 @@ function randomStops({ random }: World, calls: readonly Call[]): number[] {
 }
 
 function randomCommands(
-  { random, faults }: World,
+  { random, faults, startsAt }: World,
   subscribers: number,
   someTime: () => number,
 ): OperatorCommand[] {
@@ -196,6 +217,16 @@ function randomCommands(
       : []),
     ...(faults.occurs('key pair rotated')
       ? [{ at: someTime(), kind: 'rotate pair' as const }]
+      : []),
+    ...(faults.occurs('subscriptions pruned')
+      ? [
+          {
+            at: someTime(),
+            kind: 'prune' as const,
+            // Also those that were seen until the start: some are updated while the command runs.
+            before: startsAt + random.pick([-20 * dayMs, 1, someTime()]),
+          },
+        ]
       : []),
   ];
   return commands.sort((one, other) => one.at - other.at);

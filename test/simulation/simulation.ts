@@ -21,6 +21,7 @@ import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { newSubscriberParts, sumOf } from '../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { eventCounterStore } from '../../lambdas/store/event-counters.ts';
+import type { ProjectItem } from '../../lambdas/store/items.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { sliceStore } from '../../lambdas/store/slices.ts';
@@ -177,6 +178,9 @@ export async function simulate(
   for (const { at, userId } of scenario.userRemovals) {
     scheduler.after(at, () => void owner.removeUser(userId));
   }
+  for (const removal of scenario.deviceRemovals) {
+    scheduler.after(removal.at, () => void owner.removeDevice(removal));
+  }
   void operator();
   if (scenario.projectDeletedAt !== undefined) {
     // Functions know the project when it is deleted.
@@ -212,11 +216,13 @@ export async function simulate(
     ref: ProjectRef,
     secretKeyHash: string,
   ): void {
-    database.put(tables.projects, {
-      ...{ projectId, ref, name: 'Shop', secretKeyHash, userIds: 'open' },
+    const project: ProjectItem = {
+      ...{ projectId, ref, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
       ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
-    });
+      createdAt: new Date(0).toISOString(),
+    };
+    database.put(tables.projects, { ...project });
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;

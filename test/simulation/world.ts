@@ -40,11 +40,13 @@ export interface Registration {
   readonly by: string | undefined;
 }
 
-interface StoredRegistration {
+export interface StoredRegistration {
   readonly user: string | undefined;
   readonly channels: readonly string[];
   /** Number of its VAPID pair. */
   readonly pair: number;
+  /** Epoch ms. */
+  readonly updatedAt: number;
 }
 
 /** Epoch ms between which DynamoDB refuses all calls, or those for one table, or only reads of it. */
@@ -155,6 +157,7 @@ export class World {
       user,
       channels: (item.channels ?? []) as readonly string[],
       pair: (item.vapidPairNumber ?? 0) as number,
+      updatedAt: item.updatedAt as number,
     };
     const registration = { at: this.scheduler.now, stored, by: this.caller };
     this.registrations.set(path, [...history, registration]);

@@ -1,3 +1,4 @@
+import { limits } from '../../../contract/limits.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 
 /** A failure for a person. */
@@ -36,7 +37,7 @@ const texts: Readonly<Record<string, Texts>> = {
   },
   payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
   notification_not_found: {
-    advice: 'It may be older than 90 days, or belong to another project.',
+    advice: `It may be older than ${limits.notificationRetentionDays} days, or belong to another project.`,
   },
   request_in_progress: { advice: 'Its result appears under Notifications.' },
   internal_error: { advice: 'Try again. The log of the functions has the cause.' },

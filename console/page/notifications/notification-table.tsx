@@ -1,6 +1,5 @@
 import { Anchor, Table } from '@mantine/core';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { senderOf } from '../calls/team.ts';
 import { Copy } from '../components/copy.tsx';
 import { Time } from '../components/time.tsx';
 import { audienceText } from '../delivery/delivery-text.ts';
@@ -17,7 +16,7 @@ export function NotificationTable({
   readonly notifications: readonly NotificationResult[];
 }) {
   const { projectId } = useSession();
-  const hasSenders = notifications.some((notification) => senderOf(notification) !== undefined);
+  const hasSenders = notifications.some((notification) => notification.sentBy !== undefined);
   return (
     // Large texts may need more room than there is.
     <Table.ScrollContainer minWidth={0} type="native">
@@ -53,7 +52,7 @@ export function NotificationTable({
                   {audienceText(notification)}
                 </Table.Td>
                 {hasSenders && (
-                  <Table.Td className="wide one-line">{senderOf(notification) ?? '–'}</Table.Td>
+                  <Table.Td className="wide one-line">{notification.sentBy ?? '–'}</Table.Td>
                 )}
                 <Table.Td className="number">
                   <Time at={sentAt} />

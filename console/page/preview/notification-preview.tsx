@@ -1,7 +1,8 @@
 import { Group, Paper, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { type Platform, platformNames } from './platforms.ts';
+import { platformNames } from './platforms.ts';
 import { shownOn } from './shown-on.ts';
 
 interface NotificationPreviewProps {

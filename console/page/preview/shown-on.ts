@@ -1,7 +1,13 @@
 import { limits } from '../../../contract/limits.ts';
+import {
+  type FieldText,
+  fieldTexts,
+  type Platform,
+} from '../../../contract/openapi/field-texts.ts';
 import { webUrl } from '../../../contract/schemas/fields.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { type Platform, platforms, type VariedField } from './platforms.ts';
+import { type ContentName, contentFields } from '../../../contract/send-fields.ts';
+import { platformLengths } from './platforms.ts';
 
 /** A notification as a platform shows it. */
 export interface ShownNotification {
@@ -25,27 +31,29 @@ export interface ShownNotification {
  * @param notification as far as it is written: fields may still be invalid.
  */
 export function shownOn(platform: Platform, notification: SendRequest): ShownNotification {
-  const { ignored, shown, ...lengths } = platforms[platform];
-  const bodyLength =
-    (isUsed(notification, 'image') && lengths.bodyLengthWithImage) || lengths.bodyLength;
-  const used = <Field extends VariedField>(field: Field): SendRequest[Field] | undefined =>
-    field in ignored || !isUsed(notification, field) ? undefined : notification[field];
+  const lengths = platformLengths[platform];
+  const bodyLength = (isUsed(notification, 'image') && lengths.bodyWithImage) || lengths.body;
+  const remarks = contentNames
+    .filter((name) => isUsed(notification, name))
+    .flatMap((name) => remarkOn(platform, name) ?? []);
+  const ignored = remarks.flatMap((remark) => ('ignored' in remark ? [remark.ignored] : []));
+  const shown = remarks.flatMap((remark) => ('shown' in remark ? [remark.shown] : []));
+  const used = <Name extends ContentName>(name: Name): SendRequest[Name] | undefined => {
+    const isIgnored = 'ignored' in (remarkOn(platform, name) ?? {});
+    return isIgnored || !isUsed(notification, name) ? undefined : notification[name];
+  };
 
-  const title = cut(notification.title, lengths.titleLength);
+  const title = cut(notification.title, lengths.title);
   const body = cut(notification.body ?? '', bodyLength);
   const buttons = (used('actions') ?? [])
     .slice(0, limits.actions)
-    .map((action) => cut(action.title, lengths.buttonLength));
+    .map((action) => cut(action.title, lengths.button));
   const cutOff = [
-    title.isCut && `The title is cut off after about ${lengths.titleLength} characters.`,
+    title.isCut && `The title is cut off after about ${lengths.title} characters.`,
     body.isCut && `The body is cut off after about ${bodyLength} characters.`,
     buttons.some(({ isCut }) => isCut) &&
-      `Buttons are cut off after about ${lengths.buttonLength} characters.`,
+      `Buttons are cut off after about ${lengths.button} characters.`,
   ].filter((sentence) => sentence !== false);
-  const sentencesOf = (sentences: typeof shown) =>
-    Object.entries(sentences)
-      .filter(([field]) => isUsed(notification, field as VariedField))
-      .map(([, sentence]) => sentence);
 
   return {
     title: title.text,
@@ -56,21 +64,26 @@ export function shownOn(platform: Platform, notification: SendRequest): ShownNot
     badge: used('badge'),
     buttons: buttons.map(({ text }) => text),
     timestamp: used('timestamp'),
-    remarks: [...sentencesOf(ignored), ...cutOff, ...sentencesOf(shown)],
+    remarks: [...ignored, ...cutOff, ...shown],
   };
 }
 
+const contentNames = Object.keys(contentFields) as readonly ContentName[];
+
+function remarkOn(platform: Platform, name: ContentName) {
+  const text: FieldText = fieldTexts[name];
+  return text.preview?.[platform];
+}
+
 /** Whether the notification has the field, with a value that can have an effect. */
-function isUsed(notification: SendRequest, field: VariedField): boolean {
-  const value = notification[field];
-  switch (field) {
-    case 'icon':
-    case 'image':
-    case 'badge':
+function isUsed(notification: SendRequest, name: ContentName): boolean {
+  const value = notification[name];
+  switch (contentFields[name].kind) {
+    case 'url':
       return webUrl.safeParse(value).success;
-    case 'actions':
-      return notification.actions !== undefined && notification.actions.length > 0;
-    case 'timestamp':
+    case 'list':
+      return Array.isArray(value) && value.length > 0;
+    case 'time':
       return !Number.isNaN(Date.parse(String(value)));
     default:
       return value !== undefined && value !== false;

@@ -1,6 +1,7 @@
 import { Code, Group, Stack, Tabs, Text } from '@mantine/core';
 import { limits } from '../../../contract/limits.ts';
 import { pushMessage } from '../../../contract/message.ts';
+import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import { rendered, type Values } from '../../../contract/placeholders.ts';
 import { pathOf, routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
@@ -9,7 +10,7 @@ import { Card } from '../components/card.tsx';
 import { Copy } from '../components/copy.tsx';
 import { countText } from '../format.ts';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
-import { type Platform, platformTabs } from '../preview/platforms.ts';
+import { platformTabs } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
 
 interface SendAsideProps {

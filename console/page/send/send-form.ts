@@ -15,15 +15,15 @@ import {
   type FormField,
   fieldAt,
   fields,
-  type groups,
   isIn,
   type KindOf,
+  type UsersName,
 } from './fields.ts';
 import { recipientsOf } from './recipients-table.ts';
 
 type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
   ? boolean
-  : Kind extends 'buttons'
+  : Kind extends 'list'
     ? readonly ButtonForm[]
     : string;
 
@@ -33,7 +33,7 @@ export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<
 };
 
 /** Everyone, or the field with the users. */
-export type AudienceChoice = 'everyone' | keyof typeof groups.To;
+export type AudienceChoice = 'everyone' | UsersName;
 
 export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
 
@@ -46,9 +46,9 @@ export const emptySendForm = {
   to: 'everyone',
 } as unknown as SendForm;
 
-function emptyValue({ kind, isOn = false }: FormField): boolean | string | readonly ButtonForm[] {
+function emptyValue({ kind, isOn }: FormField): boolean | string | readonly ButtonForm[] {
   if (kind === 'flag') return isOn;
-  return kind === 'buttons' ? [] : '';
+  return kind === 'list' ? [] : '';
 }
 
 /** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
@@ -74,9 +74,9 @@ interface Conversion {
 const conversions: Readonly<Partial<Record<FieldKind, Conversion>>> = {
   number: { read: Number, write: String },
   time: { read: timestampOf, write: localTime },
-  json: { read: dataOf, write: (value) => JSON.stringify(value, null, 2) },
-  list: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
-  recipients: { read: recipientsOf, write: () => '' },
+  object: { read: dataOf, write: (value) => JSON.stringify(value, null, 2) },
+  lines: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
+  table: { read: recipientsOf, write: () => '' },
 };
 
 /** The body of send that the form makes, and what the service would refuse of it. */
@@ -96,7 +96,7 @@ export function readSendForm(form: SendForm): {
 
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
-  const { kind, isOn = false, blank } = fields[name];
+  const { kind, isOn, blank } = fields[name];
   const value = form[name];
   if (isIn(name, 'To') && name !== form.to) return undefined;
   if (typeof value === 'boolean') return value === isOn ? undefined : value;
@@ -111,7 +111,7 @@ function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
   if (value.trim() === '') return { path, message: blank };
-  if (kind === 'json' && !isJson(value))
+  if (kind === 'object' && !isJson(value))
     return { path, message: 'is not JSON; check quotes and commas' };
   return { path, message };
 }
@@ -151,8 +151,8 @@ export function contentTexts(content: NotificationContent): readonly (readonly [
 function textOf({ kind, choices }: FormField, value: unknown): string {
   if (kind === 'flag') return value === true ? 'Yes' : 'No';
   if (kind === 'time') return timeText(String(value));
-  if (kind === 'json') return JSON.stringify(value);
-  if (kind === 'buttons') return (value as readonly ButtonForm[]).map(buttonText).join('; ');
+  if (kind === 'object') return JSON.stringify(value);
+  if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join('; ');
   return choices?.[String(value)] ?? String(value);
 }
 

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { Issue } from '../../../contract/errors.ts';
+import { fieldGroups } from '../../../contract/field-kinds.ts';
 import type { SendRequest, SendResult } from '../../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
@@ -16,15 +17,16 @@ import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';
 import { audienceSizeText } from './audience-size.ts';
-import { type FieldName, fieldAt, type GroupName, groups, isIn } from './fields.ts';
+import { fieldAt, type GroupName, isIn, namesIn } from './fields.ts';
 import { FormContext } from './form-context.ts';
 import { SendAside } from './send-aside.tsx';
 import { SendField } from './send-field.tsx';
 import { emptySendForm, readSendForm, type SendForm } from './send-form.ts';
 
 const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
-const optionGroups = (Object.keys(groups) as GroupName[]).slice(3);
-const namesIn = (group: GroupName) => Object.keys(groups[group]) as FieldName[];
+const optionGroups = fieldGroups.filter(
+  (group) => group !== 'Message' && !audienceGroups.includes(group),
+);
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {

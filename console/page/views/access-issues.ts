@@ -1,6 +1,10 @@
-import { identityKeyPrefix, projectIdPattern, secretKeyPrefix } from '../../../contract/formats.ts';
+import {
+  identityKeyPrefix,
+  memberKeyPrefix,
+  projectIdPattern,
+  secretKeyPrefix,
+} from '../../../contract/formats.ts';
 
-const memberKeyPrefix = 'carillon_mk_';
 const keyLength = 43;
 
 /** What is wrong with a project id that a person entered. */

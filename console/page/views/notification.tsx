@@ -8,7 +8,6 @@ import {
 import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/queries.ts';
-import { senderOf } from '../calls/team.ts';
 import { Card } from '../components/card.tsx';
 import { danger, useConfirm } from '../components/confirm.tsx';
 import { Copy } from '../components/copy.tsx';
@@ -46,7 +45,7 @@ export function NotificationView({ id }: { readonly id: string }) {
         <>
           <Text>
             <Time at={notification.sentAt} />, to {audienceText(notification)}
-            {senderOf(notification) !== undefined && <>, by {senderOf(notification)}</>}
+            {notification.sentBy !== undefined && <>, by {notification.sentBy}</>}
           </Text>
           <Card
             title="Delivery"

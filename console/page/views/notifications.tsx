@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useNotifications } from '../calls/queries.ts';
-import { senderOf } from '../calls/team.ts';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
 import { NotificationTable } from '../notifications/notification-table.tsx';
@@ -28,12 +27,12 @@ export function NotificationsView() {
   const [audience, setAudience] = useState(any);
   const [sender, setSender] = useState(any);
   const all = data?.notifications ?? [];
-  const senders = [...new Set(all.flatMap((one) => senderOf(one) ?? []))].sort();
+  const senders = [...new Set(all.flatMap((one) => one.sentBy ?? []))].sort();
   const found = matching(all, search).filter(
     (one) =>
       (outcome === any || ['bad', 'warning'].includes(deliveryVerdict(one).tone)) &&
       (audiences[audience]?.(one) ?? true) &&
-      (sender === any || senderOf(one) === sender),
+      (sender === any || one.sentBy === sender),
   );
   const isFiltered = search.trim() !== '' || [outcome, audience, sender].some((one) => one !== any);
   const notificationId = found.length === 0 ? idIn(search) : undefined;

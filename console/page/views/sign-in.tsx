@@ -1,7 +1,6 @@
 import { Alert, Button, Container, Paper, Stack, TextInput, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { projectClient } from '../calls/project-client.ts';
-import { accessOf } from '../calls/team.ts';
 import { Problem } from '../components/problem.tsx';
 import type { SignedIn } from '../session.ts';
 import { keyIssue, projectIdIssue } from './access-issues.ts';
@@ -97,5 +96,5 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
 /** Reads the project, which also tells the role of the key. @throws {CarillonError} */
 async function signIn(projectId: string, key: string): Promise<SignedIn> {
   const project = await projectClient(projectId, key).project();
-  return { projectId, key, access: accessOf(project) };
+  return { projectId, key, access: project.access };
 }

@@ -3,7 +3,6 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
 import { type UserSubscriptions, userSchema } from '../../../contract/schemas/user.ts';
-import { type Device, devicesOf, removeDevice } from '../calls/team.ts';
 import { danger, useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
@@ -11,9 +10,11 @@ import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
 import { mayDo, useSession } from '../session.ts';
 
+type Device = UserSubscriptions['devices'][number];
+
 /** Looks up the devices of one user id, and removes them. */
 export function UsersView() {
-  const { client, projectId, key, access } = useSession();
+  const { client, access } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
   const [found, setFound] = useState<UserSubscriptions>();
@@ -28,7 +29,7 @@ export function UsersView() {
   const remove = useMutation({
     mutationFn: async ({ user, device }: { user: UserSubscriptions; device?: Device }) => {
       if (device !== undefined) {
-        await removeDevice(projectId, key, { userId: user.userId, device: device.id });
+        await client.removeDevice(user.userId, device.id);
         setMessage(`Removed one device of ${user.userId}.`);
         setFound(await client.user(user.userId));
         return;
@@ -91,7 +92,7 @@ export function UsersView() {
             )}
             {message !== undefined && <Text>{message}</Text>}
           </div>
-          {found !== undefined && devicesOf(found).length > 0 && (
+          {found !== undefined && found.devices.length > 0 && (
             <Table>
               <Table.Thead>
                 <Table.Tr>
@@ -102,7 +103,7 @@ export function UsersView() {
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
-                {devicesOf(found).map((device, index) => (
+                {found.devices.map((device, index) => (
                   <Table.Tr key={device.id}>
                     <Table.Td>{device.pushService}</Table.Td>
                     <Table.Td>

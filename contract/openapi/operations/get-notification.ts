@@ -3,7 +3,7 @@ import { notificationSchema } from '../../schemas/notification.ts';
 import { asIn, component } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import {
-  contentFields,
+  contentOfResponse,
   countFields,
   failuresField,
   idField,
@@ -14,7 +14,7 @@ import {
 /** A notification with its counts. */
 export const notification = component('Notification', notificationSchema, {
   id: idField,
-  ...asIn('the request of [send](#send)', contentFields()),
+  ...asIn('the request of [send](#send)', contentOfResponse),
   audience: {
     description:
       '`"everyone"`, or the number of user ids and the conditions of the send: ' +
@@ -22,6 +22,9 @@ export const notification = component('Notification', notificationSchema, {
   },
   status: statusField,
   sentAt: { description: 'RFC 3339 date-time.' },
+  sentBy: {
+    description: 'The name of the member who sent it. Absent if it was sent with the secret key.',
+  },
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,

@@ -31,6 +31,18 @@ export const getProject: Operation = {
           description: 'The most notifications in a month; `null` if there is no cap.',
         },
         month: { description: 'The current UTC month.' },
+        rateLimitPerMinute: {
+          description:
+            'Requests per minute that one address may make for each action; `null` if there is no limit.',
+        },
+        rateLimits: {
+          description:
+            'The actions with another limit, by their names in this document. Present only if any.',
+        },
+        access: {
+          description:
+            'Whose key the request has: `role` is `owner` with the secret key, otherwise that of the member, whose `name` is given.',
+        },
         createdAt: { description: 'RFC 3339 date-time.' },
         sample: {
           description:
@@ -63,7 +75,9 @@ export const getProject: Operation = {
         sentThisMonth: 6,
         monthlySendCap: 10_000,
         month: '2026-11',
+        rateLimitPerMinute: 60,
         createdAt: '2026-11-01T09:00:00.000Z',
+        access: { role: 'owner' },
       },
     },
   },

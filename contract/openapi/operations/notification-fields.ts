@@ -1,39 +1,46 @@
 import { type FailureReason, failureReasons } from '../../failure-reasons.ts';
-import { limits } from '../../limits.ts';
+import type { AudienceField, Member } from '../../field-kinds.ts';
 import type { deliveryCountsSchema } from '../../schemas/delivery-counts.ts';
 import type { notificationContentSchema } from '../../schemas/notification.ts';
-import type { Fact, Fields } from '../described.ts';
-import { sendOptionFields } from './send-option-fields.ts';
+import { audienceFields, contentFields } from '../../send-fields.ts';
+import type { AnyFields, Fact, Fields } from '../described.ts';
+import { type FieldText, fieldTexts } from '../field-texts.ts';
 
 /** Facts of the fields that several operations have. */
 
-/** @param ofUrl keywords of every URL without placeholders, besides its description. */
-export function contentFields(ofUrl: Pick<Fact, 'format'> = {}) {
-  const template = (use: string) => ({ description: `${use}: an absolute http or https URL.` });
-  const url = (use: string) => ({ ...template(use), ...ofUrl });
-  return {
-    title: { description: 'The title of the notification.' },
-    body: { description: 'The text below the title.' },
-    url: template('Opened on click'),
-    icon: url('Image beside the text'),
-    image: template('Large image'),
-    badge: url('Small image for the status bar'),
-    ...sendOptionFields(url, template),
-  } satisfies Fields<typeof notificationContentSchema>;
+export const contentOfRequest = contentFacts(true);
+export const contentOfResponse = contentFacts(false);
+
+export const audienceFacts = factsOf(audienceFields, true) as Record<
+  keyof typeof audienceFields,
+  Fact
+>;
+
+function contentFacts(isOfRequest: boolean) {
+  return factsOf(contentFields, isOfRequest) as unknown as Fields<typeof notificationContentSchema>;
 }
 
-export const conditionFields = {
-  channels: {
-    description:
-      `Only subscriptions that have [chosen](#subscribe) any of these channels, at most ${limits.channels}. A ` +
-      'name given twice counts once.',
-  },
-  seenWithinDays: {
-    description:
-      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many times 24 hours. ' +
-      'One day is added, because the SDK confirms a subscription at most once a day.',
-  },
-} satisfies Record<'channels' | 'seenWithinDays', Fact>;
+function factsOf(
+  rows: Readonly<Record<string, Member | AudienceField>>,
+  isOfRequest: boolean,
+  texts: Readonly<Record<string, FieldText>> = fieldTexts,
+): AnyFields {
+  const facts = Object.entries(rows).map(([name, row]) => {
+    const { description, members } = texts[name]!;
+    const isUrl = row.kind === 'url';
+    return [
+      name,
+      {
+        description: isUrl ? `${description}: an absolute http or https URL.` : description,
+        // Of requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
+        ...(isUrl && isOfRequest && row.placeholders !== 'filled' && { format: 'uri' }),
+        ...('default' in row && { default: row.default }),
+        ...(row.kind === 'list' && { fields: factsOf(row.members, isOfRequest, members) }),
+      },
+    ];
+  });
+  return Object.fromEntries(facts);
+}
 
 export const countFields: Fields<typeof deliveryCountsSchema> = {
   attempted: { description: 'Always `delivered + removed + failed`.' },

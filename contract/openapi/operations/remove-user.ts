@@ -1,18 +1,25 @@
-import { removedUserSchema } from '../../schemas/user.ts';
-import { component } from '../described.ts';
+import { removedUserSchema, removeUserSchema } from '../../schemas/user.ts';
+import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
-import { userQuery } from './get-user.ts';
+import { userIdParameter } from './get-user.ts';
 
 export const removeUser: Operation = {
   summary: 'Remove a user',
   description:
     'Removes all subscriptions of a user id, for example when an account is deleted. Idempotent: for an ' +
-    'unknown user it removes 0.',
+    'unknown user it removes 0. Unknown parameters are refused, because a mistyped `device` would remove all.',
   caller: 'your server',
-  query: userQuery,
+  query: described(removeUserSchema, {
+    userId: userIdParameter,
+    device: {
+      description:
+        'Removes only this device: an `id` of [the user’s devices](#read-a-user). One that the user does not have ' +
+        '(any more) is not removed.',
+    },
+  }),
   responses: {
     200: {
-      description: 'The user has no subscriptions any more.',
+      description: 'The user does not have the subscriptions any more.',
       content: component('RemovedUser', removedUserSchema, {
         removed: { description: 'Subscriptions that this request removed.' },
       }),
@@ -22,6 +29,14 @@ export const removeUser: Operation = {
     remove: {
       summary: 'A user without subscriptions',
       request: { query: { userId: 'ada' } },
+      status: 200,
+      response: { removed: 0 },
+    },
+    device: {
+      summary: 'A device that the user does not have',
+      request: {
+        query: { userId: 'ada', device: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg' },
+      },
       status: 200,
       response: { removed: 0 },
     },

@@ -5,8 +5,8 @@ import { acceptedSendSchema, sendResultSchema, sendSchema } from '../../schemas/
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';
 import {
-  conditionFields,
-  contentFields,
+  audienceFacts,
+  contentOfRequest,
   countFields,
   failuresField,
   idField,
@@ -49,17 +49,10 @@ export const send: Operation = {
   }),
   body: {
     content: component('SendRequest', sendSchema, {
-      // Of requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
-      ...contentFields({ format: 'uri' }),
-      userIds: {
-        description:
-          'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
-          'broadcast; an empty list is refused.',
-      },
+      ...contentOfRequest,
+      ...audienceFacts,
       recipients: {
-        description:
-          'In place of `userIds`: user ids, each with its own values for the ' +
-          '[placeholders](#personal-content) of the content.',
+        ...audienceFacts.recipients,
         fields: {
           userId: { description: 'A user id. Each may occur once.' },
           values: {
@@ -69,7 +62,6 @@ export const send: Operation = {
           },
         },
       },
-      ...conditionFields,
     }),
     limitBytes: limits.bodyBytes.send,
   },
@@ -188,7 +180,7 @@ export const send: Operation = {
         error: {
           code: 'unauthorized',
           message:
-            'This is not a secret key, which is "carillon_sk_" and 43 characters. Copy it again from the API key card.',
+            'This is not a secret key, which is "carillon_sk_" and 43 characters, nor a member key, "carillon_mk_" and 43. Copy it again.',
         },
       },
     },

@@ -3,13 +3,14 @@ import type { FailureReason } from '../../../contract/failure-reasons.ts';
 import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { NotificationContent } from '../../../contract/schemas/notification.ts';
+import type { HeaderName } from '../../../contract/send-fields.ts';
 import { encryption } from '../crypto/encryption.ts';
 import { topicHeader } from '../crypto/topic-header.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest } from '../transport/transport.ts';
 
 /** Become headers of each push (RFC 8030 §5.2 to §5.4). */
-export type PushOptions = Pick<NotificationContent, 'ttl' | 'urgency' | 'topic'>;
+export type PushOptions = Pick<NotificationContent, HeaderName>;
 
 /** A serialised message, or what makes that of a recipient: it is made when it is encrypted. */
 export type Message = Buffer | ((recipient: Recipient) => Buffer);

@@ -207,6 +207,28 @@ describe('set', () => {
     expect(await operator.registry.find(projectId)).toMatchObject({ plan: expected.plan });
   });
 
+  it('sets the rate limits of single actions, which one for all actions replaces', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    const limitsAfter = async (rateLimit: string) => {
+      const { limits } = (await operator.runJson([
+        'set',
+        projectId,
+        `--rate-limit=${rateLimit}`,
+      ])) as {
+        limits: { rateLimitPerMinute: number | null; rateLimits?: object };
+      };
+      return [limits.rateLimitPerMinute, limits.rateLimits];
+    };
+    expect(await limitsAfter('track=600,send=none')).toEqual([60, { send: null, track: 600 }]);
+    expect((await set('--rate-limit=100')).output).toMatch(/Requests per minute +limit: 100\n$/);
+    expect(await limitsAfter('getUser=7')).toEqual([100, { getUser: 7 }]);
+    const { output } = await operator.runLocal(['show', projectId]);
+    expect(output).toMatch(/Requests per minute +limit: 100\n +getUser +limit: 7\n$/);
+    expect(await limitsAfter('getUser=default')).toEqual([100, undefined]);
+    expect(await limitsAfter('track=60')).toEqual([100, { track: 60 }]);
+    expect(await limitsAfter('default')).toEqual([60, undefined]);
+  });
+
   it('says what happens to user ids that are claimed when signatures are required', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
     const { output } = await set('--user-ids=signed');

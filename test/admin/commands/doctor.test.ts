@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { type Connection, connect } from '../../../admin/commands/connection.ts';
 import { checks } from '../../../admin/doctor/checks.ts';
 import type { DeploymentFacts } from '../../../admin/doctor/facts.ts';
+import { projectRegistry } from '../../../admin/project-registry.ts';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
 describe('a stack without problems', () => {
@@ -29,6 +32,7 @@ describe('a stack without problems', () => {
       alarms: 'skipped',
       backups: 'skipped',
       limits: 'ok',
+      'member keys': 'ok',
     });
   });
 
@@ -88,6 +92,11 @@ describe('a stack with problems', () => {
   it('has one line for each of them, and ends with code 1', async () => {
     const project = await operator.service.createProject({ subscriberCap: 1 });
     await operator.service.subscribe(project);
+    const { dynamo, stack } = operator.service;
+    const longAgo = () => new Date('2025-01-01T00:00:00Z');
+    const registry = projectRegistry(dynamo, projectTables(stack.dynamodb.tables), longAgo);
+    const member = { name: 'Ann', role: 'viewer', random: randomBytes } as const;
+    await registry.invite(project.projectId, member);
     const staged = withFacts({
       apiUrl: 'https://abc123.execute-api.eu-west-1.amazonaws.com',
       stack: async () => ({ status: 'UPDATE_ROLLBACK_FAILED', isProtected: true }),
@@ -116,6 +125,7 @@ describe('a stack with problems', () => {
       new RegExp(
         `^warning {2}limits +Near a limit: ${project.projectId} \\(1 of 1 subscribers\\)\\.`,
       ),
+      /^warning {2}member keys +Older than a year: the member keys of project-\d+ \(Ann\)\./,
     ];
     const found = lines.filter((line) => !line.startsWith('ok '));
     expect(found).toHaveLength(expected.length);

@@ -22,9 +22,9 @@ describe('a wrong call', () => {
   it.each([
     [
       [],
-      'Missing command: use one of create, show, list, set, rotate, delete, users, subscriptions, send, stop, stats, doctor, restore.',
+      'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, users, subscriptions, send, stop, stats, doctor, restore.',
     ],
-    [['subscriptions'], 'Missing command: use one of import, export.'],
+    [['subscriptions'], 'Missing command: use one of import, export, prune.'],
     [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['frob'], "Unknown command 'frob'."],
@@ -38,6 +38,13 @@ describe('a wrong call', () => {
     [['show', '-a'], "Unknown option '-a'."],
     [['create', 'a', '--subscribers-cap=3'], 'Did you mean --subscriber-cap?'],
     [['create', 'a', '--send-cap=0'], "argument '0' is invalid. Use a whole number above 0"],
+    [['create', 'a', '--rate-limit=0'], 'Use a whole number above 0, none or default.'],
+    [['set', 'a', '--rate-limit=track=0'], 'Use a whole number above 0, none or default.'],
+    [['set', 'a', '--rate-limit=track=9,track=8'], 'Name each action once.'],
+    [
+      ['set', 'a', '--rate-limit=track=9,push=8'],
+      'There is no action "push". The actions are subscribe, unsubscribe, getProject, send, ',
+    ],
     [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
     [
       ['set', 'a'],

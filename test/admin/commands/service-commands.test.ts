@@ -1,3 +1,4 @@
+import { limits } from '../../../contract/limits.ts';
 import type { ProjectCredentials } from '../../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
@@ -164,7 +165,9 @@ describe('stats', () => {
   it('lists the last 20 notifications with their rates, the newest first', async () => {
     const { projectId } = project;
     const none = await operator.run(['stats', projectId]);
-    expect(none.output).toBe(`"${projectId}" has sent no notification within the last 90 days.\n`);
+    expect(none.output).toBe(
+      `"${projectId}" has sent no notification within the last ${limits.notificationRetentionDays} days.\n`,
+    );
     const browsers = await Promise.all(
       Array.from({ length: 4 }, () => operator.service.subscribe(project)),
     );

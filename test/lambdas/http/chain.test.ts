@@ -30,6 +30,7 @@ describe('a request of an owner', () => {
     ref: 'shop-1' as ProjectRef,
     secretKeyHash: createHash('sha256').update(key).digest('hex'),
     previousKey: undefined,
+    members: [],
     plan: {},
     vapid: { current: { number: 0, publicKey: 'public' } },
   };

@@ -88,13 +88,6 @@ test('a stop is repeated for the slices that were not stopped', async () => {
   expect(await isStopped()).toEqual([true, true, true, true]);
 });
 
-test('a notification that was sent to its end is returned as it is', async () => {
-  const { stop, write, stops } = setup();
-  for (const slice of [0, 1, 2, 3]) await write(slice, 'delivered');
-  expect(await stop()).toMatchObject({ status: 'sent', attempted: 48 });
-  expect(stops).toEqual([]);
-});
-
 test('an interrupted notification keeps its status, and no repeated request continues it', async () => {
   const { stop, isStopped } = setup();
   const twoHours = 2 * 60 * 60 * 1000;

@@ -33,6 +33,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     userIds: 'signed',
     vapidPublicKey: 'public',
     vapidPair: 0,
+    members: {},
     plan: {},
     createdAt: '2026-11-20T12:00:00.000Z',
     ...overrides,
@@ -54,6 +55,7 @@ test('find returns the fields that functions need', async () => {
     projectId: 'found',
     ref: 'found-1',
     secretKeyHash: 'ab'.repeat(32),
+    members: [],
     plan: { subscriberCap: null, monthlySendCap: 5 },
     vapid: { current: { number: 0, publicKey: 'public' } },
   });
@@ -157,7 +159,7 @@ test('an unknown project is cached for 5 s', async () => {
 function storeOfMany() {
   const dynamo = clientWith(async ({ input }: GetCommand) => {
     const { projectId } = input.Key as { projectId: string };
-    return projectId.startsWith('real') ? { Item: { projectId } } : {};
+    return projectId.startsWith('real') ? { Item: { projectId, members: {} } } : {};
   });
   return projectStore(dynamo, 'Projects', () => now);
 }

@@ -156,15 +156,6 @@ describe('the key pair of a subscription', () => {
   });
 });
 
-test('at the cap a new endpoint is refused and an existing one updated', async () => {
-  const { ref: project } = await database.createProject();
-  const existing = subscription();
-  await store().save(project, existing, 1);
-  expect(await store().save(project, subscription(), 1)).toBe('cap_reached');
-  expect(await store().save(project, { ...existing, userId: 'u1' }, 1)).toBe('updated');
-  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
-});
-
 test('a full project is full for five seconds, unless its cap changes', async () => {
   const { ref: project } = await database.createProject();
   const stored = store();
@@ -178,12 +169,6 @@ test('a full project is full for five seconds, unless its cap changes', async ()
   now = new Date(now.getTime() + 1);
   expect(await stored.save(project, subscription(), 2)).toBe('created');
   expect(await stored.save(project, subscription(), 2)).toBe('cap_reached');
-});
-
-test('a cap of null does not limit', async () => {
-  const { ref: project } = await database.createProject();
-  expect(await store().save(project, subscription(), null)).toBe('created');
-  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 // A project that is being deleted has no counter.
@@ -203,16 +188,6 @@ test('200 concurrent subscribers with a cap of 60 become 60 subscribers', async 
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(60);
   expect(outcomes.filter((outcome) => outcome === 'cap_reached')).toHaveLength(140);
   expect(await countsOf(project)).toEqual({ counter: 60, items: 60 });
-});
-
-test('20 concurrent requests with one endpoint create one subscription', async () => {
-  const { ref: project } = await database.createProject();
-  const target = subscription();
-  const saves = Array.from({ length: 20 }, () => store().save(project, target, 10));
-  const outcomes = await Promise.all(saves);
-  expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
-  expect(outcomes.filter((outcome) => outcome === 'updated')).toHaveLength(19);
-  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a request that meets a concurrent creation of its endpoint is stored', async () => {
@@ -240,34 +215,13 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
   expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
-test('10 concurrent removals reduce the counter once', async () => {
-  const { ref: project } = await database.createProject();
-  const [stays, goes] = [subscription(), subscription()];
-  await store().save(project, stays, 10);
-  await store().save(project, goes, 10);
-  const removals = Array.from({ length: 10 }, () => store().remove(project, goes.endpoint.href));
-  const outcomes = await Promise.all(removals);
-  expect(outcomes.filter((outcome) => outcome === 'removed')).toHaveLength(1);
-  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
-});
-
-test('removing an endpoint leaves it in other projects', async () => {
-  const [{ ref: one }, { ref: other }] = [
-    await database.createProject(),
-    await database.createProject(),
-  ];
-  const target = subscription();
-  await store().save(one, target, 10);
-  await store().save(other, target, 10);
-  expect(await store().remove(one, target.endpoint.href)).toBe('removed');
-  expect(await countsOf(other)).toEqual({ counter: 1, items: 1 });
-});
-
 test('a batch is removed and the counter reduced, except for those already deleted', async () => {
   const { ref: project } = await database.createProject();
   const created = Array.from({ length: 60 }, () => subscription());
   await Promise.all(created.map((one) => store().save(project, one, null)));
-  for (const { endpoint } of created.slice(0, 3)) await store().remove(project, endpoint.href);
+  for (const index of [1, 20, 49]) {
+    await store().remove(project, created[index]!.endpoint.href);
+  }
   expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
   expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
   expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();

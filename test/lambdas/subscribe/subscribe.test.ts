@@ -12,6 +12,7 @@ const project: IdentityProject = {
   ref: 'shop-1' as ProjectRef,
   secretKeyHash: '',
   previousKey: undefined,
+  members: [],
   plan: {},
   vapid: {
     current: { number: 3, publicKey: 'current' },
@@ -122,53 +123,6 @@ describe('the stored subscription', () => {
 });
 
 describe('a refusal', () => {
-  test.each<[string, Call, string, number]>([
-    [
-      'a key of no pair',
-      { fields: { applicationServerKey: 'other' } },
-      'application_server_key_unknown',
-      1,
-    ],
-    [
-      'a key, of a project that was deleted',
-      { fields: { applicationServerKey: 'other' }, stored: null },
-      'project_not_found',
-      1,
-    ],
-    [
-      'a wrong signature',
-      { fields: { ...signed('ada'), userId: 'bob' } },
-      'user_id_signature_invalid',
-      1,
-    ],
-    [
-      'a short signature',
-      { fields: { userId: 'ada', userIdSignature: 'a' } },
-      'user_id_signature_invalid',
-      1,
-    ],
-    [
-      'a signature, of a project that was deleted',
-      { fields: signed('ada', 'b'), stored: null },
-      'project_not_found',
-      1,
-    ],
-    [
-      'a missing signature where it is required',
-      { fields: { userId: 'ada' }, remembered: { userIds: 'signed' } },
-      'user_id_signature_required',
-      0,
-    ],
-    [
-      'a wrong signature before an unknown key',
-      { fields: { ...signed('ada', 'b'), applicationServerKey: 'other' } },
-      'user_id_signature_invalid',
-      1,
-    ],
-  ])('of %s stores nothing', async (_, request, code, reads) => {
-    expect(await call(request)).toEqual({ saved: [], reads, refusal: code });
-  });
-
   test.each([
     ['cap_reached', 'subscriber_cap_reached'],
     ['project_gone', 'project_not_found'],
@@ -217,23 +171,4 @@ describe('a user id', () => {
     });
     expect(refusal).toBe('user_id_signature_invalid');
   });
-
-  test('is not needed in a project that requires signatures', async () => {
-    const { saved } = await call({ remembered: { userIds: 'signed' } });
-    expect(saved).toHaveLength(1);
-  });
-
-  test.each(['é', 'e\u0301', 'a/b#c', '💣'])(
-    '%j is signed as it is, without normalisation',
-    async (userId) => {
-      expect(await call({ fields: signed(userId) })).toMatchObject({
-        refusal: undefined,
-        reads: 0,
-      });
-      const other = userId.normalize(userId === 'é' ? 'NFD' : 'NFC');
-      if (other === userId) return;
-      const { refusal } = await call({ fields: { ...signed(userId), userId: other } });
-      expect(refusal).toBe('user_id_signature_invalid');
-    },
-  );
 });

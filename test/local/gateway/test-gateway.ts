@@ -1,10 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import {
-  type AccessLine,
-  type Api,
-  type GatewayOptions,
-  startGateway,
-} from '../../../local/gateway/gateway.ts';
+import { type Api, startGateway } from '../../../local/gateway/gateway.ts';
 import type { GatewayRoute } from '../../../local/template/routes.ts';
 
 export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
@@ -20,8 +15,6 @@ export interface TestGateway {
   readonly origin: string;
   /** The events that the function received. */
   readonly events: APIGatewayProxyEventV2[];
-  readonly lines: AccessLine[];
-  readonly failures: unknown[];
   /** Sends a request. @returns the response's status, content type and text. */
   call(
     path?: string,
@@ -33,16 +26,10 @@ export interface TestGateway {
 /** Starts a gateway whose function records the event and then calls `invoke`. */
 export async function startTestGateway(
   invoke: () => Promise<string> = async () => '{"statusCode":204}',
-  { pages, ...api }: Partial<GatewayOptions & Api> = {},
+  api: Partial<Api> = {},
 ): Promise<TestGateway> {
   const events: APIGatewayProxyEventV2[] = [];
-  const lines: AccessLine[] = [];
-  const failures: unknown[] = [];
-  const { origin, open, stop } = await startGateway({
-    onRequest: (line) => lines.push(line),
-    onFailure: (error) => failures.push(error),
-    pages,
-  });
+  const { origin, open, stop } = await startGateway({});
   open({
     routes: testRoutes,
     invoke: (_functionName, event) => {
@@ -54,8 +41,6 @@ export async function startTestGateway(
   return {
     origin,
     events,
-    lines,
-    failures,
     async call(path = '/things/1', init = {}) {
       const response = await fetch(origin + path, init);
       return {

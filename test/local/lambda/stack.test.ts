@@ -81,26 +81,6 @@ async function invoke(input: Partial<InvokeCommandInput> = {}, caller = 'Send') 
   }
 }
 
-test('send may invoke deliver, and no other function may', async () => {
-  await start();
-  expect(await invoke()).toMatchObject({ StatusCode: 200, result: 'null' });
-  for (const caller of ['Subscribe', 'Unsubscribe', 'Track', 'Deliver']) {
-    await expect(invoke({}, caller)).rejects.toMatchObject({ name: 'AccessDeniedException' });
-  }
-  await expect(invoke({ FunctionName: named('Track') })).rejects.toMatchObject({
-    name: 'AccessDeniedException',
-  });
-});
-
-test('functions know where the Lambda API is', async () => {
-  await start({
-    assembly: assemblyWith(
-      'export const handler = async () => process.env.AWS_ENDPOINT_URL_LAMBDA;',
-    ),
-  });
-  expect((await invoke()).result).toBe(JSON.stringify(stack.lambdaEndpoint));
-});
-
 test('a request of the gateway counts as an execution', async () => {
   const calls = new EventEmitter();
   await start({

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pushMessage } from '../../../contract/message.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
-import type { SimulatedBrowser } from '../../../local/push-service/simulated-browser.ts';
 import { push, sender } from './sender.ts';
 
 let pushService: PushService;
@@ -21,24 +20,16 @@ function call(method: string, path: string, body?: unknown) {
 async function createBrowser(body?: object) {
   const response = await call('POST', '/browsers', body);
   expect(response.status).toBe(201);
-  const { id, ...subscription } = (await response.json()) as ReturnType<
-    SimulatedBrowser['toJSON']
-  > & {
+  const { id, ...subscription } = (await response.json()) as {
     id: string;
+    endpoint: string;
+    keys: { p256dh: string; auth: string };
   };
   return { id, path: `/browsers/${id}`, subscription, toJSON: () => subscription };
 }
 
-test('GET / describes the push service in one line', async () => {
-  const response = await call('GET', '/');
-  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-  expect((await response.text()).trim().split('\n')).toEqual([
-    expect.stringContaining(pushService.origin),
-  ]);
-});
-
-test('a created browser has a subscription and receives pushes', async () => {
-  const browser = await createBrowser({ applicationServerKey: sender.publicKey });
+test('a browser is created, receives, behaves, is counted and is gone', async () => {
+  const browser = await createBrowser({ applicationServerKey: `${sender.publicKey}=` });
   expect(browser.subscription).toEqual({
     endpoint: `${pushService.origin}/push/${browser.id}`,
     expirationTime: null,
@@ -47,73 +38,40 @@ test('a created browser has a subscription and receives pushes', async () => {
       auth: expect.stringMatching(/^[\w-]{22}$/),
     },
   });
-  expect((await push(browser, '{"title":"ding"}')).status).toBe(201);
-  expect((await push(browser, 'plain')).status).toBe(201);
-  const messages = await call('GET', `${browser.path}/messages`);
-  expect(await messages.json()).toEqual([
+  await push(browser, '{"title":"ding"}');
+  await push(browser, 'plain');
+  await call('POST', `${browser.path}/behave`, { status: 503, times: 1 });
+  expect((await push(browser)).status).toBe(503);
+  // Deletion is idempotent.
+  for (let i = 0; i < 2; i++) expect((await call('DELETE', browser.path)).status).toBe(204);
+  expect((await push(browser)).status).toBe(410);
+  expect(await (await call('GET', `${browser.path}/messages`)).json()).toEqual([
     { data: { title: 'ding' }, ttl: 60, urgency: 'normal' },
     { data: 'plain', ttl: 60, urgency: 'normal' },
   ]);
-});
-
-test('only the given application server key may send', async () => {
-  const browser = await createBrowser({ applicationServerKey: `${sender.publicKey}=` });
-  const otherKey = pushService.subscribe().toJSON().keys.p256dh;
-  const other = await createBrowser({ applicationServerKey: otherKey });
-  expect((await push(browser)).status).toBe(201);
-  expect((await push(other)).status).toBe(401);
-});
-
-test('a behaviour applies to the next pushes', async () => {
-  const browser = await createBrowser();
-  const response = await call('POST', `${browser.path}/behave`, { status: 503, times: 1 });
-  expect(response.status).toBe(204);
-  expect((await push(browser)).status).toBe(503);
-  expect((await push(browser)).status).toBe(201);
-});
-
-test('a deleted browser is gone and keeps its messages; deletion is idempotent', async () => {
-  const browser = await createBrowser();
-  await push(browser);
-  for (let i = 0; i < 2; i++) expect((await call('DELETE', browser.path)).status).toBe(204);
-  expect((await push(browser)).status).toBe(410);
-  const messages = await call('GET', `${browser.path}/messages`);
-  expect(await messages.json()).toHaveLength(1);
-  expect(pushService.stats()).toMatchObject({ live: 0, gone: 1 });
-});
-
-test('GET /stats returns the counts of subscriptions, requests and responses', async () => {
-  const [browser, gone] = [await createBrowser(), await createBrowser()];
-  await call('DELETE', gone.path);
-  await push(browser);
-  await push(gone);
-  const stats = await (await call('GET', '/stats')).json();
-  expect(stats).toMatchObject({
-    live: 1,
+  expect(await (await call('GET', '/stats')).json()).toMatchObject({
+    live: 0,
     gone: 1,
-    requests: 2,
-    accepted: 1,
+    requests: 4,
+    accepted: 2,
     inFlight: 0,
     withoutResponse: 0,
-    responses: { 201: 1, 410: 1 },
+    responses: { 201: 2, 503: 1, 410: 1 },
   });
+  expect(await (await call('GET', '/')).text()).toContain(pushService.origin);
 });
 
 test.each([
   ['GET', '/nowhere', 404],
   ['GET', '/browsers/unknown/messages', 404],
-  ['DELETE', '/browsers/unknown', 404],
   ['GET', '/browsers/unknown/messages/1', 404],
   ['DELETE', '/stats', 405],
-  ['GET', '/browsers', 405],
 ])('%s %s returns %d with an error body', async (method, path, status) => {
   const response = await call(method, path);
   expect(response.status).toBe(status);
+  const message = expect.any(String);
   expect(await response.json()).toEqual({
-    code: status,
-    errno: null,
-    error: response.statusText,
-    message: expect.any(String),
+    ...{ code: status, errno: null, error: response.statusText, message },
   });
 });
 
@@ -133,62 +91,31 @@ test.each([
   expect(await response.json()).toMatchObject({ message: expect.stringContaining(message) });
 });
 
-describe('beacons', () => {
-  let beacons: Server;
-  let received: unknown[];
-  let events: string;
-
-  beforeEach(async () => {
-    received = [];
-    beacons = createServer(async (request, response) => {
-      const body = (await request.toArray()).join('');
-      received.push([request.method, request.url, request.headers['content-type'], body]);
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"unknown"}');
-    }).listen(0, '127.0.0.1');
-    await once(beacons, 'listening');
-    events = `http://127.0.0.1:${(beacons.address() as AddressInfo).port}/events`;
-  });
-  afterEach(async () => {
-    beacons.closeAllConnections();
-    await new Promise((resolve) => beacons.close(resolve));
-  });
-
-  test.each([
-    ['show', 'shown'],
-    ['click', 'clicked'],
-  ])(
-    '%s posts "%s" to the events URL of the last message and returns the response',
-    async (action, type) => {
-      const browser = await createBrowser();
-      await push(browser, JSON.stringify(pushMessage('earlier', { title: 'ding' }, `${events}/0`)));
-      await push(browser, JSON.stringify(pushMessage('last', { title: 'dong' }, events)));
-      const response = await call('POST', `${browser.path}/${action}`);
-      expect(response.status).toBe(404);
-      expect(response.headers.get('content-type')).toBe('application/json');
-      expect(await response.json()).toEqual({ error: 'unknown' });
-      expect(received).toEqual([
-        ['POST', '/events', 'text/plain;charset=UTF-8', `{"type":"${type}"}`],
-      ]);
-    },
-  );
-
-  test('show without a message returns 409', async () => {
-    const browser = await createBrowser();
-    expect((await call('POST', `${browser.path}/show`)).status).toBe(409);
-  });
-
-  test('click on a message that Carillon did not send returns 409', async () => {
-    const browser = await createBrowser();
+test('beacons report the last message, and their response is returned', async () => {
+  const received: unknown[] = [];
+  const beacons = createServer(async (request, response) => {
+    received.push([request.headers['content-type'], (await request.toArray()).join('')]);
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"unknown"}');
+  }).listen(0, '127.0.0.1');
+  await once(beacons, 'listening');
+  const events = `http://127.0.0.1:${(beacons.address() as AddressInfo).port}/events`;
+  const browser = await createBrowser();
+  const report = async (action: string) => (await call('POST', browser.path + action)).status;
+  try {
+    expect(await report('/show')).toBe(409);
+    // Carillon did not send this one.
     await push(browser, JSON.stringify({ notification: { data: { events } } }));
-    expect((await call('POST', `${browser.path}/click`)).status).toBe(409);
-    expect(received).toEqual([]);
-  });
-
-  test('show returns 502 if the service cannot be reached', async () => {
-    const browser = await createBrowser();
-    const closed = await startPushService();
-    await closed.stop();
-    await push(browser, JSON.stringify(pushMessage('id', { title: 'ding' }, `${closed.origin}/`)));
-    expect((await call('POST', `${browser.path}/show`)).status).toBe(502);
-  });
+    expect(await report('/click')).toBe(409);
+    await push(browser, JSON.stringify(pushMessage('last', { title: 'dong' }, events)));
+    expect([await report('/show'), await report('/click')]).toEqual([404, 404]);
+    const type = 'text/plain;charset=UTF-8';
+    expect(received).toEqual([
+      [type, '{"type":"shown"}'],
+      [type, '{"type":"clicked"}'],
+    ]);
+  } finally {
+    beacons.closeAllConnections();
+    beacons.close();
+  }
+  expect(await report('/show')).toBe(502);
 });

@@ -1,6 +1,7 @@
 import webpush from 'web-push';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
-import { post, push, pushRequest, refusalOf, sender, vapidHeader } from './sender.ts';
+import { until } from '../../fixtures/until.ts';
+import { post, push, pushRequest, refusalOf, sender, subject, vapidHeader } from './sender.ts';
 
 const hourMs = 60 * 60 * 1000;
 let nowMs: () => number;
@@ -22,141 +23,124 @@ function pushWith(headers: Record<string, string | undefined>, body?: Uint8Array
   const changed = Object.entries({ ...request.headers, ...headers }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return post({
-    ...request,
-    headers: Object.fromEntries(changed),
-    body: body ?? request.body,
-  });
+  return post({ ...request, headers: Object.fromEntries(changed), body: body ?? request.body });
 }
 
-test('a push of web-push is decrypted and kept with its headers', async () => {
-  const browser = subscribe();
-  const payload = JSON.stringify({ title: 'Glöckchen 🔔' });
-  const response = await push(browser, payload);
-  expect(response.status).toBe(201);
-  expect(response.headers.get('location')).toBe(`${pushService.origin}/message/1`);
-  expect(response.headers.get('ttl')).toBe('60');
-  expect(browser.messages).toEqual([
-    { text: payload, headers: expect.objectContaining({ ttl: '60' }) },
-  ]);
-});
+const { publicKey: otherKey } = webpush.generateVAPIDKeys();
 
-test('a body of exactly 4,096 bytes is accepted', async () => {
-  const browser = subscribe();
-  const request = pushRequest(browser, Buffer.alloc(3993, 'x'));
-  expect(request.body).toHaveLength(4096);
-  expect((await post(request)).status).toBe(201);
-  expect(browser.messages[0]?.text).toHaveLength(3993);
-});
+/** An `Authorization` header that is valid but for these claims. */
+function signed(claims: object = {}, options: { alg?: string } = {}): string {
+  const exp = Math.floor(Date.now() / 1000) + 60;
+  return vapidHeader({ aud: pushService.origin, exp, sub: subject, ...claims }, options);
+}
 
-test('a TTL of more than 30 days is reduced to 30 days', async () => {
-  const response = await pushWith({ TTL: '99999999' });
-  expect(response.headers.get('ttl')).toBe('2592000');
-});
-
-test('a subscription without an application server key accepts pushes of any sender', async () => {
-  const response = await push(pushService.subscribe(), 'ding', webpush.generateVAPIDKeys());
-  expect(response.status).toBe(201);
+test.each<[what: string, Authorization: () => string | undefined, message: string]>([
+  ['a missing header', () => undefined, 'missing'],
+  ['another scheme', () => 'Bearer abc', 'vapid scheme'],
+  ['a missing token', () => `vapid k=${sender.publicKey}`, 'token t is missing'],
+  ['a missing key', () => signed().split(',')[0], 'key k is missing'],
+  ['a key that is not a point', () => signed().replace(/k=.*/, 'k=AAAA'), 'P-256 point'],
+  ['a padded key', () => `${signed()}=`, 'without padding'],
+  ['a key that did not sign', () => signed().replace(/k=.*/, `k=${otherKey}`), 'signature'],
+  ['an altered signature', () => signed().replace(/....,/, 'AAAA,'), 'signature'],
+  ['a token that is not a JWT', () => `vapid t=abc, k=${sender.publicKey}`, 'not a JWT'],
+  ['a JWT with too many parts', () => signed().replace(',', '.AAAA,'), 'not a JWT'],
+  ['another algorithm', () => signed({}, { alg: 'none' }), 'ES256'],
+  ['another audience', () => signed({ aud: 'https://push.example' }), 'audience'],
+  ['an audience with a path', () => signed({ aud: `${pushService.origin}/` }), 'audience'],
+  ['an expired token', () => signed({ exp: Math.floor(Date.now() / 1000) - 1 }), 'expired'],
+  ['a missing expiry', () => signed({ exp: undefined }), 'expiry'],
+  ['a missing subject', () => signed({ sub: undefined }), 'subject'],
+  ['a subject with another scheme', () => signed({ sub: 'tel:112' }), 'subject'],
+  ['a space in the subject', () => signed({ sub: 'mailto: a@b.example' }), 'subject'],
+])('VAPID: %s is refused', async (_, header, message) => {
+  const response = await pushWith({ Authorization: header() });
+  expect(response.headers.get('www-authenticate')).toBe('vapid');
+  const expected = { status: 401, errno: 109, message: expect.stringContaining(message) };
+  expect(await refusalOf(response)).toEqual(expected);
 });
 
 test.each([
-  ['a missing TTL', { TTL: undefined }, 400, 111, 'TTL'],
-  ['a negative TTL', { TTL: '-1' }, 400, 112, 'TTL'],
-  ['a fractional TTL', { TTL: '1.5' }, 400, 112, 'TTL'],
-  ['another encoding', { 'Content-Encoding': 'aesgcm' }, 400, 110, 'aes128gcm'],
-  ['a missing encoding', { 'Content-Encoding': undefined }, 400, 110, 'aes128gcm'],
-  ['a topic of 33 characters', { Topic: 'a'.repeat(33) }, 400, 113, 'Topic'],
-  ['a topic with a character outside base64url', { Topic: 'a+b' }, 400, 113, 'Topic'],
-  ['a missing authorization', { Authorization: undefined }, 401, 109, 'missing'],
-  ['another audience', audience('https://push.example'), 401, 109, 'audience'],
-])('%s is refused', async (_, headers, status, errno, message) => {
+  ['a missing TTL', { TTL: undefined }, 111, 'TTL'],
+  ['a negative TTL', { TTL: '-1' }, 112, 'TTL'],
+  ['a fractional TTL', { TTL: '1.5' }, 112, 'TTL'],
+  ['another encoding', { 'Content-Encoding': 'aesgcm' }, 110, 'aes128gcm'],
+  ['a missing encoding', { 'Content-Encoding': undefined }, 110, 'aes128gcm'],
+  ['a topic of 33 characters', { Topic: 'a'.repeat(33) }, 113, 'Topic'],
+  ['a topic with a character outside base64url', { Topic: 'a+b' }, 113, 'Topic'],
+])('%s is refused', async (_, headers, errno, message) => {
   const response = await pushWith(headers);
-  expect(await refusalOf(response)).toEqual({
-    status,
-    errno,
-    message: expect.stringContaining(message),
-  });
-  expect(pushService.stats().accepted).toBe(0);
+  const expected = { status: 400, errno, message: expect.stringContaining(message) };
+  expect(await refusalOf(response)).toEqual(expected);
 });
 
-function audience(aud: string) {
-  const exp = Math.floor(Date.now() / 1000) + 60;
-  return { Authorization: vapidHeader({ aud, exp, sub: 'https://example.com' }) };
-}
-
-test('an invalid signature is refused', async () => {
+test('a token is refused after it has expired, and more than 24 hours before', async () => {
   const request = pushRequest(subscribe(), 'ding');
-  const authorization = request.headers.Authorization!;
-  const altered = authorization.replace(/\.[^.]{8}([^.]*)$/, '.AAAAAAAA$1');
-  expect(altered).not.toBe(authorization);
-  const response = await pushWith({ Authorization: altered });
-  expect(await refusalOf(response)).toMatchObject({ status: 401, errno: 109 });
+  expect((await post(request)).status).toBe(201);
+  for (const [hours, message] of [
+    [13, 'The token has expired.'],
+    [-13, 'The token expires more than 24 hours ahead.'],
+  ] as const) {
+    nowMs = () => Date.now() + hours * hourMs;
+    expect(await refusalOf(await post(request))).toEqual({ status: 401, errno: 109, message });
+  }
 });
 
-test('an expired token is refused', async () => {
-  nowMs = () => Date.now() + 13 * hourMs;
-  expect(await refusalOf(await push(subscribe()))).toEqual({
-    status: 401,
-    errno: 109,
-    message: 'The token has expired.',
-  });
-});
-
-test('a token that expires more than 24 hours ahead is refused', async () => {
-  nowMs = () => Date.now() - 13 * hourMs;
-  expect(await refusalOf(await push(subscribe()))).toEqual({
-    status: 401,
-    errno: 109,
-    message: 'The token expires more than 24 hours ahead.',
-  });
-});
-
-test('a sender with another application server key is refused', async () => {
-  const response = await push(subscribe(), 'ding', webpush.generateVAPIDKeys());
-  expect(response.headers.get('www-authenticate')).toBe('vapid');
-  expect(await refusalOf(response)).toEqual({
+test('only the application server key of a subscription may send', async () => {
+  expect(await refusalOf(await push(subscribe(), 'ding', webpush.generateVAPIDKeys()))).toEqual({
     status: 401,
     errno: 109,
     message: expect.stringContaining('VAPID public key mismatch'),
   });
 });
 
-test('a body of 4,097 bytes is refused, and the next push is accepted', async () => {
-  const response = await pushWith({}, new Uint8Array(4097));
-  expect(await refusalOf(response)).toMatchObject({ status: 413, errno: 104 });
-  expect((await push(subscribe())).status).toBe(201);
-});
-
-test('an empty body is refused', async () => {
-  const response = await pushWith({}, new Uint8Array(0));
-  expect(await refusalOf(response)).toEqual({
-    status: 400,
-    errno: 110,
-    message: 'The body is empty.',
-  });
-});
-
-test('a message encrypted for another browser is refused', async () => {
-  const { body } = pushRequest(subscribe(), 'ding');
-  expect(await refusalOf(await pushWith({}, body))).toMatchObject({ status: 400, errno: 110 });
-});
-
-test('an unknown endpoint returns 404', async () => {
-  const request = pushRequest(subscribe(), 'ding');
-  const response = await post({ ...request, endpoint: `${pushService.origin}/push/unknown` });
-  expect(await refusalOf(response)).toMatchObject({ status: 404, errno: 102 });
-});
-
-test('an ended subscription returns 410', async () => {
+test('a body of 4,096 bytes is accepted; one of 4,097, none, and one for another browser are not', async () => {
   const browser = subscribe();
-  browser.unsubscribe();
-  expect(await refusalOf(await push(browser))).toMatchObject({ status: 410, errno: 106 });
-  expect(browser.messages).toEqual([]);
-  expect(pushService.stats()).toMatchObject({ live: 0, gone: 1, responses: { 410: 1 } });
+  const largest = pushRequest(browser, Buffer.alloc(3993, 'x'));
+  expect(largest.body).toHaveLength(4096);
+  expect((await post(largest)).status).toBe(201);
+  expect(browser.messages[0]?.text).toHaveLength(3993);
+  const refusals: unknown[] = [];
+  for (const body of [
+    new Uint8Array(4097),
+    new Uint8Array(0),
+    pushRequest(subscribe(), 'ding').body,
+  ]) {
+    refusals.push(await refusalOf(await pushWith({}, body)));
+  }
+  expect(refusals).toMatchObject([
+    { status: 413, errno: 104 },
+    { status: 400, errno: 110, message: 'The body is empty.' },
+    { status: 400, errno: 110 },
+  ]);
 });
 
-test('a method other than POST is refused with an Allow header', async () => {
-  const response = await fetch(subscribe().endpoint);
-  expect(response.headers.get('allow')).toBe('POST');
-  expect(await refusalOf(response)).toMatchObject({ status: 405, errno: null });
+test('an unknown endpoint and another method are refused', async () => {
+  const request = pushRequest(subscribe(), 'ding');
+  const unknown = await post({ ...request, endpoint: `${pushService.origin}/push/unknown` });
+  expect(await refusalOf(unknown)).toMatchObject({ status: 404, errno: 102 });
+  const read = await fetch(request.endpoint);
+  expect(read.headers.get('allow')).toBe('POST');
+  expect(await refusalOf(read)).toMatchObject({ status: 405, errno: null });
+});
+
+test('a behaviour hides no mistake of the sender, and an invalid push does not use it up', async () => {
+  const browser = subscribe();
+  browser.behave({ status: 503, times: 1 });
+  expect((await fetch(browser.endpoint, { method: 'POST' })).status).toBe(400);
+  expect((await push(browser)).status).toBe(503);
+  expect((await push(browser)).status).toBe(201);
+});
+
+test('a push whose sender hangs up during a delay is not delivered', async () => {
+  const browser = subscribe();
+  browser.behave({ delayMs: 60_000 });
+  const { endpoint, headers, body } = pushRequest(browser, 'ding');
+  const abort = new AbortController();
+  const pending = fetch(endpoint, { method: 'POST', headers, body, signal: abort.signal });
+  await until('the push', async () => pushService.stats().inFlight === 1);
+  abort.abort();
+  await expect(pending).rejects.toThrow('aborted');
+  await until('the end of the push', async () => pushService.stats().inFlight === 0);
+  expect(pushService.stats()).toMatchObject({ accepted: 0, withoutResponse: 1, responses: {} });
 });

@@ -88,19 +88,6 @@ test('a push arrives encrypted, and an acknowledged message is not sent again', 
   await again.close();
 });
 
-test('messages to a disconnected browser are sent when it reconnects', async () => {
-  const browser = await connect();
-  const { channelID, target } = await subscribe(browser);
-  await browser.close();
-  await push(target, 'one');
-  await push(target, 'two');
-  const again = await connect(browser.uaid);
-  const [one, two] = [await again.next(), await again.next()];
-  expect([one.channelID, two.channelID]).toEqual([channelID, channelID]);
-  expect(one.version).not.toBe(two.version);
-  await again.close();
-});
-
 test('of the messages with one topic, a disconnected browser receives the last', async () => {
   const browser = await connect();
   const [first, second] = [await subscribe(browser), await subscribe(browser)];
@@ -128,22 +115,6 @@ test('of the messages with one topic, a disconnected browser receives the last',
   await again.close();
 });
 
-test('only the application server key of the subscription may send', async () => {
-  const browser = await connect();
-  const { target } = await subscribe(browser, pushService.subscribe().toJSON().keys.p256dh);
-  expect((await push(target)).status).toBe(401);
-  await browser.close();
-});
-
-test('a subscription that the browser unregisters is gone', async () => {
-  const browser = await connect();
-  const { channelID, target } = await subscribe(browser);
-  browser.send({ messageType: 'unregister', channelID });
-  expect(await browser.next()).toEqual({ messageType: 'unregister', channelID, status: 200 });
-  expect((await push(target)).status).toBe(410);
-  await browser.close();
-});
-
 test('after forget() a browser gets another id, and its endpoints are gone', async () => {
   const browser = await connect();
   const { target } = await subscribe(browser);
@@ -154,26 +125,6 @@ test('after forget() a browser gets another id, and its endpoints are gone', asy
   const again = await connect(browser.uaid);
   expect(again.uaid).not.toBe(browser.uaid);
   await again.close();
-});
-
-test('messages that a browser cannot decrypt are counted as undelivered', async () => {
-  const browser = await connect();
-  const { channelID, target } = await subscribe(browser);
-  await push(target);
-  const { version } = await browser.next();
-  browser.send({ messageType: 'ack', updates: [{ channelID, version, code: 101 }] });
-  browser.send({});
-  await browser.next();
-  expect(pushService.realBrowsers).toMatchObject({ connected: 1, undelivered: 1 });
-  await browser.close();
-});
-
-test('broadcast_subscribe is accepted without a response', async () => {
-  const browser = await connect();
-  const broadcasts = { 'remote-settings/monitor_changes': '"0"' };
-  browser.send({ messageType: 'broadcast_subscribe', broadcasts });
-  expect((await subscribe(browser)).response.status).toBe(200);
-  await browser.close();
 });
 
 test('an invalid application server key is refused', async () => {

@@ -77,14 +77,3 @@ test.each(['/', 'the printed address'])('%s leads to the page of the console', a
   expect(response!.headers.location).toBe('/console');
   expect(await get('/console')).toBeUndefined();
 });
-
-test.each(['/carillon.js', '/carillon.mjs', '/carillon-sw.js', '/carillon-sw.js.map'])(
-  'the file %s of the SDK is served',
-  async (path) => {
-    const file = await get(path);
-    expect(file!.status).toBe(200);
-    expect(file!.headers['content-type']).toMatch(/javascript|json/);
-    // The browser would apply it to the service worker, which must reach the service.
-    expect(Object.keys(file!.headers)).not.toContain('content-security-policy');
-  },
-);

@@ -35,9 +35,3 @@ test('every argument and setting is read', () => {
     engine: 'dynamodb-local',
   });
 });
-
-test.each(['0', '-1', '65535', '4e3', '80.5', ' 80'])('PORT=%p is refused', (PORT) => {
-  expect(() => readStartOptions([], { PORT })).toThrow(
-    new Error(`PORT must be a whole number from 1 to 65533; it is "${PORT}".`),
-  );
-});

@@ -22,11 +22,6 @@ test('a line has the method, the route’s path, the status and the duration', (
   expect(requestLine(line)).toBe('POST /api/v1/projects/demo/notifications → 200  12 ms');
 });
 
-test('the colour depends on the status', () => {
-  const line = { ...lineOf(routes.send, { projectId: 'demo' }), status: 503 };
-  expect(requestLine(line, (format, text) => `<${format}>${text}`)).toContain('→ <red>503');
-});
-
 test('a path contains the project id and no other id', () => {
   const line = lineOf(routes.track, { projectId: 'demo', notificationId: 'a-capability' });
   expect(requestLine(line)).toContain(

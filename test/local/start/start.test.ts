@@ -103,25 +103,21 @@ test.each(['API', 'push service'])(
 // No assembly with this setting is cached, so the stack is synthesized.
 const uncachedSetting = () => ({ EXTRA_PUSH_ORIGINS: `https://${randomUUID()}.example` });
 
-test('Ctrl-C during the start stops it without an error', async () => {
-  const env = { PORT: String(await freePort()), ...uncachedSetting() };
-  const { code, stderr } = await start(env, [], { when: 'Synthesizing' });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-});
-
-test('during the start the page and the API return 503', async () => {
+test('during the start, page and API return 503, and Ctrl-C stops it without an error', async () => {
   const PORT = String(await freePort());
   const origin = `http://localhost:${PORT}`;
   const responses: Response[] = [];
   const act = async () => {
-    responses.push(await fetch(origin));
+    responses.push(await fetch(`${origin}/?projectId=x`));
     responses.push(await fetch(`${origin}/api/v1/projects/demo`, { method: 'POST' }));
   };
-  await start({ PORT, ...uncachedSetting() }, [], { when: 'Synthesizing', act });
+  const env = { PORT, ...uncachedSetting() };
+  const { code, stderr } = await start(env, [], { when: 'Synthesizing', act });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [page, api] = responses;
   expect([page!.status, await page!.text()]).toEqual([
     503,
-    expect.stringContaining('Carillon is starting.'),
+    expect.stringContaining('<meta http-equiv="refresh" content="1">'),
   ]);
   expect([api!.status, api!.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await api!.json()).toEqual({ message: 'Service Unavailable' });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TableNames } from '../../../local/dynamodb/table-names.ts';
 import { type LocalState, writeState } from '../../../local/start/state-file.ts';
 import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
 import { settings } from '../../fixtures/operator.ts';
@@ -15,16 +16,7 @@ const state = (baseUrl: string): LocalState => ({
   pushService: 'http://127.0.0.1:4001',
   dynamodb: {
     endpoint: 'http://127.0.0.1:4002',
-    tables: {
-      PROJECTS_TABLE: 'a',
-      VAPID_KEYS_TABLE: 'f',
-      IDENTITY_KEYS_TABLE: 'g',
-      SUBSCRIPTIONS_TABLE: 'b',
-      USAGE_TABLE: 'c',
-      NOTIFICATIONS_TABLE: 'd',
-      DELIVERIES_TABLE: 'Deliveries',
-      RATE_LIMITS_TABLE: 'e',
-    },
+    tables: { PROJECTS_TABLE: 'Projects' } as unknown as TableNames,
   },
   lambda: { endpoint: 'http://127.0.0.1:4003', functions: ['Send'] },
   settings,
@@ -37,11 +29,12 @@ const state = (baseUrl: string): LocalState => ({
 });
 
 test('the state is written as JSON and shell variables, readable by its owner only, and removed', async () => {
-  const file = join(folder.path, '.carillon', 'local.json');
+  // One that others could read is replaced.
+  const file = folder.write('local.json', '{}');
   const remove = await writeState(state('http://localhost:4000'), file);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(state('http://localhost:4000'));
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  const variables = join(folder.path, '.carillon', 'local.env');
+  const variables = join(folder.path, 'local.env');
   expect(readFileSync(variables, 'utf8')).toBe(
     "export CARILLON_BASE_URL='http://localhost:4000'\nexport CARILLON_PROJECT='demo'\n" +
       "export CARILLON_APPLICATION_SERVER_KEY='key'\nexport CARILLON_SECRET_KEY='secret'\n" +
@@ -51,12 +44,6 @@ test('the state is written as JSON and shell variables, readable by its owner on
   await remove();
   expect(existsSync(file)).toBe(false);
   expect(existsSync(variables)).toBe(false);
-});
-
-test('a state file that others could read is replaced', async () => {
-  const file = folder.write('local.json', '{}');
-  await writeState(state('http://localhost:4000'), file);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('a stack does not remove the state of a later stack', async () => {

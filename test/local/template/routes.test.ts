@@ -1,9 +1,7 @@
-import { routes as contractRoutes } from '../../../contract/routes.ts';
 import { readFunctions } from '../../../local/template/functions.ts';
 import { createResolver } from '../../../local/template/references.ts';
 import { readRoutes } from '../../../local/template/routes.ts';
-import { type Resource, readAssembly, type Template } from '../../../local/template/template.ts';
-import { sharedAssembly } from '../../fixtures/assembly.ts';
+import type { Resource, Template } from '../../../local/template/template.ts';
 
 function templateOf(
   routeKeys: readonly string[],
@@ -45,19 +43,6 @@ function read(template: Template) {
   return readRoutes(template, readFunctions(assembly, resolve), resolve);
 }
 
-test('reads the route, its function and its timeout', () => {
-  expect(read(templateOf(['POST /things/{id}'], { TimeoutInMillis: 5000 }))).toEqual([
-    {
-      routeKey: 'POST /things/{id}',
-      method: 'POST',
-      segments: ['things', '{id}'],
-      functionName: 'Function',
-      timeoutMs: 5000,
-      throttle: { ratePerSecond: 10_000, burst: 5000 },
-    },
-  ]);
-});
-
 test('the throttle comes from the route, else from the stage, else from the account’s quota', () => {
   const stage = {
     RouteSettings: { 'GET /a': { ThrottlingRateLimit: 7, ThrottlingBurstLimit: 8 } },
@@ -70,13 +55,6 @@ test('the throttle comes from the route, else from the stage, else from the acco
     { ratePerSecond: 7, burst: 8 },
     { ratePerSecond: 9, burst: 5000 },
   ]);
-});
-
-test('finds every route of the contract in the synthesized stack', () => {
-  const { template } = readAssembly(sharedAssembly());
-  const found = read(template).map(({ routeKey }) => routeKey);
-  const expected = Object.values(contractRoutes).map(({ method, path }) => `${method} ${path}`);
-  expect(found).toEqual(expect.arrayContaining(expected));
 });
 
 test.each(['ANY /things', '$default', 'GET /{proxy+}'])('refuses the route %s', (routeKey) => {

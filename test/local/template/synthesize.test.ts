@@ -29,17 +29,6 @@ const writing = `
   writeFileSync(out + '/T.json', JSON.stringify({ Resources: { A: { Type: 'X', Metadata } } }));
 `;
 
-test('passes the directory and the context to the app, and reads its output', async () => {
-  const { stackName, template } = await run(writing);
-  expect(stackName).toBe('Test');
-  expect(template.Resources.A?.Metadata).toMatchObject({
-    stage: 'dev',
-    // That of cdk.json, or the default.
-    vapidSubject: expect.any(String),
-    'aws:cdk:enable-asset-metadata': true,
-  });
-});
-
 test('does not pass other environment variables to the app', async () => {
   process.env.CARILLON_TEST_SETTING = 'x';
   const { template } = await run(
@@ -60,10 +49,6 @@ test.each([
   ['throws', `console.error('noise'); throw new TypeError('x is not y')`, 'x is not y'],
 ])('throws the message that a failing app %s', async (_, source, message) => {
   await expect(run(source)).rejects.toThrow(new Error(`The CDK app failed: ${message}`));
-});
-
-test('fails if the app writes no assembly', async () => {
-  await expect(run('')).rejects.toThrow('Cannot read the assembly: ENOENT');
 });
 
 test('can be aborted', async () => {

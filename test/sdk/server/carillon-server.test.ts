@@ -150,6 +150,20 @@ describe('reads and removals', () => {
       `${project}/users?userId=ada`,
       { removed: 2 },
     ],
+    [
+      'removeDevice',
+      (c) => c.removeDevice('ada', 'an-id'),
+      'DELETE',
+      `${project}/users?userId=ada&device=an-id`,
+      { removed: 1 },
+    ],
+    [
+      'removeDevice, without an id: it must not remove the user',
+      (c) => c.removeDevice('ada', undefined as never),
+      'DELETE',
+      `${project}/users?userId=ada&device=undefined`,
+      { removed: 0 },
+    ],
   ])('%s', async (_, call, method, url, body) => {
     const { carillon, requests } = await setUp([jsonResponse(200, body)]);
     expect(await call(carillon)).toEqual(body);

@@ -60,6 +60,7 @@ const project: SigningProject = {
   projectId,
   ref: 'shop' as ProjectRef,
   secretKeyHash: '',
+  members: [],
   plan: { monthlySendCap: null },
   vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
 };

@@ -133,12 +133,6 @@ test('waits for a push service that throttles, also for longer than until the ne
   expect(time.now).toBeLessThan(130_000);
 });
 
-test('removes who is gone after such a wait', async () => {
-  const { running, add, time } = start(() => (time.now < 90_000 ? 'throttled' : 'gone'), longTimes);
-  add(recipientsAt(fcm, 20));
-  expect(await time.until(running.end())).toMatchObject({ removed: 20, failed: 0 });
-});
-
 test('starts no push after it was stopped', async () => {
   const { running, add, time, pushes } = start(() => 1000);
   add(recipientsAt(fcm, 500));

@@ -1,57 +1,7 @@
 import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../../../admin/browser/decrypt.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { type PushService, startPushService } from '../../../../local/push-service/push-service.ts';
-import { vapid } from '../../../fixtures/chunk.ts';
-import { pushOverNetwork, skipWaits } from '../../../fixtures/network-pushing.ts';
-import { recipient } from '../../../fixtures/recipient.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
-
-describe('to a push service on this machine', () => {
-  const browserKeys = createBrowserKeys();
-  let service: PushService;
-
-  beforeEach(async () => {
-    service = await startPushService();
-  });
-  afterEach(() => service.stop());
-
-  function subscribe(number: number) {
-    const options = { applicationServerKey: vapid.publicKey, keys: browserKeys };
-    return Array.from({ length: number }, () => service.subscribe(options));
-  }
-
-  function deliverTo(browsers: ReturnType<typeof subscribe>) {
-    const recipients = browsers.map((browser) => recipient(browser.toJSON()));
-    return pushOverNetwork({ recipients }, { extraOrigins: [service.origin], sleep: skipWaits });
-  }
-
-  test('every recipient receives the message once', async () => {
-    const browsers = subscribe(400);
-    const report = await deliverTo(browsers);
-    expect(report).toEqual({ ...noCounts, attempted: 400, delivered: 400 });
-    const received = browsers.map(({ messages }) => messages.map(({ text }) => text));
-    expect(received).toEqual(browsers.map(() => ['{"title":"Hello"}']));
-  });
-
-  test('a push whose connection is reset is attempted again', async () => {
-    const [browser] = subscribe(1);
-    browser!.behave({ reset: true, times: 1 });
-    expect(await deliverTo([browser!])).toEqual({ ...noCounts, attempted: 1, delivered: 1 });
-  });
-
-  test('failures are counted by reason', async () => {
-    const [small, refused, mismatched] = subscribe(3);
-    small!.behave({ status: 413 });
-    refused!.behave({ status: 403 });
-    mismatched!.behave({ status: 400, body: '{"reason":"VapidPkHashMismatch"}' });
-    expect(await deliverTo([small!, refused!, mismatched!])).toEqual({
-      ...noCounts,
-      ...{ attempted: 3, failed: 3 },
-      failures: { too_large: 1, vapid_refused: 1, key_mismatch: 1 },
-    });
-  });
-});
 
 test('an empty chunk is done at once', async () => {
   const { done, time } = pushVirtually({});

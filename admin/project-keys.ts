@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
+import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 
 /** A source of random bytes, such as `randomBytes` of `node:crypto`. */
 export type RandomSource = (sizeBytes: number) => Buffer;
@@ -14,10 +14,15 @@ export function newIdentityKey(random: RandomSource): string {
   return `${identityKeyPrefix}${random(32).toString('base64url')}`;
 }
 
+/** Creates the key of a member: `carillon_mk_` and 43 characters of base64url. */
+export function newMemberKey(random: RandomSource): string {
+  return `${memberKeyPrefix}${random(32).toString('base64url')}`;
+}
+
 /**
- * SHA-256 of a secret key, in hex: the form that is stored. A slow or salted hash would add
+ * SHA-256 of a secret key or a member key, in hex: the form that is stored. A slow or salted hash would add
  * nothing, because the key has 256 random bits.
  */
-export function hashSecretKey(secretKey: string): string {
-  return createHash('sha256').update(secretKey).digest('hex');
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
 }

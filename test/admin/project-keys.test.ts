@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashSecretKey, newIdentityKey, newSecretKey } from '../../admin/secret-key.ts';
+import { hashKey, newIdentityKey, newSecretKey } from '../../admin/project-keys.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 
 describe('newSecretKey', () => {
@@ -16,11 +16,9 @@ describe('newIdentityKey', () => {
   });
 });
 
-describe('hashSecretKey', () => {
+describe('hashKey', () => {
   it('returns SHA-256 in hex', () => {
     // FIPS 180-2, appendix B.1.
-    expect(hashSecretKey('abc')).toBe(
-      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-    );
+    expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { limits } from '../../contract/limits.ts';
+import { type MemberRole, memberRoles } from '../../contract/roles.ts';
+import { newCommand } from '../terminal/command-line.ts';
+import { printable } from '../terminal/printable.ts';
+import { table } from '../terminal/table.ts';
+import { projectIdArgument, type RunOnStack } from './command.ts';
+import { readLifetime } from './duration.ts';
+import { formatTime } from './project-view.ts';
+
+interface InviteOptions {
+  readonly role: MemberRole;
+  readonly expires?: number;
+}
+
+export function inviteCommand(runOnStack: RunOnStack): Command {
+  return newCommand(
+    'invite',
+    'Gives a person a key of their own for a project, and prints it once.',
+    ...['my-site Ann --role sender', 'my-site "Ann Lee" --role viewer --expires 90d'],
+  )
+    .addArgument(projectIdArgument())
+    .addArgument(memberArgument())
+    .addOption(
+      new Option(
+        '--role <viewer|sender>',
+        'a viewer reads the project and its notifications; a sender also sends and stops them',
+      )
+        .choices(memberRoles)
+        .makeOptionMandatory(),
+    )
+    .option('--expires <duration>', 'end the key after this long, such as 90d', readExpires)
+    .action((projectId: string, name: string, { role, expires }: InviteOptions) =>
+      runOnStack(async ({ registry, paint, print, next }) => {
+        const member = { name, role, lifetimeMs: expires, random: randomBytes };
+        const { key, expiresAt } = await registry.invite(projectId, member);
+        const end =
+          expiresAt === undefined ? 'until you revoke it' : `until ${formatTime(expiresAt)}`;
+        print(
+          { projectId, name, role, key, expiresAt },
+          `The key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
+            `  ${paint('yellow', key)}\n\n` +
+            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} '${name}'`)}\n`,
+        );
+      }),
+    );
+}
+
+export function membersCommand(runOnStack: RunOnStack): Command {
+  return newCommand('members', 'Lists the people who have a key of their own.', 'my-site')
+    .addArgument(projectIdArgument())
+    .action((projectId: string) =>
+      runOnStack(async ({ registry, paint, print, next }) => {
+        const now = new Date().toISOString();
+        const members = (await registry.members(projectId)).map((member) => ({
+          ...member,
+          expired: member.expiresAt !== undefined && member.expiresAt <= now,
+        }));
+        const columns = ['name', 'role', 'invited', 'key ends'].map((title) => ({ title }));
+        const rows = members.map(({ name, role, createdAt, expiresAt, expired }) => [
+          printable(name),
+          role,
+          formatTime(createdAt),
+          expiresAt === undefined
+            ? 'never'
+            : `${formatTime(expiresAt)}${expired ? ' (expired)' : ''}`,
+        ]);
+        const none = `No members. Invite one:\n\n  ${next(`invite ${projectId} Ann --role sender`)}\n`;
+        print(members, rows.length === 0 ? none : table(columns, rows, paint));
+      }),
+    );
+}
+
+export function revokeCommand(runOnStack: RunOnStack): Command {
+  return newCommand('revoke', 'Takes the key of a member back.', 'my-site Ann')
+    .addArgument(projectIdArgument())
+    .addArgument(memberArgument())
+    .action((projectId: string, name: string) =>
+      runOnStack(async ({ registry, print }) => {
+        await registry.revoke(projectId, name);
+        print(
+          { projectId, name, revoked: true },
+          `The key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
+        );
+      }),
+    );
+}
+
+function memberArgument(): Argument {
+  return new Argument('<name>', 'name of the member, which notifications show').argParser(
+    (name) => {
+      const isShort = [...name].length <= limits.memberNameLength;
+      // An object of JavaScript cannot have `__proto__` as a name of its own members.
+      const isUsable = name.trim() !== '' && printable(name) === name && name !== '__proto__';
+      if (isShort && isUsable) return name;
+      throw new InvalidArgumentError(
+        `Use 1 to ${limits.memberNameLength} characters, not only blanks, without control characters.`,
+      );
+    },
+  );
+}
+
+function readExpires(text: string): number {
+  return readLifetime(text, 366, 'Use minutes, hours or days up to 366d, such as 12h or 90d.');
+}

@@ -1,0 +1,105 @@
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { limits } from '../contract/limits.ts';
+import type { MemberRole } from '../contract/roles.ts';
+import { isConditionFailure } from '../lambdas/store/dynamo.ts';
+import type { MemberItem, ProjectItem, RemovedProjectItem } from '../lambdas/store/items.ts';
+import { MemberExists, MemberNotFound, ProjectNotFound, TooManyMembers } from './project-errors.ts';
+import { hashKey, newMemberKey, type RandomSource } from './project-keys.ts';
+
+/** A member of a project, without the hash of the key. */
+export interface RegisteredMember extends Omit<MemberItem, 'keyHash'> {
+  readonly name: string;
+}
+
+export interface NewMember {
+  readonly name: string;
+  readonly role: MemberRole;
+  /** Milliseconds for which the key is valid. Default: until it is revoked. */
+  readonly lifetimeMs?: number | undefined;
+  readonly random: RandomSource;
+}
+
+/** Gives keys to the members of projects, and takes them back. */
+export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
+  /** @throws {ProjectNotFound} */
+  async function membersOf(projectId: string): Promise<ProjectItem['members']> {
+    const { Item } = await dynamo.send(
+      new GetCommand({ TableName: table, Key: { projectId }, ConsistentRead: true }),
+    );
+    return existing(Item, projectId).members;
+  }
+
+  return {
+    /** The oldest first. @throws {ProjectNotFound} */
+    async members(projectId: string): Promise<readonly RegisteredMember[]> {
+      return Object.entries(await membersOf(projectId))
+        .map(([name, { keyHash, ...member }]) => ({ name, ...member }))
+        .sort((one, other) => one.createdAt.localeCompare(other.createdAt));
+    },
+
+    /**
+     * Adds a member, and returns the key, of which only the hash is stored.
+     * @throws {ProjectNotFound}
+     * @throws {MemberExists}
+     * @throws {TooManyMembers}
+     */
+    async invite(projectId: string, { name, role, lifetimeMs, random }: NewMember) {
+      const key = newMemberKey(random);
+      const now = clock();
+      const member: MemberItem = {
+        ...{ role, keyHash: hashKey(key), createdAt: now.toISOString() },
+        ...(lifetimeMs && { expiresAt: new Date(now.getTime() + lifetimeMs).toISOString() }),
+      };
+      try {
+        await dynamo.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { projectId },
+            ConditionExpression:
+              'attribute_exists(secretKeyHash) AND attribute_not_exists(#members.#name) AND size(#members) < :most',
+            UpdateExpression: 'SET #members.#name = :member',
+            ExpressionAttributeNames: { '#members': 'members', '#name': name },
+            ExpressionAttributeValues: { ':member': member, ':most': limits.members },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        );
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error;
+        const { [name]: found } = existing(error.Item, projectId).members;
+        // Otherwise the SDK has repeated an invitation whose response was lost.
+        if (found?.keyHash !== member.keyHash) {
+          throw found === undefined
+            ? new TooManyMembers(projectId)
+            : new MemberExists(projectId, name);
+        }
+      }
+      return { projectId, name, role, key, expiresAt: member.expiresAt };
+    },
+
+    /**
+     * Removes a member. Functions accept the key for as long as they remember the project.
+     * @throws {ProjectNotFound}
+     * @throws {MemberNotFound}
+     */
+    async revoke(projectId: string, name: string): Promise<void> {
+      if (!Object.hasOwn(await membersOf(projectId), name)) {
+        throw new MemberNotFound(projectId, name);
+      }
+      await dynamo.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { projectId },
+          ConditionExpression: 'attribute_exists(#members)',
+          UpdateExpression: 'REMOVE #members.#name',
+          ExpressionAttributeNames: { '#members': 'members', '#name': name },
+        }),
+      );
+    },
+  };
+}
+
+function existing(item: object | undefined, projectId: string): ProjectItem {
+  const found = item as ProjectItem | RemovedProjectItem | undefined;
+  if (found === undefined || 'removed' in found) throw new ProjectNotFound(projectId);
+  return found;
+}

@@ -1,0 +1,20 @@
+import { type MemberRole, mayCall, memberRoles } from '../roles.ts';
+import type { OwnerRouteName, Route } from '../routes.ts';
+import type { Operation } from './operation.ts';
+
+/** The roles of the members that may call a route. */
+export function rolesFor({ caller, name }: Route): readonly MemberRole[] {
+  if (caller === 'browser') return [];
+  return memberRoles.filter((role) => mayCall(role, name as OwnerRouteName));
+}
+
+/** The description of an operation, with the keys that it takes. */
+export function descriptionOf(route: Route, { description }: Operation): string {
+  if (route.caller === 'browser') return description;
+  const allowed = rolesFor(route).map((role) => `\`${role}\``);
+  const keys =
+    allowed.length === 0
+      ? 'Takes the secret key only.'
+      : `Takes the secret key, or a member key with the role ${allowed.join(' or ')}.`;
+  return `${description} ${keys}`;
+}

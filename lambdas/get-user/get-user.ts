@@ -1,0 +1,28 @@
+import { limits } from '../../contract/limits.ts';
+import { pushServiceOf } from '../../contract/push-services.ts';
+import type { UserSubscriptions } from '../../contract/schemas/user.ts';
+import { deviceIdOf } from '../store/subscription-keys.ts';
+import type { UserSubscription } from '../store/user-subscriptions.ts';
+
+/** What the owner reads of a user's subscriptions. */
+export function describeUser(
+  userId: string,
+  subscriptions: readonly UserSubscription[],
+): UserSubscriptions {
+  const newest = subscriptions.toSorted((one, other) => other.createdAt - one.createdAt);
+  return {
+    userId,
+    subscriptions: subscriptions.length,
+    devices: newest.slice(0, limits.devices).map(deviceOf),
+  };
+}
+
+function deviceOf({ endpointHash, origin, createdAt, updatedAt }: UserSubscription) {
+  return {
+    id: deviceIdOf(endpointHash),
+    // Also of an origin that the deployment does not accept any more: its subscriptions are stored until a send.
+    pushService: pushServiceOf(origin, [origin]) ?? origin,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}

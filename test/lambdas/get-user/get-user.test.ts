@@ -1,0 +1,33 @@
+import { describeUser } from '../../../lambdas/get-user/get-user.ts';
+import { deviceIdOf, endpointHash } from '../../../lambdas/store/subscription-keys.ts';
+
+function stored(origin: string, createdAt: number, updatedAt = createdAt) {
+  return { endpointHash: endpointHash(`${origin}/${createdAt}`), origin, createdAt, updatedAt };
+}
+
+test('the newest 100 devices are returned, newest first, with the number of all', () => {
+  const found = Array.from({ length: 102 }, (_, index) =>
+    // In no order, as the index has them. The oldest was seen last.
+    stored('https://web.push.apple.com', ((index * 37) % 102) + 1, 1000 - index),
+  );
+  const { subscriptions, devices } = describeUser('ada', found);
+  expect(subscriptions).toBe(102);
+  const times = devices.map(({ createdAt }) => Date.parse(createdAt));
+  expect(times).toEqual(Array.from({ length: 100 }, (_, index) => 102 - index));
+});
+
+test.each([
+  ['https://fcm.googleapis.com', 'fcm'],
+  ['https://db5p.notify.windows.com', 'wns'],
+  ['https://push.example', 'https://push.example'],
+])('a device at %s has the push service %s', (origin, pushService) => {
+  const one = stored(origin, 1000, 2000);
+  expect(describeUser('ada', [one]).devices).toEqual([
+    {
+      id: deviceIdOf(one.endpointHash),
+      pushService,
+      createdAt: '1970-01-01T00:00:01.000Z',
+      updatedAt: '1970-01-01T00:00:02.000Z',
+    },
+  ]);
+});
