@@ -1,5 +1,5 @@
 /** Writes docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A package whose code is in a bundle. */
@@ -13,7 +13,8 @@ export interface BundledPackage {
 }
 
 /**
- * The packages in the functions' bundles, sorted by folder, as the lockfile has them. Reads the source maps.
+ * The packages in the functions' bundles and in the console's page, sorted by folder, as the lockfile has them. Reads
+ * the source maps, and the list of the page's sources.
  * @param assembly directory of a cloud assembly with bundles.
  */
 export function bundledPackages(
@@ -22,8 +23,11 @@ export function bundledPackages(
 ): readonly BundledPackage[] {
   const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
   const maps = readdirSync(assembly).filter((name) => name.startsWith('asset.'));
-  const sources = maps.flatMap(
-    (name) => JSON.parse(readFileSync(join(assembly, name, 'index.js.map'), 'utf8')).sources,
+  const sources = maps.flatMap((name) =>
+    ['index.js.map', 'page-sources.json']
+      .map((file) => join(assembly, name, file))
+      .filter((file) => existsSync(file))
+      .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).sources),
   );
   // As in the lockfile: `node_modules/a/node_modules/@b/c`.
   const folders = sources.flatMap(

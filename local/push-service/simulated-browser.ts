@@ -16,11 +16,14 @@ export interface ReceivedMessage {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** The event of {@link PushServiceContext.arrivals} with the browser's id and the message's text. */
+export const anyArrival = Symbol('arrival');
+
 /** Shared by all simulated browsers of one push service. */
 export interface PushServiceContext {
   readonly origin: string;
   readonly channels: Channels;
-  /** Emits a browser's id when it has received a message. */
+  /** Emits a browser's id, and {@link anyArrival}, when it has received a message. */
   readonly arrivals: EventEmitter;
   /** Aborts when the push service stops. */
   readonly stopped: AbortSignal;
@@ -78,8 +81,10 @@ export class SimulatedBrowser implements Channel {
 
   deliver({ headers, body }: PushedMessage): void {
     if (!this.#context.decrypt) return;
-    this.messages.push({ text: decrypt(body, this.#keys).toString(), headers });
+    const text = decrypt(body, this.#keys).toString();
+    this.messages.push({ text, headers });
     this.#context.arrivals.emit(this.id);
+    this.#context.arrivals.emit(anyArrival, this.id, text);
   }
 
   /**

@@ -51,7 +51,7 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
   /** The page that the command opened. */
   const openedPage = ({ browser }: Firefox) =>
     until('the page', async () =>
-      (await browser.pages()).find((page) => page.url().endsWith('/#/projects/demo/browser')),
+      (await browser.pages()).find((page) => page.url().endsWith('/console#/projects/demo/local')),
     );
 
   /** Connects to the Firefox that was opened. */
@@ -82,7 +82,7 @@ describeWith('firefox', 'npm start -- --browser', (executablePath) => {
     await start(program);
     const firefox = await connect();
     const tab = await openConsole(firefox.browser, `${baseUrl}/`, await openedPage(firefox));
-    await tab.expectView('This browser');
+    await tab.expectView('Local stack');
     await tab.click('button', 'Subscribe');
     await firefox.allowNotifications();
     await tab.expectText('#browser-status', 'Subscribed');

@@ -26,6 +26,7 @@ test('the defaults are the stage prod and the default limits', () => {
     vapidSubject,
     extraPushOrigins: [],
     preferIpv6: false,
+    console: true,
     originSecretHashes: [],
     requireOriginSecret: false,
     accountConcurrency: 1000,
@@ -57,6 +58,7 @@ test('every setting accepts text, as -c passes it', () => {
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
       preferIpv6: 'true',
+      console: 'false',
       alarmEmail: 'on-call@carillon.net',
       originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
       requireOriginSecret: 'true',
@@ -73,6 +75,7 @@ test('every setting accepts text, as -c passes it', () => {
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
     preferIpv6: true,
+    console: false,
     alarmEmail: 'on-call@carillon.net',
     originSecretHashes: ['a1'.repeat(32), 'b2'.repeat(32)],
     requireOriginSecret: true,
@@ -127,7 +130,7 @@ test('an unknown setting is refused with the nearest name', () => {
 test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, ' +
+      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, console, ' +
       'alarmEmail, alarmTopicArn, monthlyBudget, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',

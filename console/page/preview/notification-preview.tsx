@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import { Group, Paper, Text } from '@mantine/core';
+import { useEffect, useState } from 'react';
 import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { platformNames } from './platforms.ts';
@@ -31,31 +32,39 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
   ];
   return (
     <>
-      <figure class="preview" data-platform={platform}>
+      <figure className="preview" data-platform={platform}>
         <figcaption>{platformNames[platform]}</figcaption>
-        <div class="preview-notification">
-          <p class="preview-site">
+        <Paper className="preview-notification" withBorder p="sm" mt={6} maw={370} fz="sm">
+          <Text className="preview-site">
             {picture('badge')}
             {shown.site} · {timeOf(shown.timestamp)}
-          </p>
-          <div class="preview-content">
-            <div class="preview-text" lang={lang} dir={dir}>
-              <p class="preview-title">{shown.title || 'Title'}</p>
-              {shown.body !== '' && <p class="preview-body">{shown.body}</p>}
+          </Text>
+          <Group className="preview-content" wrap="nowrap" align="start" gap="sm">
+            <div className="preview-text" lang={lang} dir={dir}>
+              <Text className="preview-title" fz="sm" fw={600}>
+                {shown.title || 'Title'}
+              </Text>
+              {shown.body !== '' && (
+                <Text className="preview-body" fz="sm">
+                  {shown.body}
+                </Text>
+              )}
             </div>
             {picture('icon')}
-          </div>
+          </Group>
           {picture('image')}
           {shown.buttons.length > 0 && (
-            <ul class="preview-buttons" aria-label="Buttons" lang={lang} dir={dir}>
+            <Group gap="md" mt="sm" aria-label="Buttons" role="group" lang={lang} dir={dir}>
               {shown.buttons.map((text, index) => (
-                <li key={index}>{text || `Button ${index + 1}`}</li>
+                <Text key={index} fz="sm" fw={600} className="preview-button">
+                  {text || `Button ${index + 1}`}
+                </Text>
               ))}
-            </ul>
+            </Group>
           )}
-        </div>
+        </Paper>
       </figure>
-      <ul class="preview-remarks">
+      <ul className="preview-remarks">
         {remarks.map((remark) => (
           <li key={remark}>{remark}</li>
         ))}
@@ -86,16 +95,17 @@ function Picture({ name, url, hasFailed, onError }: PictureProps) {
   const loadedUrl = useUnchanging(url);
   if (url === undefined) return null;
   const alt = `The ${name}`;
-  if (hasFailed || loadedUrl !== url) {
-    return <span class={`preview-${name}`} role="img" aria-label={`${alt}, not loaded`} />;
+  // The policy of the page allows only https.
+  if (hasFailed || loadedUrl !== url || !url.startsWith('https:')) {
+    return <span className={`preview-${name}`} role="img" aria-label={`${alt}, not loaded`} />;
   }
   return (
     <img
-      class={`preview-${name}`}
+      className={`preview-${name}`}
       src={url}
       alt={alt}
       // Another site's server need not learn where the console runs.
-      referrerpolicy="no-referrer"
+      referrerPolicy="no-referrer"
       onError={() => onError(url)}
     />
   );

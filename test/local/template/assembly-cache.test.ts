@@ -16,9 +16,12 @@ afterEach(() => folder.remove());
 
 const repository = {
   'bin/app.ts': 'app',
+  'console/page/main.tsx': 'page',
   'contract/routes.ts': 'routes',
   'lambdas/send/handler.ts': 'handler',
   'lib/carillon-stack.ts': 'stack',
+  'sdk/common/error.ts': 'error',
+  'sdk/server/project-client.ts': 'client',
   'local/template/synthesize.ts': 'synthesize',
   'cdk.json': '{}',
   'package.json': '{}',

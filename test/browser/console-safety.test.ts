@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import { pathOf, routes } from '../../contract/routes.ts';
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
+
+const at = '2026-11-01T12:00:00.000Z';
+
+/** Text that runs as code wherever it becomes markup, an attribute or an address. */
+const hostile = `"'><img src=x onerror=alert(1)><script>alert(2)</script>{{x}}javascript:alert(3)`;
+
+describeWith('chromium', 'the console and what it must not do', (executablePath) => {
+  let stack: BrowserStack;
+  let browser: Browser;
+  let page: Page;
+  /** Dialogs, errors and violations of the page's policy. */
+  let incidents: string[];
+  let requested: string[];
+
+  beforeAll(async () => {
+    stack = await startBrowserStack();
+    browser = await puppeteer.launch({
+      executablePath,
+      headless: true,
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  });
+
+  beforeEach(async () => {
+    incidents = [];
+    requested = [];
+    page = await browser.newPage();
+    page.on('dialog', async (dialog) => {
+      incidents.push(dialog.message());
+      await dialog.dismiss();
+    });
+    page.on('pageerror', (error) => incidents.push(String(error)));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused/.test(message.text())) incidents.push(message.text());
+    });
+    page.on('request', (request) => requested.push(request.url()));
+  });
+
+  afterEach(() => page.close());
+
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  async function signIn({ projectId, secretKey }: TestProject) {
+    await page.goto(`${stack.baseUrl}/console?${Math.random()}#/projects/${projectId}`);
+    await page.waitForSelector('[name=password]');
+    await page.type('[name=password]', secretKey);
+    await page.click('[type=submit]');
+    await page.waitForSelector('#caps');
+  }
+
+  const member = ({ projectId }: TestProject, name: string, role: 'sender' | 'viewer') =>
+    stack.registry.invite(projectId, { name, role, random: randomBytes });
+
+  async function go(project: TestProject, view: string, complete: string) {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/projects/${project.projectId}${view}`);
+    await page.waitForSelector(complete);
+  }
+
+  const mainText = () => page.$eval('body', (body) => body.textContent);
+  const expectText = (text: string) =>
+    until(`"${text}"`, async () => (await mainText()).includes(text)).catch(async (error) => {
+      throw new Error(`${error.message} It is: ${await mainText()}`);
+    });
+
+  /** Changes what the page reads of a route, as another version or a broken proxy could. */
+  async function answerWith(path: RegExp, change: (body: Record<string, unknown>) => object) {
+    await page.setRequestInterception(true);
+    page.on('request', async (request) => {
+      if (!path.test(request.url()) || request.method() !== 'GET') return request.continue();
+      const { authorization } = request.headers();
+      const response = await fetch(request.url(), { headers: { authorization: authorization! } });
+      const body = change((await response.json()) as Record<string, unknown>);
+      return request.respond({ status: response.status, body: JSON.stringify(body) });
+    });
+  }
+
+  test('hostile texts are shown as texts in every view, and nothing of them is loaded or run', async () => {
+    const project = await stack.newProject('hostile');
+    const id = `<b>${hostile}`.slice(0, 200);
+    for (let sent = 0; sent < 2; sent += 1) await stack.subscribe(project, id);
+    const content = {
+      title: hostile,
+      body: hostile,
+      url: 'https://evil.example/"><script>alert(4)</script>',
+      icon: 'https://evil.invalid/x.png?"><script>',
+      tag: hostile.slice(0, 60),
+      actions: [{ action: '<i>', title: '<img src=x onerror=alert(5)>' }],
+      data: { '</script><script>alert(6)</script>': hostile },
+    };
+    // Without placeholders: those need recipients.
+    const body = JSON.parse(JSON.stringify(content).replaceAll('{{x}}', ''));
+    await stack.send(project, body);
+    const { id: notificationId } = await stack.send(project, body);
+    await answerWith(/\/api\/v1\/projects\/hostile/, (response) => ({
+      ...response,
+      ...('sample' in response && {
+        name: hostile,
+        access: { role: 'sender', name: hostile },
+        sample: { subscribers: 2, seenWithinDays: { 7: 2 }, channels: { [hostile]: 1 } },
+      }),
+      ...('subscriptions' in response && {
+        devices: [{ id: hostile, pushService: hostile, createdAt: at, updatedAt: at }],
+      }),
+      ...('audience' in response && {
+        sentBy: hostile,
+        audience: { channels: [hostile] },
+        failures: { dropped: 1 },
+      }),
+      ...(Array.isArray(response.notifications) && {
+        notifications: response.notifications.map((one) => ({ ...one, sentBy: hostile })),
+      }),
+    }));
+
+    await signIn(project);
+    await expectText(hostile);
+    await go(project, '/notifications', 'tbody tr');
+    await expectText('Sent by');
+    await go(project, `/notifications/${notificationId}`, '#funnel');
+    await expectText(`by ${hostile}`);
+    await page.click('a[href$="/send"]:not(nav a)');
+    await page.waitForSelector('#send');
+    await page.click('#more');
+    await expectText('evil.example');
+    // No channel has such a name.
+    await page.click('#send');
+    await expectText('1 field to correct.');
+    await go(project, '/users', 'main input');
+    await page.type('main input', id);
+    await page.keyboard.press('Enter');
+    await expectText(`${id} has 2 subscriptions.`);
+    await go(project, '', '#caps');
+
+    expect(incidents).toEqual([]);
+    const others = requested.filter(
+      (url) => !url.startsWith(stack.baseUrl) && !url.startsWith('data:'),
+    );
+    // The icon of the preview.
+    expect(others.filter((url) => !url.startsWith('https://evil.invalid/x.png'))).toEqual([]);
+    expect(await page.$$('body script, [onerror], [src="x"]')).toEqual([]);
+  });
+
+  test('a viewer is offered nothing to send, to stop or to remove, and cannot send by hand', async () => {
+    const project = await stack.newProject('viewers');
+    const { key } = await member(project, 'Vera', 'viewer');
+    // Longer than a push and its retries take: an owner could stop it.
+    (await stack.subscribe(project)).behave({ stall: true });
+    const url = stack.baseUrl + pathOf(routes.send, { projectId: 'viewers' });
+    const send = (secret: string) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${secret}`,
+          'content-type': 'application/json',
+          prefer: 'respond-async',
+        },
+        body: '{"title":"Seen by viewers"}',
+      });
+    const { id } = (await (await send(project.secretKey)).json()) as { readonly id: string };
+    await signIn({ ...project, secretKey: key });
+    await expectText('Vera');
+    await expectText('viewer');
+    const offered = () => page.$$eval('a, button', (all) => all.map((one) => one.textContent));
+    expect((await offered()).join()).not.toMatch(/\bSend\b|Users|Remove/);
+    await go(project, `/notifications/${id}`, '#verdict');
+    await expectText('Sending.');
+    expect((await offered()).join()).not.toMatch(/\bSend\b|\bStop\b|Users|Remove/);
+    for (const view of ['/send', '/users']) {
+      await go(project, view, 'h1');
+      await until('the overview', async () => {
+        return (await page.$eval('h1', (heading) => heading.textContent)) === 'Overview';
+      });
+    }
+    expect((await send(key)).status).toBe(403);
+  });
+
+  test('a sender sends under the own name, and removes no user', async () => {
+    const project = await stack.newProject('senders');
+    await stack.subscribe(project, 'ada');
+    const { key } = await member(project, 'Sam', 'sender');
+    await signIn({ ...project, secretKey: key });
+    await go(project, '/send', '#send');
+    await page.type('#send-title', 'From Sam');
+    await expectText('Send to 1 subscriber');
+    await page.click('#send');
+    await page.waitForSelector('[role=dialog]');
+    await page.click('[role=dialog] button:last-of-type');
+    await expectText('by Sam');
+    await expectText('Delivered to 1 of 1 subscriber.');
+    await go(project, '/users', 'main input');
+    await page.type('main input', 'ada');
+    await page.keyboard.press('Enter');
+    await expectText('ada has 1 subscription.');
+    expect(await mainText()).not.toContain('Remove');
+  });
+
+  test('one device of a user is removed, after a question', async () => {
+    const project = await stack.newProject('devices');
+    for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
+    await signIn(project);
+    await go(project, '/users', 'main input');
+    await page.type('main input', 'ada');
+    await page.keyboard.press('Enter');
+    await expectText('ada has 2 subscriptions.');
+    await page.click('[aria-label="Remove device 1"]');
+    await expectText('Remove this device of ada?');
+    await page.click('[role=dialog] button:last-of-type');
+    await expectText('Removed one device of ada.');
+    await expectText('ada has 1 subscription.');
+    expect(await stack.subscriptions(project)).toHaveLength(1);
+  });
+});
