@@ -2,8 +2,9 @@ import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
 import { interruptedCounts, type ReachedUsers } from '../results/outcome.ts';
 import type { SliceEnd, SliceItem } from '../store/items.ts';
-import { type LeaseId, refusal } from '../store/lease.ts';
+import { type LeaseId, type LeaseState, refusal } from '../store/lease.ts';
 import {
+  isEmptySlice,
   leasedItem,
   type SliceKey,
   type SliceProgress,
@@ -215,6 +216,8 @@ export class Lease {
   }
 }
 
-function stateOf({ lease, ended, stoppedAt, counts }: StoredSlice) {
-  return { lease, ended, isStopped: stoppedAt !== undefined, attempted: counts.attempted };
+function stateOf(slice: StoredSlice): LeaseState {
+  const { lease, ended, stoppedAt, counts } = slice;
+  const isStopped = stoppedAt !== undefined;
+  return { lease, ended, isStopped, attempted: counts.attempted, isEmpty: isEmptySlice(slice) };
 }

@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { outcomeOf } from '../results/outcome.ts';
+import { isEmptySlice } from '../store/slices.ts';
 import { awaitSlices, handOver, isFree, isOver } from './finish.ts';
 import { sendingOf } from './new-sending.ts';
 import type { SendDependencies, Sending, SendOutcome } from './sending.ts';
@@ -33,14 +34,17 @@ export async function repeat(deps: SendDependencies, sending: Sending): Promise<
   const slices = await deps.slices.find(stored.id, numbers, signal);
   if (slices.some((slice) => slice?.ended === 'cancelled')) throw requestInProgress(1);
 
-  const { status, counts } = outcomeOf(stored, slices, now);
+  const { status } = outcomeOf(stored, slices, now);
   const accepted = { kind: 'accepted', id: stored.id, status } as const;
   if (earlier.handedOver) return accepted;
   const ownedUntil = earlier.ownedAt + sendTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
   const isOwned = now.getTime() <= ownedUntil;
   if (slices.every((slice) => isOver(slice, now)) && !isInProgress(status)) {
-    // The first request may still cancel what was not attempted.
-    const mayBeCancelled = counts.attempted === 0 && counts.unreached > 0 && status !== 'stopped';
+    // The first request may still cancel what was not attempted, unless nobody was there.
+    const mayBeCancelled =
+      slices.every((slice) => slice?.counts.attempted === 0) &&
+      !slices.every((slice) => slice && isEmptySlice(slice)) &&
+      status !== 'stopped';
     if (!mayBeCancelled || !isOwned) {
       return respondedAsync ? accepted : sentOutcome(continued, slices);
     }

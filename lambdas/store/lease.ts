@@ -20,6 +20,8 @@ export interface LeaseState {
   readonly ended?: SliceEnd | undefined;
   readonly isStopped: boolean;
   readonly attempted: number;
+  /** Whether it has ended with its audience read, and nobody in it: a repeated request may have been told so. */
+  readonly isEmpty: boolean;
 }
 
 export type LeaseEvent =
@@ -40,7 +42,7 @@ export type Refusal = 'stored' | 'lost' | 'stopped' | 'ended';
 
 /** @returns undefined if the event may happen. */
 export function refusal(state: LeaseState, event: LeaseEvent): Refusal | undefined {
-  const { lease, ended, isStopped, attempted } = state;
+  const { lease, ended, isStopped, attempted, isEmpty } = state;
   switch (event.kind) {
     case 'write': {
       const { id, known, knowsStop } = event;
@@ -56,7 +58,7 @@ export function refusal(state: LeaseState, event: LeaseEvent): Refusal | undefin
     case 'cancel': {
       if (isStopped) return 'stopped';
       const isUnused = lease === undefined || (ended !== undefined && attempted === 0);
-      return isUnused || lease.by === event.by ? undefined : 'lost';
+      return (isUnused || lease.by === event.by) && !isEmpty ? undefined : 'lost';
     }
   }
 }
@@ -83,6 +85,7 @@ export function writeCondition({ id, known, knowsStop }: Extract<LeaseEvent, { k
 
 export const stopCondition = 'attribute_not_exists(ended) AND attribute_not_exists(stoppedAt)';
 
-/** Its values: `:by`, and `:zero`, which is 0. */
+/** Its values: `:by`, `:zero`, which is 0, and `:no`, which is false. */
 export const cancelCondition =
-  'attribute_not_exists(stoppedAt) AND (attribute_not_exists(leasedBy) OR leasedBy = :by OR (attribute_exists(ended) AND attempted = :zero))';
+  'attribute_not_exists(stoppedAt) AND (attribute_not_exists(leasedBy) OR leasedBy = :by OR (attribute_exists(ended) AND attempted = :zero))' +
+  ' AND (attribute_not_exists(ended) OR attempted > :zero OR pending > :zero OR unreached > :zero OR isRead = :no)';

@@ -350,6 +350,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
         ':ended': 'cancelled' satisfies SliceEnd,
         ':expiresAt': expiryOf(sentAt),
         ':zero': 0,
+        ':no': false,
       },
     };
   }

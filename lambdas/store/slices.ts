@@ -28,6 +28,12 @@ export interface SliceProgress {
   readonly ended?: SliceEnd | undefined;
 }
 
+/** Whether the slice has ended with its audience read, and nobody in it. */
+export function isEmptySlice({ ended, isRead, pending, counts }: SliceProgress): boolean {
+  const { attempted, unreached } = counts;
+  return ended !== undefined && isRead && attempted + pending + unreached === 0;
+}
+
 export interface SliceKey {
   readonly notificationId: string;
   readonly slice: number;
