@@ -43,13 +43,13 @@ export default {
         jsc: {
           target: 'es2023',
           parser: { syntax: 'typescript', tsx: true },
-          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+          transform: { react: { runtime: 'automatic' } },
         },
       },
     ],
   },
   // Published as ES modules only.
-  transformIgnorePatterns: ['/node_modules/(?!@middy/|preact/)'],
+  transformIgnorePatterns: ['/node_modules/(?!@middy/)'],
   // Longer than `until` waits: its error says what for.
   testTimeout: 45_000,
   ...suites[SUITE],

@@ -54,7 +54,7 @@ const tablesOfPushing = {
 } as const;
 const variablesOfPushing = ['VAPID_SUBJECT', 'EXTRA_PUSH_ORIGINS', 'PREFER_IPV6'] as const;
 
-/** Every function: one for each route, and deliver, which only send invokes. */
+/** Every function: one for each route, deliver, which only send invokes, and console, which serves its page. */
 export const functions = {
   subscribe: {
     ...small,
@@ -142,6 +142,12 @@ export const functions = {
     timeoutMs: sliceTimeline.timeoutMs,
     tables: { ...tablesOfPushing, usage: ['UpdateItem'] },
     variables: variablesOfPushing,
+  },
+  // Its page is public, and calls the routes with the key of its user.
+  console: {
+    ...small,
+    tables: {},
+    variables: ['ORIGIN_SECRET_HASHES', 'REQUIRE_ORIGIN_SECRET'],
   },
 } as const satisfies Record<FunctionName, FunctionFacts>;
 

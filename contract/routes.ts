@@ -5,8 +5,8 @@
 
 export type RouteName = keyof typeof facts;
 
-/** Every function: one for each route, and deliver, which only send invokes. */
-export type FunctionName = RouteName | 'deliver';
+/** Every function: one for each route, deliver, which only send invokes, and console, which serves its page. */
+export type FunctionName = RouteName | 'deliver' | 'console';
 
 /** The routes that need a key of the project. */
 export type OwnerRouteName = {

@@ -8,6 +8,7 @@ import { stackNameOf } from '../contract/stack-name.ts';
 import { outputOf, tableNames } from '../contract/tables.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { Budget, stageTag } from './budget.ts';
+import { consoleFunction } from './console-function.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
 import { DeliverFunction } from './deliver-function.ts';
@@ -44,7 +45,9 @@ export class CarillonStack extends Stack {
       ]),
     ) as Readonly<Record<RouteName, ServiceFunction>>;
     const deliver = new DeliverFunction(this, every);
-    const functions = [...Object.values(endpoints), deliver];
+    const page = settings.console ? consoleFunction(this, every) : undefined;
+    const delivering = [...Object.values(endpoints), deliver];
+    const functions = page === undefined ? delivering : [...delivering, page];
     const { send } = endpoints;
     deliver.grantInvocation(send);
 
@@ -52,11 +55,12 @@ export class CarillonStack extends Stack {
     for (const pushing of [send, deliver]) pushes.addReporter(pushing);
     pushes.countEvents(endpoints.track);
     pushes.countRefusals(endpoints.subscribe);
-    pushes.countDisagreements(functions);
+    pushes.countDisagreements(delivering);
 
     const customDomain = this.customDomain(settings);
     const api = new HttpApi(this, 'HttpApi', {
       functions: endpoints,
+      console: page,
       eventsPerSecond: settings.eventsPerSecond,
       customDomain,
       disposable,

@@ -16,8 +16,8 @@ import { logGroup } from './logs.ts';
  * projects. The functions limit each caller, by address and project. Track has a setting of its own.
  *
  * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
- * burst of 5,000 (2,500 and 1,250 in some regions). The routes and their preflights add up to
- * 9,250 and 4,625 with the default of track, so that a flood on one route leaves capacity for the others.
+ * burst of 5,000 (2,500 and 1,250 in some regions). The routes, their preflights and the console add up to
+ * 9,450 and 4,725 with the default of track, so that a flood on one route leaves capacity for the others.
  */
 function throttlePerSecond({ name, caller }: Route): number {
   // Few owners' servers and dashboards call these.
@@ -39,6 +39,21 @@ const measuredRoute: Route = routes.send;
 /** The throttle of a path's preflights. The service worker's events need none. */
 const preflightsPerSecond = 500;
 
+/** The console's page and its files, by the ids of their routes. They are no part of the API. */
+const consolePaths = { 'console-page': '/console', 'console-file': '/console/{file}' };
+
+/** The throttle of each of the two. */
+const consoleRequestsPerSecond = 100;
+
+/** A route's settings, which replace all settings of the stage. */
+function settingsOf(perSecond: number, isMeasured: boolean) {
+  return {
+    DetailedMetricsEnabled: isMeasured,
+    ThrottlingRateLimit: perSecond,
+    ThrottlingBurstLimit: Math.ceil(perSecond / 2),
+  };
+}
+
 /**
  * A line of the access log: values without names, because every byte is paid for with each request. The route, not
  * the path: the ids in a path are enough to send beacons, and the query of unsubscribe contains an endpoint. No
@@ -54,6 +69,8 @@ export const accessLog = {
 
 export interface HttpApiProps {
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
+  /** The function that serves the console. Undefined: the API has none. */
+  readonly console: lambda.IFunction | undefined;
   /**
    * The throttle of track. The default is a quarter of the default pace, 20,000 pushes per second: of a broadcast
    * that every fourth browser shows at once. One event counter takes 1,000 events per second.
@@ -108,12 +125,17 @@ export class HttpApi extends Construct {
         this.addRoute(api, key, integration, `${route.name}-${method}`);
         const perSecond = method === 'OPTIONS' ? preflightsPerSecond : own;
         requestsPerSecond += perSecond;
-        routeSettings[key.key] = {
-          // A route's settings replace all settings of the stage.
-          DetailedMetricsEnabled: route === measuredRoute && method === route.method,
-          ThrottlingRateLimit: perSecond,
-          ThrottlingBurstLimit: Math.ceil(perSecond / 2),
-        };
+        const isMeasured = route === measuredRoute && method === route.method;
+        routeSettings[key.key] = settingsOf(perSecond, isMeasured);
+      }
+    }
+    if (props.console !== undefined) {
+      const integration = new HttpLambdaIntegration('console', props.console);
+      for (const [id, path] of Object.entries(consolePaths)) {
+        const key = apigateway.HttpRouteKey.with(path, apigateway.HttpMethod.GET);
+        this.addRoute(api, key, integration, id);
+        requestsPerSecond += consoleRequestsPerSecond;
+        routeSettings[key.key] = settingsOf(consoleRequestsPerSecond, false);
       }
     }
     (this.stage.node.defaultChild as apigateway.CfnStage).routeSettings = routeSettings;

@@ -17,6 +17,8 @@ export interface ServiceFunctionProps {
   readonly root: string;
   /** Whether the log group is deleted with the stack. */
   readonly disposable: boolean;
+  /** The command of a shell that adds files to the bundle. @param folder of the bundle. */
+  readonly filesFrom?: (folder: string) => string;
 }
 
 /**
@@ -68,6 +70,7 @@ export class ServiceFunction extends nodejs.NodejsFunction {
         // DynamoDB has no event streams. The SDK's import() of their code makes esbuild put a function around each
         // module that the code shares with the rest: 7 ms of a cold start (measured).
         externalModules: ['@smithy/core/event-streams'],
+        ...(props.filesFrom && { commandHooks: addingFiles(props.filesFrom) }),
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(
             props.root,
@@ -83,6 +86,14 @@ export class ServiceFunction extends nodejs.NodejsFunction {
   override addEnvironment(name: EnvironmentName | 'POWERTOOLS_SERVICE_NAME', value: string): this {
     return super.addEnvironment(name, value);
   }
+}
+
+function addingFiles(command: (folder: string) => string): nodejs.ICommandHooks {
+  return {
+    beforeBundling: () => [],
+    beforeInstall: () => [],
+    afterBundling: (_, folder) => [command(folder)],
+  };
 }
 
 function folderOf(name: FunctionName): string {

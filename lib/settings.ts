@@ -124,6 +124,8 @@ const settings = z.strictObject({
   extraPushOrigins: extraPushOrigins.default([]),
   /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: flag.default(false),
+  /** Whether the console's page is served at the API's address. */
+  console: flag.default(true),
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: alarmEmail.optional(),
   alarmTopicArn: alarmTopicArn.optional(),

@@ -45,7 +45,7 @@ async function main(parameters: readonly string[]): Promise<number> {
 
 /** Runs the stack until the signal aborts. */
 async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
-  const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser, watch } = options;
+  const { port, dataDir, extraPushOrigins, publicBaseUrl, engine, reset, browser } = options;
   const log = functionLog();
   const proxy = simulatedProxy();
   // A tunnel reaches the whole port of the API, so the console has another one.
@@ -88,11 +88,10 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       settings: stack.settings,
       project,
     };
-    localConsole = await openLocalConsole(
-      process.cwd(),
-      { ...stack, project, proxy, origin: `http://localhost:${pagesPort ?? port}` },
-      watch ? signal : undefined,
-    );
+    localConsole = await openLocalConsole(process.cwd(), {
+      ...{ ...stack, project, proxy },
+      origin: `http://localhost:${pagesPort ?? port}`,
+    });
     const removeState = await writeState(state);
     try {
       const { applicationServerKey } = project;
@@ -112,7 +111,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       if (browser) {
         firefox = openBrowser(dataDir, {
           pushService: stack.pushService.origin,
-          url: localConsole.address + fragmentOf({ view: 'browser', ...project }),
+          url: localConsole.address + fragmentOf({ view: 'local', ...project }),
         });
       }
       await aborted(signal);

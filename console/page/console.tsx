@@ -1,92 +1,121 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ConsoleSettings } from '../settings.ts';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { CarillonError } from '../../sdk/common/error.ts';
+import type { LocalSession } from '../local-stack.ts';
 import { projectClient } from './calls/project-client.ts';
 import { Frame } from './frame.tsx';
-import { type Place, placeOf } from './routing/place.ts';
+import { fragmentOf, type Place, placeOf } from './routing/place.ts';
 import { firstForm, type SendForm } from './send/send-form.ts';
 import { SendView } from './send/send-view.tsx';
-import { type Session, SessionContext } from './session.ts';
-import { BrowserView } from './views/browser.tsx';
+import { isOffered, type Session, SessionContext, type SignedIn } from './session.ts';
+import { LocalView } from './views/local.tsx';
 import { NotificationView } from './views/notification.tsx';
 import { NotificationsView } from './views/notifications.tsx';
 import { OverviewView } from './views/overview.tsx';
-import { ProjectsView } from './views/projects.tsx';
+import { SignIn } from './views/sign-in.tsx';
 import { UsersView } from './views/users.tsx';
 
-/** The whole page. */
-export function Console({ settings }: { readonly settings: ConsoleSettings }) {
+/** The whole page. @param local the demo project, if `npm start` serves the page. */
+export function Console({ local }: { readonly local: LocalSession | undefined }) {
   const place = usePlace();
-  const projectId = place.view === 'projects' ? undefined : place.projectId;
-  // Maps: a project may be called `constructor`.
-  const [keys, setKeys] = useState<ReadonlyMap<string, string>>(() => knownKeys(settings));
-  const [drafts, setDrafts] = useState<ReadonlyMap<string, SendForm>>(new Map());
-  const secretKey = projectId === undefined ? undefined : keys.get(projectId);
-  // One client for a key: views load again when it changes.
-  const client = useMemo(
-    () =>
-      projectId !== undefined && secretKey !== undefined
-        ? projectClient(projectId, secretKey)
-        : undefined,
-    [projectId, secretKey],
-  );
-
-  function connect(id: string, key: string) {
-    setKeys(new Map(keys).set(id, key));
-    // A reload keeps the view that the URL named.
-    if (projectId !== id) location.hash = `#/projects/${id}`;
-  }
-
-  if (client === undefined) {
+  const [signedIn, setSignedIn] = useState<SignedIn | undefined>(() => demoIn(local, place));
+  const [isExpired, setExpired] = useState(false);
+  if (signedIn === undefined) {
     return (
-      <Frame settings={settings} place={place} isOpen={false}>
-        <ProjectsView key={projectId} settings={settings} wanted={projectId} onConnect={connect} />
-      </Frame>
+      <SignIn
+        projectId={place?.projectId}
+        isExpired={isExpired}
+        onSignIn={(session) => {
+          setExpired(false);
+          setSignedIn(session);
+        }}
+      />
     );
   }
-  const draftIn = (all: typeof drafts) => all.get(client.projectId) ?? firstForm(settings);
-  const session: Session = {
-    settings,
-    client,
-    draft: draftIn(drafts),
-    setDraft: (change) =>
-      setDrafts((all) => new Map(all).set(client.projectId, change(draftIn(all)))),
-  };
   return (
-    <SessionContext.Provider value={session}>
-      <Frame settings={settings} place={place} isOpen={true}>
-        <ViewOf key={JSON.stringify(place)} place={place} local={settings.local} />
-      </Frame>
-    </SessionContext.Provider>
+    <SignedInConsole
+      key={signedIn.key}
+      signedIn={signedIn}
+      isLocal={local !== undefined}
+      place={place}
+      onSignOut={(expired) => {
+        setExpired(expired);
+        setSignedIn(undefined);
+      }}
+    />
   );
 }
 
+/** The first page of `npm start` is signed in to the demo project; other projects ask for their key. */
+function demoIn(local: LocalSession | undefined, place: Place | undefined): SignedIn | undefined {
+  if (local === undefined || (place !== undefined && place.projectId !== local.projectId)) {
+    return undefined;
+  }
+  return { projectId: local.projectId, key: local.secretKey, access: { role: 'owner' } };
+}
+
+interface SignedInProps {
+  readonly signedIn: SignedIn;
+  readonly isLocal: boolean;
+  readonly place: Place | undefined;
+  readonly onSignOut: (isExpired: boolean) => void;
+}
+
+function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps) {
+  const { projectId, key } = signedIn;
+  const [draft, setDraft] = useState<SendForm>(() => firstForm(isLocal));
+  const client = useMemo(() => projectClient(projectId, key), [projectId, key]);
+  const [queries] = useState(() => queryClient(() => onSignOut(true)));
+  const session: Session = { ...signedIn, client, isLocal, draft, setDraft };
+  const shown: Place =
+    place?.projectId === projectId && isOffered(place, session)
+      ? place
+      : { view: 'overview', projectId };
+  useEffect(() => {
+    if (shown !== place) history.replaceState(null, '', fragmentOf(shown));
+  });
+  return (
+    <QueryClientProvider client={queries}>
+      <SessionContext.Provider value={session}>
+        <Frame place={shown} onSignOut={() => onSignOut(false)}>
+          <ViewOf key={fragmentOf(shown)} place={shown} />
+        </Frame>
+      </SessionContext.Provider>
+    </QueryClientProvider>
+  );
+}
+
+function ViewOf({ place }: { readonly place: Place }) {
+  if (place.view === 'send') return <SendView />;
+  if (place.view === 'notifications') return <NotificationsView />;
+  if (place.view === 'notification') return <NotificationView id={place.notificationId} />;
+  if (place.view === 'users') return <UsersView />;
+  return place.view === 'local' ? <LocalView /> : <OverviewView />;
+}
+
 /** The current place. It changes with the URL's fragment: by links, and by the browser's history. */
-function usePlace(): Place {
+function usePlace(): Place | undefined {
   const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {
     const read = () => setFragment(location.hash);
     window.addEventListener('hashchange', read);
     return () => window.removeEventListener('hashchange', read);
   }, []);
-  return placeOf(fragment);
+  return useMemo(() => placeOf(fragment), [fragment]);
 }
 
-function ViewOf({ place, local }: { readonly place: Place; readonly local: boolean }) {
-  if (place.view === 'send') return <SendView />;
-  if (place.view === 'notifications') return <NotificationsView />;
-  if (place.view === 'notification') {
-    return <NotificationView notificationId={place.notificationId} />;
-  }
-  if (place.view === 'users') return <UsersView />;
-  if (place.view === 'browser' && local) return <BrowserView />;
-  return <OverviewView />;
-}
-
-/** The keys stay in memory: never in storage, cookies or the URL. */
-function knownKeys({ projects }: ConsoleSettings): ReadonlyMap<string, string> {
-  return new Map(
-    projects.flatMap(({ projectId, secretKey }) =>
-      secretKey === undefined ? [] : [[projectId, secretKey] as const],
-    ),
-  );
+/** One for each sign-in, so that nobody sees what another key has loaded. */
+function queryClient(onRefused: () => void): QueryClient {
+  const onError = (error: unknown) => {
+    if (error instanceof CarillonError && error.code === 'unauthorized') onRefused();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    // A person sees what failed, and decides. A browser that is offline tells so at once.
+    defaultOptions: {
+      queries: { retry: false, staleTime: 2000, networkMode: 'always' },
+      mutations: { networkMode: 'always' },
+    },
+  });
 }

@@ -24,6 +24,24 @@ export function timeText(iso: string): string {
   return dateTime.format(new Date(iso));
 }
 
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const spans = [
+  ['second', 60],
+  ['minute', 60],
+  ['hour', 24],
+  ['day', 30],
+] as const;
+
+/** `3h ago`. @param iso RFC 3339. */
+export function agoText(iso: string, nowMs: number): string {
+  let ago = Math.max(0, nowMs - Date.parse(iso)) / 1000;
+  for (const [unit, length] of spans) {
+    if (ago < length) return relative.format(-Math.floor(ago), unit);
+    ago /= length;
+  }
+  return dateText(iso);
+}
+
 const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 
 /** @param iso RFC 3339. @returns the day in the time zone of this browser. */

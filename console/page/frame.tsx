@@ -1,36 +1,50 @@
-import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
-import type { ConsoleSettings } from '../settings.ts';
-import { fragmentOf, type Place, type ViewName } from './routing/place.ts';
+import {
+  Anchor,
+  AppShell,
+  Badge,
+  Box,
+  Burger,
+  Button,
+  Group,
+  type MantineColorScheme,
+  NativeSelect,
+  NavLink,
+  Text,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { type ReactNode, useRef } from 'react';
+import bell from './bell.svg?inline';
+import { fragmentOf, type Place, type ViewName, viewTitles } from './routing/place.ts';
+import { isOffered, useSession } from './session.ts';
 
 interface FrameProps {
-  readonly settings: ConsoleSettings;
   readonly place: Place;
-  /** Whether a project is open: its views can be chosen. */
-  readonly isOpen: boolean;
-  readonly children: ComponentChildren;
+  readonly onSignOut: () => void;
+  readonly children: ReactNode;
 }
 
-const viewTitles: Readonly<Record<ViewName, string>> = {
-  overview: 'Overview',
-  send: 'Send',
-  notifications: 'Notifications',
-  users: 'Users',
-  browser: 'This browser',
-};
-
-/** What surrounds every view: the project, and the links to the views. */
-export function Frame({ settings, place, isOpen, children }: FrameProps) {
+/** What surrounds every view: the project, whose key it is, and the links to the views. */
+export function Frame({ place, onSignOut, children }: FrameProps) {
+  const session = useSession();
+  const { projectId, access } = session;
+  const [isOpen, { toggle, close }] = useDisclosure();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const main = useRef<HTMLElement>(null);
-  const views = (Object.keys(viewTitles) as ViewName[]).filter(
-    (view) => view !== 'browser' || settings.local,
-  );
   const current = place.view === 'notification' ? 'notifications' : place.view;
+  const views = (Object.keys(viewTitles) as ViewName[]).filter((view) =>
+    isOffered({ view }, session),
+  );
   return (
-    <div class="frame">
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+      transitionDuration={0}
+    >
       {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus, as a link within the page does. */}
       <a
-        class="skip"
+        className="skip"
         href="#main"
         onClick={(event) => {
           // The fragment has the view.
@@ -40,49 +54,75 @@ export function Frame({ settings, place, isOpen, children }: FrameProps) {
       >
         Skip to the content
       </a>
-      <header class="top">
-        <a class="brand" href="#/projects">
-          <img src="/bell.svg" alt="" width="32" height="32" />
-          <span>
-            Carillon <small>console</small>
-          </span>
-        </a>
-        {isOpen && place.view !== 'projects' && (
-          <a class="project" href={fragmentOf({ view: 'projects' })}>
-            <small>Project</small>
-            <strong>{place.projectId}</strong>
-            <span class="switch">Switch</span>
-          </a>
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap" miw={0}>
+            <Burger
+              opened={isOpen}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Views"
+              aria-expanded={isOpen}
+            />
+            <img src={bell} alt="" width="28" height="28" />
+            <Text fw={600} visibleFrom="sm">
+              Carillon
+            </Text>
+            <Text truncate title={projectId} id="project">
+              {projectId}
+            </Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            {access.role !== 'owner' && (
+              <Text size="sm" truncate maw={160} visibleFrom="sm">
+                {access.name}
+              </Text>
+            )}
+            <Badge variant="outline" color="gray" tt="none" autoContrast={false} c="inherit">
+              {access.role}
+            </Badge>
+            <Button variant="default" size="compact-sm" onClick={onSignOut}>
+              Sign out
+            </Button>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label="Views">
+        <Box flex={1}>
+          {views.map((view) => (
+            <NavLink
+              key={view}
+              href={fragmentOf({ view, projectId })}
+              label={viewTitles[view]}
+              active={view === current}
+              aria-current={view === current ? 'page' : undefined}
+              onClick={close}
+            />
+          ))}
+        </Box>
+        <NativeSelect
+          label="Colours"
+          size="xs"
+          value={colorScheme}
+          onChange={(event) => setColorScheme(event.currentTarget.value as MantineColorScheme)}
+          data={[
+            { value: 'auto', label: 'As the system' },
+            { value: 'light', label: 'Light' },
+            { value: 'dark', label: 'Dark' },
+          ]}
+        />
+        {session.isLocal && (
+          <Text size="sm" mt="sm">
+            <Anchor href="/docs">API reference</Anchor>
+          </Text>
         )}
-        {isOpen && place.view !== 'projects' && (
-          <nav aria-label="Views">
-            <ul>
-              {views.map((view) => (
-                <li key={view}>
-                  <a
-                    href={fragmentOf({ view, projectId: place.projectId })}
-                    aria-current={view === current ? 'page' : undefined}
-                  >
-                    {viewTitles[view]}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
-        )}
-      </header>
-      <main id="main" ref={main} tabIndex={-1}>
-        {children}
-      </main>
-      <footer>
-        <p>
-          Every route and field: <a href="/docs">API reference</a>,{' '}
-          <a href="/openapi.json">OpenAPI description</a>
-        </p>
-        <p>
-          Service: <code>{settings.baseUrl}</code>
-        </p>
-      </footer>
-    </div>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} tabIndex={-1} className="heading" id="main">
+        <Box maw={1100} mx="auto">
+          {children}
+        </Box>
+      </AppShell.Main>
+    </AppShell>
   );
 }

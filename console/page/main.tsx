@@ -1,26 +1,17 @@
-import { render } from 'preact';
-import { type ConsoleSettings, settingsPath } from '../settings.ts';
-import { Problem } from './components/problem.tsx';
+import '@mantine/core/styles.css';
+import './console.css';
+import { MantineProvider } from '@mantine/core';
+import { createRoot } from 'react-dom/client';
+import bell from './bell.svg?inline';
+import { localSession } from './calls/local-stack.ts';
 import { Console } from './console.tsx';
-import { fragmentOf } from './routing/place.ts';
+import { cssVariables, theme } from './theme.ts';
 
-async function start(root: HTMLElement): Promise<void> {
-  let settings: ConsoleSettings;
-  try {
-    const response = await fetch(settingsPath, { cache: 'no-store' });
-    const body = await response.json();
-    if (!response.ok) throw new Error(body.message);
-    settings = body;
-  } catch (error) {
-    render(<Problem error={error} />, root);
-    return;
-  }
-  const open = settings.projects.find(({ secretKey }) => secretKey !== undefined);
-  if (location.hash === '' && open !== undefined) {
-    const { projectId } = open;
-    history.replaceState(null, '', fragmentOf({ view: 'overview', projectId }));
-  }
-  render(<Console settings={settings} />, root);
-}
-
-void start(document.getElementById('console')!);
+// As data: the page's policy has no other images than those of https addresses.
+document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href = bell;
+const session = await localSession();
+createRoot(document.getElementById('console')!).render(
+  <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+    <Console local={session} />
+  </MantineProvider>,
+);

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest } from '../../console/host-and-origin.ts';
 import { type AwsService, startAwsService } from '../aws-service.ts';
+import { isAllowedRequest } from '../host-and-origin.ts';
 import { forward, relay } from './forward.ts';
 import { refusal, writeResponse } from './response.ts';
 

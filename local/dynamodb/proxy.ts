@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest } from '../../console/host-and-origin.ts';
 import { type AwsService, startAwsService } from '../aws-service.ts';
+import { isAllowedRequest } from '../host-and-origin.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { Grant, Grants } from '../template/iam-policy.ts';
 import { forward, relay } from './forward.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { refusalText } from '../../console/host-and-origin.ts';
+import { refusalText } from '../host-and-origin.ts';
 
 /** A response of DynamoDB. */
 export interface DynamoDbResponse {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { type AwsService, startAwsService } from '../aws-service.ts';
+import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Grants } from '../template/iam-policy.ts';

@@ -8,9 +8,9 @@ import {
   createBrowserKeys,
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
-import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
 import { closeServer } from '../close-server.ts';
 import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
+import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { Channels } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
@@ -18,7 +18,7 @@ import { type Endpoint, receivePush } from './endpoint.ts';
 import { PushCounter, type PushCounts } from './push-counter.ts';
 import { acceptRealBrowsers, type RealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
-import { SimulatedBrowser } from './simulated-browser.ts';
+import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
 import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
 import { VapidVerifier } from './vapid.ts';
 
@@ -64,6 +64,8 @@ export interface PushService {
    * @throws {TypeError} if the application server key is invalid.
    */
   subscribe(options?: SubscribeOptions): SimulatedBrowser;
+  /** Calls the listener when a simulated browser has received a message. */
+  onMessage(listener: (browser: SimulatedBrowser) => void): void;
   stats(): PushServiceStats;
   /**
    * Resolves when at least `accepted` messages have been accepted since the start.
@@ -121,6 +123,7 @@ export async function startPushService({
       channels.add(browser);
       return browser;
     },
+    onMessage: (listener) => void arrivals.on(anyArrival, listener),
     stats: () => ({ ...channels.counts(), ...counter.counts() }),
     async waitFor(accepted) {
       while (counter.accepted < accepted) {

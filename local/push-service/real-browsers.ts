@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
-import { isAllowedRequest, refusalText } from '../../console/host-and-origin.ts';
+import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import type { RealSubscription } from './subscription-log.ts';

@@ -26,9 +26,14 @@ export class NothingToReportError extends Error {
  * @returns the service's response.
  * @throws {NothingToReportError} if Carillon did not send the message.
  */
-export function postBeacon(text: string, type: EventType): Promise<Response> {
+export function postBeacon(
+  text: string,
+  type: EventType,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   return fetch(parseMessage(text).notification.data.events, {
     method: 'POST',
+    headers,
     body: JSON.stringify({ type }),
   });
 }

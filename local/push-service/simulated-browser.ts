@@ -16,11 +16,14 @@ export interface ReceivedMessage {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** The event of {@link PushServiceContext.arrivals} whose value is the browser. */
+export const anyArrival = Symbol('arrival');
+
 /** Shared by all simulated browsers of one push service. */
 export interface PushServiceContext {
   readonly origin: string;
   readonly channels: Channels;
-  /** Emits a browser's id when it has received a message. */
+  /** Emits a browser's id, and {@link anyArrival}, when it has received a message. */
   readonly arrivals: EventEmitter;
   /** Aborts when the push service stops. */
   readonly stopped: AbortSignal;
@@ -80,6 +83,7 @@ export class SimulatedBrowser implements Channel {
     if (!this.#context.decrypt) return;
     this.messages.push({ text: decrypt(body, this.#keys).toString(), headers });
     this.#context.arrivals.emit(this.id);
+    this.#context.arrivals.emit(anyArrival, this);
   }
 
   /**
@@ -105,19 +109,19 @@ export class SimulatedBrowser implements Channel {
   }
 
   /** Reports the last message as shown. @returns the service's response. */
-  show(): Promise<Response> {
-    return this.#report('shown');
+  show(headers?: Readonly<Record<string, string>>): Promise<Response> {
+    return this.#report('shown', headers);
   }
 
   /** Reports the last message as clicked. @returns the service's response. */
-  click(): Promise<Response> {
-    return this.#report('clicked');
+  click(headers?: Readonly<Record<string, string>>): Promise<Response> {
+    return this.#report('clicked', headers);
   }
 
-  async #report(type: EventType): Promise<Response> {
+  async #report(type: EventType, headers?: Readonly<Record<string, string>>): Promise<Response> {
     const last = this.messages.at(-1);
     if (last === undefined)
       throw new NothingToReportError('The browser has not received any message.');
-    return postBeacon(last.text, type);
+    return postBeacon(last.text, type, headers);
   }
 }

@@ -1,25 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { localConfig } from '../../admin/local-config.ts';
-import { projectRegistry } from '../../admin/project-registry.ts';
-import { projectTables } from '../../admin/project-tables.ts';
-import { consoleFile } from '../../console/console-files.ts';
-import {
-  type ConsolePages,
-  type ConsoleResponse,
-  consolePages,
-  jsonResponse,
-} from '../../console/console-pages.ts';
-import type { KnownProject } from '../../console/settings.ts';
-import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LocalSession, localPaths } from '../../console/local-stack.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
+import type { Pages } from '../gateway/handle-request.ts';
+import { isAllowedRequest } from '../host-and-origin.ts';
 import type { SimulatedProxy } from '../simulated-proxy.ts';
 import type { Stack } from '../stack.ts';
+import { fileResponse, forbidden, jsonResponse } from './page-response.ts';
+import { referencePage } from './reference-page.ts';
 import { simulatedBrowsers } from './simulated-browsers.ts';
 import type { LocalState } from './state-file.ts';
 
 /** The used fields of the running stack and its state. */
 export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
-  Pick<LocalState, 'dynamodb' | 'project'> & {
+  Pick<LocalState, 'project'> & {
     readonly proxy: SimulatedProxy;
     /** Origin of the console. */
     readonly origin: string;
@@ -28,68 +23,70 @@ export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
 export interface LocalConsole {
   /** Address that opens the console. Without its token, which is new at each start, nobody gets a key. */
   readonly address: string;
-  readonly respond: ConsolePages;
+  /** Responds to requests that no route of the API takes. */
+  readonly respond: Pages;
   stop(): void;
 }
 
+/** The reference page may load nothing. */
+const referencePolicy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; worker-src blob:";
+
 /**
- * Opens the console on the API's origin. It knows the projects of the local stack, and the secret key
- * of the demo project. It also serves the SDK, with which it subscribes the browser, and subscribes
- * simulated browsers.
+ * What the local stack has for the console's page, which the console's function serves: the key of the demo project,
+ * the SDK, with which this browser subscribes, and simulated browsers. Also the API's description and reference.
  * @param root root directory of the repository.
- * @param watch builds and loads the page again when one of its files changes, until the signal aborts.
  */
 export async function openLocalConsole(
   root: string,
-  { baseUrl, origin, pushService, dynamodb, project, proxy }: ConsoleStack,
-  watch?: AbortSignal,
+  { baseUrl, origin, pushService, project, proxy }: ConsoleStack,
 ): Promise<LocalConsole> {
-  const dynamo = documentClient(localConfig(dynamodb.endpoint));
-  const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
-
-  async function knownProjects(): Promise<readonly KnownProject[]> {
-    const projects: KnownProject[] = [];
-    for await (const { projectId, name } of registry.list()) {
-      const isDemo = projectId === project.projectId;
-      projects.push({ projectId, name, ...(isDemo && { secretKey: project.secretKey }) });
-    }
-    // The demo project first.
-    return projects.sort(
-      (one, other) =>
-        Number(other.secretKey !== undefined) - Number(one.secretKey !== undefined) ||
-        one.projectId.localeCompare(other.projectId),
-    );
-  }
-
+  const { projectId, secretKey } = project;
+  const session: LocalSession = { projectId, secretKey };
+  const openapi = fileResponse('.json', await readFile(join(root, 'openapi.json')));
   const sdk = await bundleSdk(root);
-  const pages = await consolePages({
-    root,
-    settings: async () => ({ baseUrl, local: true, projects: await knownProjects() }),
-    watch,
-    files: new Map(sdk.map(({ name, contents }) => [`/${name}`, consoleFile(name, contents)])),
-  });
-  const browsers = simulatedBrowsers(baseUrl, pushService, proxy);
+  const files = new Map([
+    ...sdk.map(({ name, contents }) => [`/${name}`, fileResponse(name, contents)] as const),
+    ['/openapi.json', openapi],
+  ]);
+  let reference: Promise<Uint8Array> | undefined;
+  const browsers = simulatedBrowsers({ baseUrl, pushService, proxy });
   const token = randomBytes(16).toString('base64url');
   const path = `/?token=${token}`;
   const cookie = `carillon_console_${new URL(origin).port}=${token}`;
-  const respond: ConsolePages = async (request) => {
-    const { url = '', headers } = request;
-    if (url === path) return opened(cookie);
-    const isOpened = headers.cookie?.split('; ').includes(cookie);
-    if (url.startsWith('/console/') && !isOpened) return notOpened;
-    return (await browsers(request)) ?? (await pages(request));
+
+  const respond: Pages = async (request) => {
+    const { method, url = '', headers } = request;
+    const [place = ''] = url.split('?');
+    if (place.startsWith('/local/')) {
+      if (!headers.cookie?.split('; ').includes(cookie)) return notOpened;
+      if (!isAllowedRequest(request)) return forbidden;
+      if (place === localPaths.simulatedBrowsers) return browsers.respond(request);
+      if (place === localPaths.session && method === 'GET') return jsonResponse(200, session);
+    }
+    if (method !== 'GET') return undefined;
+    if (url === path) return toPage({ 'set-cookie': `${cookie}; ${cookieAttributes}` });
+    if (place === '/') return toPage({});
+    if (place !== '/docs') return files.get(place);
+    reference ??= referencePage(root, baseUrl);
+    try {
+      const policy = { 'content-security-policy': referencePolicy };
+      return fileResponse('.html', await reference, policy);
+    } catch (error) {
+      // The next request tries again.
+      reference = undefined;
+      const message = `The reference page cannot be made from openapi.json: ${(error as Error).message}`;
+      return jsonResponse(500, { message });
+    }
   };
-  return { address: origin + path, respond, stop: () => dynamo.destroy() };
+  return { address: origin + path, respond, stop: browsers.stop };
 }
 
-/** The address of the page then has no token. A reload sends the cookie. */
-function opened(cookie: string): ConsoleResponse {
-  const { headers, ...response } = jsonResponse(303, {});
-  const attributes = 'Path=/console/; HttpOnly; SameSite=Strict';
-  return {
-    ...response,
-    headers: { ...headers, location: '/', 'set-cookie': `${cookie}; ${attributes}` },
-  };
+const cookieAttributes = 'Path=/local/; HttpOnly; SameSite=Strict';
+
+/** The address of the page has no token. A reload sends the cookie. */
+function toPage(headers: Readonly<Record<string, string>>) {
+  return jsonResponse(303, {}, { location: '/console', ...headers });
 }
 
 const notOpened = jsonResponse(403, {

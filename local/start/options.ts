@@ -13,8 +13,6 @@ export interface StartOptions {
   readonly engine: DynamoDbEngine | undefined;
   /** Whether to remove the data first. */
   readonly reset: boolean;
-  /** Whether to build the console's page again when one of its files changes. */
-  readonly watch: boolean;
   /** Whether to open a Firefox that is connected to the local push service. */
   readonly browser: boolean;
 }
@@ -30,7 +28,6 @@ export const startHelp = `Runs the whole service on this machine, from the stack
   npm start
   npm start -- --browser   also opens a Firefox that receives pushes without the internet
   npm start -- --reset     removes the data of earlier starts first
-  npm start -- --watch     builds and loads the console again when one of its files changes
 
 Settings are environment variables:
 
@@ -68,12 +65,10 @@ function readFlags(parameters: readonly string[]) {
   try {
     return parseArgs({
       args: [...parameters],
-      options: { reset: flag, browser: flag, watch: flag },
+      options: { reset: flag, browser: flag },
     }).values;
   } catch {
-    throw new UsageError(
-      `npm start takes only --browser, --reset and --watch; see npm start -- --help`,
-    );
+    throw new UsageError(`npm start takes only --browser and --reset; see npm start -- --help`);
   }
 }
 

@@ -1,12 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
-import { type ConsolePages, forbidden, jsonResponse } from '../../console/console-pages.ts';
-import { isAllowedRequest } from '../../console/host-and-origin.ts';
-import { type ReceivedCount, simulatedBrowsersPath } from '../../console/settings.ts';
 import { pathOf, routes } from '../../contract/routes.ts';
-import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/ids.ts';
+import { projectIdSchema } from '../../contract/schemas/ids.ts';
+import type { Pages } from '../gateway/handle-request.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import { SimulatedBrowser } from '../push-service/simulated-browser.ts';
 import type { SimulatedProxy } from '../simulated-proxy.ts';
+import { jsonResponse } from './page-response.ts';
 
 /** They subscribe at the same time: fewer than the route's throttle admits in a burst. */
 const browsersPerRequest = 100;
@@ -16,33 +16,64 @@ const additionSchema = z.object({
   applicationServerKey: z.string(),
   count: z.coerce.number().int().min(1).max(browsersPerRequest),
 });
-const receivedSchema = z.object({ notificationId: notificationIdSchema });
+
+/** About as people do: most see a notification soon, and some of them click it. */
+const habits = { shows: 0.7, clicks: 0.2, showsWithinMs: 6000, clicksWithinMs: 10_000 };
+
+interface SimulatedBrowsersOptions {
+  readonly baseUrl: string;
+  readonly pushService: Pick<PushService, 'channels' | 'subscribe' | 'onMessage'>;
+  readonly proxy: SimulatedProxy;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
 
 /**
- * Subscribes simulated browsers through the API, and counts how many received a notification. The
- * parameters are in the query: the gateway reads the body of each request before this.
- * @returns undefined for another path.
+ * Subscribes simulated browsers through the API. They show the notifications that they receive, and click some: those
+ * that are added here, and those of earlier starts. The parameters are in the query: the gateway reads the body of
+ * each request before this.
  */
-export function simulatedBrowsers(
-  baseUrl: string,
-  { channels, subscribe }: Pick<PushService, 'channels' | 'subscribe'>,
-  proxy: SimulatedProxy,
-): ConsolePages {
-  let addresses = 0;
+export function simulatedBrowsers({
+  baseUrl,
+  pushService,
+  proxy,
+  random = Math.random,
+}: SimulatedBrowsersOptions): { readonly respond: Pages; stop(): void } {
+  const stopped = new AbortController();
+  /** The headers of each browser's requests, by its id: the rate limit counts by address. */
+  const people = new Map<string, Readonly<Record<string, string>>>();
+  for (const channel of pushService.channels.all()) {
+    if (channel instanceof SimulatedBrowser) addPerson(channel.id);
+  }
+
+  function addPerson(id: string) {
+    const number = people.size + 1;
+    const address = `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
+    const headers = proxy.headersFrom(address);
+    people.set(id, headers);
+    return headers;
+  }
+
+  async function react(browser: SimulatedBrowser): Promise<void> {
+    const { signal } = stopped;
+    const headers = people.get(browser.id);
+    if (headers === undefined || random() > habits.shows) return;
+    await setTimeout(random() * habits.showsWithinMs, undefined, { signal, ref: false });
+    await browser.show(headers);
+    if (random() > habits.clicks) return;
+    await setTimeout(random() * habits.clicksWithinMs, undefined, { signal, ref: false });
+    await browser.click(headers);
+  }
+  // The service may have stopped, or the notification is unknown by now: a browser ignores that too.
+  pushService.onMessage((browser) => void react(browser).catch(() => {}));
 
   async function subscribeAll(browsers: readonly SimulatedBrowser[], projectId: string) {
     const responses = await Promise.all(
       browsers.map(async (browser) => {
-        addresses += 1;
+        const headers = { 'content-type': 'application/json', ...addPerson(browser.id) };
         const response = await fetch(baseUrl + pathOf(routes.subscribe, { projectId }), {
           method: routes.subscribe.method,
-          headers: {
-            'content-type': 'application/json',
-            // The rate limit counts by address.
-            ...proxy.headersFrom(
-              `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`,
-            ),
-          },
+          headers,
           body: JSON.stringify(browser),
         });
         return { status: response.status, body: (await response.json()) as object };
@@ -54,37 +85,23 @@ export function simulatedBrowsers(
       : jsonResponse(refused.status, refused.body);
   }
 
-  function received({ notificationId }: z.infer<typeof receivedSchema>): ReceivedCount {
-    let count = 0;
-    for (const channel of channels.all()) {
-      if (!(channel instanceof SimulatedBrowser)) continue;
-      if (channel.messages.some(({ text }) => text.includes(notificationId))) count += 1;
-    }
-    return { received: count };
-  }
-
-  return async (request) => {
-    const { method, url = '' } = request;
-    const [path, search] = url.split('?');
-    if (path !== simulatedBrowsersPath) return undefined;
-    if (!isAllowedRequest(request)) return forbidden;
-    const query = Object.fromEntries(new URLSearchParams(search));
-    if (method === 'GET') {
-      const { data, error } = receivedSchema.safeParse(query);
-      return error ? badRequest(z.prettifyError(error)) : jsonResponse(200, received(data));
-    }
-    if (method !== 'POST') return jsonResponse(405, { message: 'Use GET or POST.' });
+  const respond: Pages = async ({ method, url = '' }) => {
+    if (method !== 'POST') return jsonResponse(405, { message: 'Use POST.' });
+    const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]));
     const { data, error } = additionSchema.safeParse(query);
     if (error) return badRequest(z.prettifyError(error));
     const { projectId, applicationServerKey, count } = data;
     let browsers: readonly SimulatedBrowser[];
     try {
-      browsers = Array.from({ length: count }, () => subscribe({ applicationServerKey }));
+      browsers = Array.from({ length: count }, () =>
+        pushService.subscribe({ applicationServerKey }),
+      );
     } catch (invalidKey) {
       return badRequest((invalidKey as TypeError).message);
     }
     return subscribeAll(browsers, projectId);
   };
+  return { respond, stop: () => stopped.abort() };
 }
 
 const badRequest = (message: string) => jsonResponse(400, { message });

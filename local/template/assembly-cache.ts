@@ -15,7 +15,7 @@ export interface AssemblyInputs {
 }
 
 /** Folders whose files are all bundled or run. */
-const folders = ['bin', 'contract', 'lambdas', 'lib'];
+const folders = ['bin', 'console', 'contract', 'lambdas', 'lib', 'sdk'];
 
 const files = [
   'cdk.json',

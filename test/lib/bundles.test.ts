@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { locateHandler } from '../../local/lambda/function-instance.ts';
 import { type FunctionDefinition, readFunctions } from '../../local/template/functions.ts';
@@ -10,23 +11,32 @@ import { sharedAssembly } from '../fixtures/assembly.ts';
 const assembly = readAssembly(sharedAssembly());
 const functions = readFunctions(assembly, createResolver(assembly.template));
 
+/** Those that call DynamoDB. */
+const callers = functions.filter(({ name }) => !name.startsWith('Console'));
+
 /** The paths of a bundle's sources, one after the other. */
 function sourcesOf(definition: FunctionDefinition): string {
   const { file } = locateHandler(definition);
   return JSON.parse(readFileSync(`${file}.map`, 'utf8')).sources.join('\n');
 }
 
-test.each(functions)('$name loads Node’s modules with `require`', (definition) => {
+test.each(callers)('$name loads Node’s modules with `require`', (definition) => {
   const { file } = locateHandler(definition);
   const code = readFileSync(file, 'utf8');
   expect(code).toContain('require("node:https")');
   expect(code).not.toMatch(/from ?"node:/);
 });
 
-test.each(functions)('$name does not contain the SDK’s code for event streams', (definition) => {
+test.each(callers)('$name does not contain the SDK’s code for event streams', (definition) => {
   const sources = sourcesOf(definition);
   expect(sources).toContain('/@smithy/core/');
   expect(sources).not.toContain('/event-streams/');
+});
+
+test('the console’s bundle has the page, and no code for calls', () => {
+  const definition = functions.find(({ name }) => name.startsWith('Console'))!;
+  expect(sourcesOf(definition)).not.toMatch(/@aws-sdk|@smithy/);
+  expect(readdirSync(join(definition.assetPath, 'page'))).toContain('index.html.gz');
 });
 
 test('only functions that read what a notification shows make its schemas', () => {

@@ -3,20 +3,38 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { type Route, routes } from '../../contract/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
 
-const { template, resources, functionOf } = synthesize();
+const { template, resources, functionNamed, functionOf } = synthesize();
 const stage = Object.values(resources('AWS::ApiGatewayV2::Stage'))[0]!.Properties;
 const all = Object.values<Route>(routes);
 
-const expectedKeys = all.flatMap((route) => [
+const consoleKeys = ['GET /console', 'GET /console/{file}'];
+const apiKeys = all.flatMap((route) => [
   routeKey(route),
   ...(route.answersPreflight ? [`OPTIONS ${route.path}`] : []),
 ]);
+const expectedKeys = [...apiKeys, ...consoleKeys];
 
-test('the API has the routes of the contract and their preflights', () => {
+test('the API has the routes of the contract, their preflights and the console', () => {
   const keys = Object.values(resources('AWS::ApiGatewayV2::Route')).map(
     ({ Properties }) => Properties.RouteKey,
   );
   expect(keys.sort()).toEqual([...expectedKeys].sort());
+});
+
+test('the page of the console and its files have one function, which is not that of a route', () => {
+  const [page, file] = consoleKeys.map(functionOf);
+  expect(page).toBe(functionNamed('console'));
+  expect(file).toBe(page);
+});
+
+test('without the console, the stack has neither its function nor its routes', () => {
+  const without = synthesize({ console: 'false' });
+  const keys = Object.values(without.resources('AWS::ApiGatewayV2::Route')).map(
+    ({ Properties }) => Properties.RouteKey,
+  );
+  expect(keys.sort()).toEqual([...apiKeys].sort());
+  expect(without.functionNamed('console')).toBeUndefined();
+  expect(JSON.stringify(without.template.toJSON())).not.toMatch(/console/i);
 });
 
 test('every route has its own function', () => {
@@ -45,7 +63,7 @@ test('API Gateway responds to no preflight, or it would drop the functions’ he
 });
 
 test('functions receive events of version 2.0', () => {
-  template.resourceCountIs('AWS::ApiGatewayV2::Integration', all.length);
+  template.resourceCountIs('AWS::ApiGatewayV2::Integration', all.length + 1);
   template.allResourcesProperties('AWS::ApiGatewayV2::Integration', {
     IntegrationType: 'AWS_PROXY',
     PayloadFormatVersion: '2.0',
@@ -56,11 +74,11 @@ test('API Gateway may invoke a function only for its path', () => {
   const permissions = Object.values(resources('AWS::Lambda::Permission'));
   expect(permissions).toHaveLength(expectedKeys.length);
   for (const { Properties } of permissions) {
-    const route = all.find(
-      (candidate) => functionOf(routeKey(candidate)) === Properties.FunctionName['Fn::GetAtt'][0],
-    )!;
+    const paths = expectedKeys
+      .filter((key) => functionOf(key) === Properties.FunctionName['Fn::GetAtt'][0])
+      .map((key) => `/*/*${key.split(' ')[1]!}`);
     expect(Properties.Principal).toBe('apigateway.amazonaws.com');
-    expect(Properties.SourceArn['Fn::Join'][1].at(-1)).toBe(`/*/*${route.path}`);
+    expect(paths).toContain(Properties.SourceArn['Fn::Join'][1].at(-1));
   }
 });
 

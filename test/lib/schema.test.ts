@@ -16,6 +16,7 @@ const settings: Readonly<Record<(typeof settingNames)[number], string>> = {
   vapidSubject: 'https://carillon.net/contact',
   extraPushOrigins: 'https://a.example,https://b.example',
   preferIpv6: 'true',
+  console: 'false',
   alarmEmail: 'on-call@carillon.net',
   alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
   monthlyBudget: '20',

@@ -4,8 +4,8 @@ import { everyRoute } from '../fixtures/route-names.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { template, resources, functionNamed } = synthesize();
-/** One for each route, and deliver. */
-const functionCount = everyRoute.length + 1;
+/** One for each route, deliver and console. */
+const functionCount = everyRoute.length + 2;
 
 test('functions run on Node.js 24 and ARM', () => {
   template.resourceCountIs('AWS::Lambda::Function', functionCount);

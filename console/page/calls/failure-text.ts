@@ -13,21 +13,16 @@ type Texts = Partial<FailureText> | ((error: CarillonError) => Partial<FailureTe
 const texts: Readonly<Record<string, Texts>> = {
   network_error: {
     what: 'No response.',
-    advice:
-      'Check that the command which serves this page (npm start or npm run console) is still running, then try again.',
+    advice: 'Check your connection, or that npm start is still running, then try again.',
   },
   unauthorized: {
-    what: 'The service has no project with this id and this secret key.',
+    what: 'The service has no project with this id and this key.',
     advice:
-      'Compare both with the API key card. If the key is lost, an operator makes another one: npm run -s carillon -- rotate <projectId> secret. With npm start, add --local.',
+      'Compare both with the message that you got the key in. A key of a team member may have expired or been taken back: ask for another one.',
   },
-  direct_request: {
-    advice: 'Start "npm run console" with the public address of the service.',
-  },
-  unexpected_response: {
-    what: 'The response is not from Carillon.',
-    advice: 'Check the address that "npm run console" was started with.',
-  },
+  not_permitted: { advice: 'Ask the owner of the project for a key that allows it.' },
+  direct_request: { advice: 'Open the console at the public address of the service.' },
+  unexpected_response: { what: 'The response is not from Carillon.' },
   rate_limited: ({ retryAfter }) => ({
     advice: `Try again ${retryAfter === undefined ? 'in a minute' : `in ${retryAfter} s`}.`,
   }),

@@ -6,7 +6,7 @@ const sdkPath = '/carillon.mjs';
 /** The SDK for a project, and the options that it was started with. */
 export async function startSdk(client: ProjectClient) {
   const [{ init }, { applicationServerKey }] = await Promise.all([
-    import(sdkPath) as Promise<typeof import('../../../sdk/client/carillon.ts')>,
+    import(/* @vite-ignore */ sdkPath) as Promise<typeof import('../../../sdk/client/carillon.ts')>,
     client.project(),
   ]);
   const { projectId } = client;
@@ -26,7 +26,7 @@ export async function subscribedUserId(client: ProjectClient): Promise<string> {
   const { subscriptions } = await client.user(userId);
   if (subscriptions > 1) {
     throw new Error(
-      `${subscriptions} browsers have the user id ${userId}, and would all get the test. Give this one another user id under “This browser”.`,
+      `${subscriptions} browsers have the user id ${userId}, and would all get the test. Give this one another user id under “Local stack”.`,
     );
   }
   return userId;

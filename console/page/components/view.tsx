@@ -1,20 +1,19 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { Group, Stack, Title } from '@mantine/core';
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+import { useSession } from '../session.ts';
 
 interface ViewProps {
   readonly title: string;
-  /** Of the document, if it is not the view's. */
-  readonly documentTitle?: string;
-  readonly projectId?: string;
-  readonly actions?: ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
 }
 
 /** Whether a view was shown before: the first one leaves the focus at the start of the document. */
 let hasShownView = false;
 
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
-export function View({ title, documentTitle = title, projectId, actions, children }: ViewProps) {
+export function View({ title, actions, children }: ViewProps) {
+  const { projectId } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   // Before the person can type or press anything in the view.
   useLayoutEffect(() => {
@@ -25,17 +24,17 @@ export function View({ title, documentTitle = title, projectId, actions, childre
     hasShownView = true;
   }, []);
   useEffect(() => {
-    document.title = [documentTitle, projectId, 'Carillon console'].filter(Boolean).join(' · ');
-  }, [documentTitle, projectId]);
+    document.title = [title, projectId, 'Carillon console'].join(' · ');
+  }, [title, projectId]);
   return (
-    <>
-      <header class="view-head">
-        <h1 ref={heading} tabIndex={-1}>
+    <Stack gap="lg">
+      <Group justify="space-between">
+        <Title order={1} size="h2" ref={heading} tabIndex={-1} className="heading">
           {title}
-        </h1>
+        </Title>
         {actions}
-      </header>
+      </Group>
       {children}
-    </>
+    </Stack>
   );
 }

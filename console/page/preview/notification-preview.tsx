@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'react';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { type Platform, platformNames } from './platforms.ts';
 import { shownOn } from './shown-on.ts';
@@ -30,23 +30,23 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
   ];
   return (
     <>
-      <figure class="preview" data-platform={platform}>
+      <figure className="preview" data-platform={platform}>
         <figcaption>{platformNames[platform]}</figcaption>
-        <div class="preview-notification">
-          <p class="preview-site">
+        <div className="preview-notification">
+          <p className="preview-site">
             {picture('badge')}
             {shown.site} · {timeOf(shown.timestamp)}
           </p>
-          <div class="preview-content">
-            <div class="preview-text" lang={lang} dir={dir}>
-              <p class="preview-title">{shown.title || 'Title'}</p>
-              {shown.body !== '' && <p class="preview-body">{shown.body}</p>}
+          <div className="preview-content">
+            <div className="preview-text" lang={lang} dir={dir}>
+              <p className="preview-title">{shown.title || 'Title'}</p>
+              {shown.body !== '' && <p className="preview-body">{shown.body}</p>}
             </div>
             {picture('icon')}
           </div>
           {picture('image')}
           {shown.buttons.length > 0 && (
-            <ul class="preview-buttons" aria-label="Buttons" lang={lang} dir={dir}>
+            <ul className="preview-buttons" aria-label="Buttons" lang={lang} dir={dir}>
               {shown.buttons.map((text, index) => (
                 <li key={index}>{text || `Button ${index + 1}`}</li>
               ))}
@@ -54,7 +54,7 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
           )}
         </div>
       </figure>
-      <ul class="preview-remarks">
+      <ul className="preview-remarks">
         {remarks.map((remark) => (
           <li key={remark}>{remark}</li>
         ))}
@@ -85,16 +85,17 @@ function Picture({ name, url, hasFailed, onError }: PictureProps) {
   const loadedUrl = useUnchanging(url);
   if (url === undefined) return null;
   const alt = `The ${name}`;
-  if (hasFailed || loadedUrl !== url) {
-    return <span class={`preview-${name}`} role="img" aria-label={`${alt}, not loaded`} />;
+  // The policy of the page allows only https.
+  if (hasFailed || loadedUrl !== url || !url.startsWith('https:')) {
+    return <span className={`preview-${name}`} role="img" aria-label={`${alt}, not loaded`} />;
   }
   return (
     <img
-      class={`preview-${name}`}
+      className={`preview-${name}`}
       src={url}
       alt={alt}
       // Another site's server need not learn where the console runs.
-      referrerpolicy="no-referrer"
+      referrerPolicy="no-referrer"
       onError={() => onError(url)}
     />
   );

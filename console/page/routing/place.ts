@@ -1,37 +1,35 @@
 import { projectIdPattern } from '../../../contract/formats.ts';
 
-/** The views of a project. */
-export type ViewName = 'overview' | 'send' | 'notifications' | 'users' | 'browser';
+/** The views. `local`: what only a local stack has. */
+export const viewTitles = {
+  overview: 'Overview',
+  send: 'Send',
+  notifications: 'Notifications',
+  users: 'Users',
+  local: 'Local stack',
+} as const;
+export type ViewName = keyof typeof viewTitles;
 
 /** What the page shows. It is in the URL's fragment, so that a reload shows it again. */
 export type Place =
-  | { readonly view: 'projects' }
   | { readonly view: ViewName; readonly projectId: string }
   | { readonly view: 'notification'; readonly projectId: string; readonly notificationId: string };
 
-const viewNames: readonly string[] = ['send', 'notifications', 'users', 'browser'];
-
-/** Reads a fragment, such as `#/projects/demo/send`. An unknown one is the list of projects. */
-export function placeOf(fragment: string): Place {
+/** Reads a fragment, such as `#/projects/demo/send`. Undefined: it names no place. */
+export function placeOf(fragment: string): Place | undefined {
   const [, root, projectId = '', view = 'overview', id, ...rest] = fragment.split('/');
-  if (root !== 'projects' || !projectIdPattern.test(projectId) || rest.length > 0) return projects;
+  if (root !== 'projects' || !projectIdPattern.test(projectId) || rest.length > 0) return undefined;
   // The view says that there is no notification with an invalid id either.
   if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
     return { view: 'notification', projectId, notificationId: id };
   }
-  if (id !== undefined) return projects;
-  if (view === 'overview' || viewNames.includes(view)) {
-    return { view: view as ViewName, projectId };
-  }
-  return projects;
+  if (id !== undefined || !Object.hasOwn(viewTitles, view)) return undefined;
+  return { view: view as ViewName, projectId };
 }
 
 export function fragmentOf(place: Place): string {
-  if (place.view === 'projects') return '#/projects';
   const project = `#/projects/${place.projectId}`;
   if (place.view === 'overview') return project;
   if (place.view === 'notification') return `${project}/notifications/${place.notificationId}`;
   return `${project}/${place.view}`;
 }
-
-const projects: Place = { view: 'projects' };

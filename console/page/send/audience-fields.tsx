@@ -1,42 +1,99 @@
-import { countOf } from '../format.ts';
-import { useForm } from './form-context.ts';
+import { Chip, Group, NativeSelect, Radio, Stack, TagsInput, Text } from '@mantine/core';
+import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
+import { countOf, countText } from '../format.ts';
+import { audienceSizeText } from './audience-size.ts';
+import { fields } from './fields.ts';
+import { fieldId, issueAt, useForm } from './form-context.ts';
 import { SendField } from './send-field.tsx';
-import type { AudienceChoice } from './send-form.ts';
+import { type AudienceChoice, linesOf } from './send-form.ts';
 
 interface AudienceFieldsProps {
-  /** Subscribers of the project; undefined until they are known. */
+  /** Undefined until it is known. */
+  readonly sample: AudienceCounts | undefined;
   readonly subscribers: number | undefined;
-  readonly hasConditions: boolean;
 }
 
-/** To whom the notification goes. */
-export function AudienceFields({ subscribers, hasConditions }: AudienceFieldsProps) {
+const choices: Readonly<Record<AudienceChoice, string>> = {
+  everyone: 'Everyone, or a part of them',
+  userIds: 'Some users',
+  recipients: 'Some users, each with a text of their own',
+};
+
+/** To whom the notification goes, and how many that is. */
+export function AudienceFields({ sample, subscribers }: AudienceFieldsProps) {
   const { form, change } = useForm();
-  const known =
-    subscribers === undefined ? 'Everyone' : `Everyone: ${countOf(subscribers, 'subscriber')}`;
-  const choices: Record<AudienceChoice, string> = {
-    everyone: hasConditions ? 'Everyone who matches “Only some of them”' : known,
-    userIds: 'Some users',
-    recipients: 'Some users, each with a text of their own',
-  };
   return (
-    <fieldset class="audience">
-      <legend>To</legend>
-      <div class="choices">
-        {(Object.keys(choices) as AudienceChoice[]).map((to) => (
-          <label key={to}>
-            <input
-              type="radio"
-              name="to"
-              value={to}
-              checked={form.to === to}
-              onChange={() => change({ to })}
-            />
-            {choices[to]}
-          </label>
-        ))}
-      </div>
+    <Stack gap="sm">
+      <Radio.Group
+        label="To whom?"
+        value={form.to}
+        onChange={(to) => change({ to: to as AudienceChoice })}
+      >
+        <Stack gap="xs" mt="xs">
+          {(Object.keys(choices) as AudienceChoice[]).map((to) => (
+            <Radio key={to} value={to} label={choices[to]} />
+          ))}
+        </Stack>
+      </Radio.Group>
       {form.to !== 'everyone' && <SendField key={form.to} name={form.to} />}
-    </fieldset>
+      <Conditions sample={sample} subscribers={subscribers} />
+      <Text id="audience-size" role="status" fw={600}>
+        Goes to {audienceSizeText(form, subscribers, sample)}.
+      </Text>
+    </Stack>
+  );
+}
+
+/** The channels and the last visit that select a part of them. */
+function Conditions({ sample, subscribers = 0 }: AudienceFieldsProps) {
+  const { form, change, issues } = useForm();
+  const chosen = linesOf(form.channels);
+  const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });
+  const size = (found: number) =>
+    sample !== undefined && sample.subscribers > 0
+      ? countText(Math.round((found / sample.subscribers) * subscribers))
+      : '';
+  const channels = sample === undefined ? [] : channelsByCount(sample);
+  const counted = Object.entries(sample?.seenWithinDays ?? {}).map(([days, found]) => ({
+    value: days,
+    label: `Within ${days} days: ${size(found)}`,
+  }));
+  const days = form.seenWithinDays;
+  const isOther = days !== '' && counted.every(({ value }) => value !== days);
+  return (
+    <>
+      {channels.length > 0 && (
+        <Chip.Group multiple value={[...chosen]} onChange={setChosen}>
+          <Group gap="xs" role="group" aria-label="Channels of your subscribers">
+            {channels.slice(0, 12).map(([name, found]) => (
+              <Chip key={name} value={name} variant="outline">
+                {name} {size(found)}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+      )}
+      <TagsInput
+        id={fieldId('channels')}
+        label={fields.channels.label}
+        description="Only browsers with at least one of them. Empty: all."
+        error={issueAt(issues, 'channels')}
+        value={[...chosen]}
+        onChange={setChosen}
+        acceptValueOnBlur
+      />
+      <NativeSelect
+        id={fieldId('seenWithinDays')}
+        label="Last visit"
+        error={issueAt(issues, 'seenWithinDays')}
+        value={days}
+        onChange={(event) => change({ seenWithinDays: event.currentTarget.value })}
+        data={[
+          { value: '', label: 'Any time' },
+          ...counted,
+          ...(isOther ? [{ value: days, label: `Within ${countOf(Number(days), 'day')}` }] : []),
+        ]}
+      />
+    </>
   );
 }

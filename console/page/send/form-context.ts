@@ -1,5 +1,4 @@
-import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
+import { createContext, useContext } from 'react';
 import type { Issue } from '../../../contract/errors.ts';
 import { fieldAt } from './fields.ts';
 import type { SendForm } from './send-form.ts';

@@ -1,14 +1,15 @@
+import { Code, Group, Stack, Tabs, Text } from '@mantine/core';
 import { limits } from '../../../contract/limits.ts';
 import { pushMessage } from '../../../contract/message.ts';
 import { rendered, type Values } from '../../../contract/placeholders.ts';
 import { pathOf, routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { codeSample, sampleLanguages } from '../code/code-samples.ts';
-import { CopyButton } from '../components/copy-button.tsx';
-import { Tabs } from '../components/tabs.tsx';
+import { codeSample, type SampleLanguage, sampleLanguages } from '../code/code-samples.ts';
+import { Card } from '../components/card.tsx';
+import { Copy } from '../components/copy.tsx';
 import { countText } from '../format.ts';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
-import { platformTabs } from '../preview/platforms.ts';
+import { type Platform, platformTabs } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';
 
 interface SendAsideProps {
@@ -18,49 +19,78 @@ interface SendAsideProps {
 
 /** What browsers show of the form, and the code that sends it. */
 export function SendAside({ notification, respondAsync }: SendAsideProps) {
-  const { settings, client } = useSession();
-  const { baseUrl } = settings;
-  const { projectId } = client;
+  const { projectId } = useSession();
+  const baseUrl = location.origin;
   const [first] = notification.recipients ?? [];
   const shown = first ? rendered(notification, valuesOf(first)) : notification;
-  const bytes = messageBytes(
-    shown,
-    `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`,
-  );
+  const eventsUrl = `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`;
+  const bytes = messageBytes(shown, eventsUrl);
   return (
-    <aside class="send-aside" aria-label="Preview and code">
-      <section class="card" aria-labelledby="preview-title">
-        <h2 id="preview-title">Preview</h2>
-        <Tabs label="Platform" tabs={platformTabs}>
-          {(platform) => <NotificationPreview notification={shown} platform={platform} />}
-        </Tabs>
-        {first !== undefined && <p class="hint">With the values of {first.userId}.</p>}
+    <Stack component="aside" className="send-aside" aria-label="Preview and code">
+      <Card title="Preview">
+        <Choice label="Platform" tabs={platformTabs}>
+          {(platform) => (
+            <NotificationPreview notification={shown} platform={platform as Platform} />
+          )}
+        </Choice>
+        {first !== undefined && <Text size="sm">With the values of {first.userId}.</Text>}
         {bytes > limits.messageBytesEverywhere && (
-          <p class="hint" id="message-bytes">
+          <Text size="sm" id="message-bytes">
             About {countText(bytes)} of {countText(limits.messageBytes)} bytes. Above{' '}
             {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
-          </p>
+          </Text>
         )}
-      </section>
-      <section class="card send-code" aria-labelledby="code-title">
-        <h2 id="code-title">Code</h2>
-        <p class="hint">Sends exactly this notification. Set CARILLON_SECRET_KEY first.</p>
-        <Tabs label="Language" tabs={sampleLanguages}>
+      </Card>
+      <Card title="Code">
+        <Text size="sm" c="dimmed">
+          Sends exactly this notification. Set CARILLON_SECRET_KEY first.
+        </Text>
+        <Choice label="Language" tabs={sampleLanguages}>
           {(language) => {
-            const code = codeSample(language, { baseUrl, projectId, notification, respondAsync });
+            const send = { baseUrl, projectId, notification, respondAsync };
+            const code = codeSample(language as SampleLanguage, send);
             return (
-              <div class="code">
-                <CopyButton text={code} label="Copy" />
-                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards must be able to scroll it. */}
-                <pre tabIndex={0}>
-                  <code>{code}</code>
-                </pre>
-              </div>
+              <>
+                <Group justify="flex-end" mb="xs">
+                  <Copy text={code} label="Copy" />
+                </Group>
+                {/* Keyboards must be able to scroll it. */}
+                <Code block tabIndex={0} className="code">
+                  {code}
+                </Code>
+              </>
             );
           }}
-        </Tabs>
-      </section>
-    </aside>
+        </Choice>
+      </Card>
+    </Stack>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  /** The text of each tab. */
+  readonly tabs: Readonly<Record<string, string>>;
+  readonly children: (selected: string) => React.ReactNode;
+}
+
+function Choice({ label, tabs, children }: ChoiceProps) {
+  const names = Object.keys(tabs);
+  return (
+    <Tabs defaultValue={names[0]!} keepMounted={false}>
+      <Tabs.List aria-label={label}>
+        {names.map((name) => (
+          <Tabs.Tab key={name} value={name} px="xs">
+            {tabs[name]}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {names.map((name) => (
+        <Tabs.Panel key={name} value={name} pt="sm">
+          {children(name)}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 

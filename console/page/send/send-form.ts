@@ -7,7 +7,6 @@ import {
   type SendRequest,
   sendSchema,
 } from '../../../contract/schemas/notification.ts';
-import type { ConsoleSettings } from '../../settings.ts';
 import { timeText } from '../format.ts';
 import {
   buttonFields,
@@ -31,8 +30,6 @@ type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
 /** Values of the form. A field of the contract without a row in the table does not compile. */
 export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<Name>> } & {
   readonly to: AudienceChoice;
-  /** Undefined: for large audiences. */
-  readonly respondAsync: boolean | undefined;
 };
 
 /** Everyone, or the field with the users. */
@@ -47,7 +44,6 @@ export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '
 export const emptySendForm = {
   ...Object.fromEntries(fieldNames.map((name) => [name, emptyValue(fields[name])])),
   to: 'everyone',
-  respondAsync: undefined,
 } as unknown as SendForm;
 
 function emptyValue({ kind, isOn = false }: FormField): boolean | string | readonly ButtonForm[] {
@@ -56,15 +52,14 @@ function emptyValue({ kind, isOn = false }: FormField): boolean | string | reado
 }
 
 /** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
-export function firstForm({ local }: ConsoleSettings): SendForm {
-  if (!local) return emptySendForm;
+export function firstForm(isLocal: boolean): SendForm {
+  if (!isLocal) return emptySendForm;
   return {
     ...emptySendForm,
     title: 'The bells are ringing',
     body: 'All of them, and all at once.',
     // A click opens, or comes back to, this page.
-    url: `${location.origin}/`,
-    icon: `${location.origin}/bell.svg`,
+    url: `${location.origin}/console`,
   };
 }
 
@@ -202,7 +197,7 @@ function isJson(text: string): boolean {
   }
 }
 
-function linesOf(text: string): readonly string[] {
+export function linesOf(text: string): readonly string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

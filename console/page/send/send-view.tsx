@@ -1,98 +1,129 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import {
+  Accordion,
+  Alert,
+  Button,
+  Fieldset,
+  Grid,
+  Group,
+  Paper,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { Issue } from '../../../contract/errors.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import type { SendRequest, SendResult } from '../../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
+import { useProject } from '../calls/queries.ts';
 import { subscribedUserId } from '../calls/this-browser.ts';
-import { useAction } from '../calls/use-action.ts';
-import { useLoad } from '../calls/use-load.ts';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
-import type { Audience } from '../delivery/delivery-text.ts';
-import { countOf, countText } from '../format.ts';
+import { countOf } from '../format.ts';
+import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';
-import { CheckField } from './controls.tsx';
+import { audienceSizeText } from './audience-size.ts';
 import { type FieldName, fieldAt, type GroupName, groups, isIn } from './fields.ts';
 import { FormContext } from './form-context.ts';
-import { OptionGroup } from './option-group.tsx';
 import { SendAside } from './send-aside.tsx';
 import { SendField } from './send-field.tsx';
-import { readSendForm, type SendForm } from './send-form.ts';
-import { SendOutcome, type Sent } from './send-outcome.tsx';
+import { emptySendForm, readSendForm, type SendForm } from './send-form.ts';
 
-/** Writes and sends a notification. */
+const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
+const optionGroups = (Object.keys(groups) as GroupName[]).slice(3);
+const namesIn = (group: GroupName) => Object.keys(groups[group]) as FieldName[];
+
+/** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { client, settings, draft, setDraft } = useSession();
+  const { client, projectId, isLocal, draft, setDraft } = useSession();
   const change = (changes: Partial<SendForm>) =>
     setDraft((current) => ({ ...current, ...changes }));
-  const project = useLoad(() => client.project(), [client]);
-  const subscribers = project.value?.subscribers;
+  const { data: project } = useProject();
   const { notification, issues } = readSendForm(draft);
   const [attempts, setAttempts] = useState(0);
   const [isTest, setTest] = useState(false);
+  const [testUserId, setTestUserId] = useState('');
   const [refused, setRefused] = useState<readonly Issue[]>([]);
-  const [isAsking, ask] = useState(false);
-  const [sent, setSent] = useState<Sent>();
+  const [open, setOpen] = useState<string | null>(null);
   const form = useRef<HTMLFormElement>(null);
+  const { ask, dialog } = useConfirm();
   /** By the body, until it is sent: a repeated attempt never sends it twice. */
   const keys = useRef(new Map<string, string>()).current;
-  const respondAsync =
-    draft.respondAsync ?? (draft.to === 'everyone' && (subscribers ?? 0) > sliceSizes.recipients);
 
-  const send = useAction(async (toThisBrowser: boolean) => {
-    const request = toThisBrowser
-      ? testOf(notification, await subscribedUserId(client))
-      : notification;
+  async function post(request: SendRequest, respondAsync: boolean) {
     const body = JSON.stringify(request);
     const idempotencyKey = keys.get(body) ?? crypto.randomUUID();
     keys.set(body, idempotencyKey);
-    const options = { idempotencyKey, respondAsync: respondAsync && !toThisBrowser };
-    try {
-      const result = await client.send(request, options);
-      keys.delete(body);
-      setSent({ ...result, audience: audienceOf(request) });
-    } catch (error) {
-      setRefused(issuesIn(error));
-      throw error;
-    }
+    const result = await client.send(request, { idempotencyKey, respondAsync });
+    keys.delete(body);
+    return result;
+  }
+  const onError = (error: unknown) => setRefused(issuesIn(error));
+  // The page of the notification shows the delivery while it goes on, and can stop it.
+  const send = useMutation({
+    mutationFn: () => post(notification, true),
+    onSuccess: ({ id }) => {
+      setDraft(() => emptySendForm);
+      location.hash = fragmentOf({ view: 'notification', projectId, notificationId: id });
+    },
+    onError,
+  });
+  const test = useMutation({
+    mutationFn: async () => {
+      const userId = testUserId || (await subscribedUserId(client));
+      return (await post(testOf(notification, userId), false)) as SendResult;
+    },
+    onError,
   });
 
-  // The fields have their errors by then, and their groups are open.
+  /** A test does not go to the audience of the form. */
+  const issuesOf = (ofTest: boolean) =>
+    ofTest
+      ? issues.filter(({ path }) => !audienceGroups.some((group) => isIn(path, group)))
+      : issues;
+  const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
+  const hasOptionIssue = shownIssues.some(({ path }) =>
+    optionGroups.some((group) => isIn(path, group)),
+  );
+
+  // The fields have their errors by then, and their group is open.
   useLayoutEffect(() => {
-    form.current!.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    if (hasOptionIssue) setOpen('options');
+    form.current!.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [attempts, refused]);
 
-  /** A test does not go to the audience of the form. */
-  const issuesOf = (test: boolean) =>
-    test ? issues.filter(({ path }) => !audienceGroups.some((group) => isIn(path, group))) : issues;
-  const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
-
-  function attempt(test: boolean) {
-    setSent(undefined);
+  const audience = audienceSizeText(draft, project?.subscribers, project?.sample);
+  function attempt(ofTest: boolean) {
     setRefused([]);
-    setTest(test);
+    test.reset();
+    send.reset();
+    setTest(ofTest);
     setAttempts(attempts + 1);
-    if (issuesOf(test).length > 0) return;
-    if (draft.to === 'everyone' && !test) ask(true);
-    else send.run(test);
+    if (issuesOf(ofTest).length > 0) return;
+    if (ofTest) test.mutate();
+    else {
+      ask({
+        title: `Send to ${audience}?`,
+        text: `“${draft.title}” goes out at once. While it is being sent you can stop it; what is delivered by then cannot be taken back.`,
+        confirm: 'Send now',
+        onConfirm: () => send.mutate(),
+      });
+    }
   }
 
-  const hasConditions = draft.channels.trim() !== '' || draft.seenWithinDays.trim() !== '';
-  const everyone = hasConditions ? 'every subscriber that matches' : 'every subscriber';
-  const audience =
-    draft.to !== 'everyone'
-      ? countOf(usersOf(notification) ?? 0, 'user id')
-      : subscribers === undefined || hasConditions
-        ? everyone
-        : countOf(subscribers, 'subscriber');
+  const error = send.error ?? test.error;
+  const set = optionGroups
+    .flatMap(namesIn)
+    .filter((name) => String(draft[name]) !== String(emptySendForm[name])).length;
   return (
-    <View title="Send" projectId={client.projectId}>
-      <div class="send">
-        <div class="send-main">
+    <View title="Send">
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 7 }}>
           <form
-            class="card"
             ref={form}
             noValidate
             aria-label="Notification"
@@ -102,58 +133,98 @@ export function SendView() {
             }}
           >
             <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
-              {(Object.keys(groups.Message) as FieldName[]).map((name) => (
-                <SendField key={name} name={name} />
-              ))}
-              <AudienceFields subscribers={subscribers} hasConditions={hasConditions} />
-              {optionGroups.map((title) => (
-                <OptionGroup key={title} title={title}>
-                  {title === 'Delivery' && (
-                    <CheckField
-                      path="respondAsync"
-                      label="Respond before the delivery"
-                      hint={`The counts follow while it is being sent. For more than ${countText(sliceSizes.recipients)} subscribers.`}
-                      checked={respondAsync}
-                      onChange={(checked) => change({ respondAsync: checked })}
+              <Stack>
+                <Paper withBorder p="md">
+                  <Stack gap="sm">
+                    {namesIn('Message').map((name) => (
+                      <SendField key={name} name={name} />
+                    ))}
+                  </Stack>
+                </Paper>
+                <Paper withBorder p="md">
+                  <AudienceFields sample={project?.sample} subscribers={project?.subscribers} />
+                </Paper>
+                <Accordion variant="contained" value={open} onChange={setOpen}>
+                  <Accordion.Item value="options">
+                    <Accordion.Control>
+                      More options
+                      {set > 0 && (
+                        <Text span c="dimmed">
+                          : {set} set
+                        </Text>
+                      )}
+                    </Accordion.Control>
+                    <Accordion.Panel>
+                      <Stack>
+                        {optionGroups.map((group) => (
+                          <Fieldset key={group} legend={group}>
+                            <Stack gap="sm">
+                              {namesIn(group).map((name) => (
+                                <SendField key={name} name={name} />
+                              ))}
+                            </Stack>
+                          </Fieldset>
+                        ))}
+                      </Stack>
+                    </Accordion.Panel>
+                  </Accordion.Item>
+                </Accordion>
+                <Paper withBorder p="md">
+                  <Group align="end">
+                    <TextInput
+                      label="Test: your own user id"
+                      description={
+                        isLocal ? 'Empty: this browser.' : 'As your site passes it to the SDK.'
+                      }
+                      autoComplete="off"
+                      spellCheck={false}
+                      value={testUserId}
+                      onChange={(event) => setTestUserId(event.currentTarget.value)}
+                      flex="1 1 12rem"
                     />
-                  )}
-                </OptionGroup>
-              ))}
+                    <Button
+                      variant="default"
+                      id="send-test"
+                      loading={test.isPending}
+                      onClick={() => {
+                        if (isLocal || testUserId !== '') attempt(true);
+                      }}
+                      aria-disabled={!isLocal && testUserId === ''}
+                    >
+                      Send a test
+                    </Button>
+                  </Group>
+                  <div role="status" id="test-result">
+                    {test.data !== undefined && (
+                      <Alert variant="outline" title="The test was sent." mt="sm">
+                        {deliveryVerdict({ ...test.data, audience: { users: 1 } }).text}
+                      </Alert>
+                    )}
+                  </div>
+                </Paper>
+                <Text role="status" id="issues" c="red">
+                  {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
+                </Text>
+                <Problem error={issuesIn(error).some(hasField) ? undefined : error} />
+                <Group>
+                  <Button type="submit" id="send" loading={send.isPending}>
+                    Send to {audience}
+                  </Button>
+                </Group>
+              </Stack>
             </FormContext.Provider>
-            <div class="buttons">
-              <button type="submit" class="primary" id="send" aria-disabled={send.isRunning}>
-                {send.isRunning ? 'Sending…' : `Send to ${audience}`}
-              </button>
-              {settings.local && (
-                <button
-                  type="button"
-                  id="send-test"
-                  aria-disabled={send.isRunning}
-                  onClick={() => attempt(true)}
-                >
-                  Send a test to this browser
-                </button>
-              )}
-            </div>
-            <p role="status" class="hint">
-              {send.isRunning &&
-                'Sending. The response comes when every push has been attempted, within 30 s.'}
-              {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
-            </p>
-            <Problem error={issuesIn(send.error).some(hasField) ? undefined : send.error} />
           </form>
-          {sent !== undefined && <SendOutcome key={sent.id} sent={sent} />}
-        </div>
-        <SendAside notification={notification} respondAsync={respondAsync} />
-      </div>
-      <ConfirmDialog
-        isOpen={isAsking}
-        question={`Send to ${audience}?`}
-        explanation={`“${draft.title}” goes to ${everyone} of ${client.projectId} at ${settings.baseUrl}. It cannot be taken back.`}
-        confirmLabel="Send"
-        onConfirm={() => send.run(false)}
-        onClose={() => ask(false)}
-      />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <SendAside
+            notification={notification}
+            respondAsync={
+              draft.to === 'everyone' && (project?.subscribers ?? 0) > sliceSizes.recipients
+            }
+          />
+        </Grid.Col>
+      </Grid>
+      {dialog}
     </View>
   );
 }
@@ -164,20 +235,6 @@ function issuesIn(error: unknown): readonly Issue[] {
 
 /** Whether a field of the form shows the issue. */
 const hasField = ({ path }: Issue) => fieldAt(path) !== undefined;
-
-function audienceOf(notification: SendRequest): Audience {
-  const { channels, seenWithinDays } = notification;
-  const users = usersOf(notification);
-  const isEveryone = [users, channels, seenWithinDays].every((part) => part === undefined);
-  return isEveryone ? 'everyone' : { users, channels, seenWithinDays };
-}
-
-function usersOf({ userIds, recipients }: SendRequest): number | undefined {
-  return (userIds ?? recipients)?.length;
-}
-
-const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
-const optionGroups = (Object.keys(groups) as GroupName[]).slice(2);
 
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {

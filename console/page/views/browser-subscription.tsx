@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { Badge, Button, Group, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
 import type { CarillonClient } from '../../../sdk/client/carillon.ts';
 import { readRegistration } from '../../../sdk/common/storage.ts';
 import { withLock } from '../../../sdk/common/with-lock.ts';
-import { useAction } from '../calls/use-action.ts';
-import { Field } from '../components/field.tsx';
+import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
 
 type State = 'unsupported' | 'denied' | 'unsubscribed' | 'subscribed';
@@ -24,6 +25,7 @@ const waitTexts = {
   pushService: 'Waiting for the browser’s push service and for Carillon, 45 s at most.',
   service: 'Waiting for Carillon, 15 s at most.',
 } as const;
+type Waiting = keyof typeof waitTexts;
 
 interface BrowserSubscriptionProps {
   readonly push: CarillonClient;
@@ -35,7 +37,7 @@ interface BrowserSubscriptionProps {
 export function BrowserSubscription({ push, onAttempt }: BrowserSubscriptionProps) {
   const [state, setState] = useState<State>();
   const [subscription, setSubscription] = useState<PushSubscription | null>(null);
-  const [waiting, setWaiting] = useState<keyof typeof waitTexts>();
+  const [waiting, setWaiting] = useState<Waiting>();
   const [userId, setUserId] = useState('');
 
   async function read() {
@@ -59,16 +61,20 @@ export function BrowserSubscription({ push, onAttempt }: BrowserSubscriptionProp
     return () => document.removeEventListener('visibilitychange', onVisible);
   }, [push]);
 
-  const change = useAction(async (first: keyof typeof waitTexts, work: () => Promise<unknown>) => {
-    setWaiting(first);
-    try {
-      await work();
-    } finally {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ first, work }: { first: Waiting; work: () => Promise<unknown> }) => {
+      setWaiting(first);
+      return work();
+    },
+    onSettled: async () => {
       setWaiting(undefined);
       await read();
       onAttempt();
-    }
+    },
   });
+  const change = (first: Waiting, work: () => Promise<unknown>) => {
+    if (!isPending) mutate({ first, work });
+  };
   const subscribe = async () => {
     const permission = await navigator.permissions.query({ name: 'notifications' });
     permission.onchange = () => setWaiting('pushService');
@@ -76,71 +82,63 @@ export function BrowserSubscription({ push, onAttempt }: BrowserSubscriptionProp
   };
 
   const [status, lead] = states[state ?? 'unsubscribed'];
-  const { endpoint, keys = {} } = subscription?.toJSON() ?? {};
+  const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
   return (
     <>
-      <h2 class="status" data-state={state} id="browser-status">
-        {state === undefined ? '…' : status}
-      </h2>
-      <p role="status" class="lead" id="browser-lead" data-waiting={waiting}>
-        {waiting === undefined ? lead : waitTexts[waiting]}
-      </p>
-      <Field
-        id="browser-user-id"
-        label="User id"
-        hint={`Optional: for sends to some users. At most ${limits.userIdLength} characters.`}
+      <Badge
+        size="lg"
+        tt="none"
+        color={state === 'subscribed' ? 'green.9' : 'gray.8'}
+        id="browser-status"
+        data-state={state}
       >
-        {(attributes) => (
-          <input
-            {...attributes}
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            maxLength={limits.userIdLength}
-            value={userId}
-            onInput={(event) => setUserId(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <div class="buttons">
+        {state === undefined ? '…' : status}
+      </Badge>
+      <Text role="status" id="browser-lead" data-waiting={waiting}>
+        {waiting === undefined ? lead : waitTexts[waiting]}
+      </Text>
+      <TextInput
+        label="User id"
+        description={`Optional: for sends to some users. At most ${limits.userIdLength} characters.`}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={limits.userIdLength}
+        maw={480}
+        value={userId}
+        onChange={(event) => setUserId(event.currentTarget.value)}
+      />
+      <Group>
         {/* One button, so that it keeps the focus when it has changed the state. */}
-        <button
-          type="button"
-          class={subscription === null ? 'primary' : ''}
+        <Button
+          variant={subscription === null ? 'filled' : 'default'}
           id={subscription === null ? 'subscribe' : 'unsubscribe'}
           disabled={!push.supported || state === undefined}
-          aria-disabled={change.isRunning}
+          aria-disabled={isPending}
           onClick={() => {
-            if (subscription !== null) change.run('service', () => push.unsubscribe());
-            else if (Notification.permission === 'default') change.run('permission', subscribe);
-            else change.run('pushService', subscribe);
+            if (subscription !== null) change('service', () => push.unsubscribe());
+            else if (Notification.permission === 'default') change('permission', subscribe);
+            else change('pushService', subscribe);
           }}
         >
           {subscription === null ? 'Subscribe' : 'Unsubscribe'}
-        </button>
+        </Button>
         {subscription !== null && (
-          <button
-            type="button"
+          <Button
+            variant="default"
             id="identify"
-            aria-disabled={change.isRunning}
-            onClick={() => change.run('service', () => push.identify(userId || null))}
+            aria-disabled={isPending}
+            onClick={() => change('service', () => push.identify(userId || null))}
           >
             Change user
-          </button>
+          </Button>
         )}
-      </div>
-      <Problem error={change.error} />
+      </Group>
+      <Problem error={error} />
       {subscription !== null && (
-        <dl class="facts">
-          {Object.entries({ endpoint, ...keys }).map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>
-                <code id={name}>{value}</code>
-              </dd>
-            </>
-          ))}
-        </dl>
+        <Facts
+          facts={Object.entries({ endpoint, ...keys }).map(([name, value]) => [name, value])}
+        />
       )}
     </>
   );

@@ -1,113 +1,203 @@
-import { useRef, useState } from 'preact/hooks';
+import { Alert, Anchor, Button, Group, Progress, Table, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  deliveryVerdict,
+  failureAdvice,
+  hasNoSubscriber,
+} from '../../../contract/delivery-verdict.ts';
+import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { useAction } from '../calls/use-action.ts';
-import { useNotification } from '../calls/use-notification.ts';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { useNotification } from '../calls/queries.ts';
+import { senderOf } from '../calls/team.ts';
+import { Card } from '../components/card.tsx';
+import { useConfirm } from '../components/confirm.tsx';
+import { Copy } from '../components/copy.tsx';
+import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
+import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
 import { audienceText } from '../delivery/delivery-text.ts';
-import { LiveDelivery } from '../delivery/live-delivery.tsx';
-import { timeText } from '../format.ts';
+import { countOf, countText, rateText } from '../format.ts';
+import { toneColors } from '../notifications/figures.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { contentTexts, formOf } from '../send/send-form.ts';
-import { useSession } from '../session.ts';
+import { mayDo, useSession } from '../session.ts';
 
 /** One notification: its results and its content. */
-export function NotificationView({ notificationId }: { readonly notificationId: string }) {
-  const { client, setDraft } = useSession();
-  const { projectId } = client;
-  const heading = useRef<HTMLHeadingElement>(null);
-  const { notification, error, show } = useNotification(client, notificationId);
+export function NotificationView({ id }: { readonly id: string }) {
+  const { client, projectId, access, setDraft } = useSession();
+  const queries = useQueryClient();
+  const { data: notification, error } = useNotification(id);
+  const { ask, dialog } = useConfirm();
+  const stop = useMutation({
+    mutationFn: () => client.stop(id),
+    onSuccess: (stopped) => queries.setQueryData(['notification', id], stopped),
+  });
+  const may = mayDo(access);
   return (
     <View
       title={notification?.title ?? 'Notification'}
-      projectId={projectId}
-      actions={<a href={fragmentOf({ view: 'notifications', projectId })}>All notifications</a>}
+      actions={
+        <Anchor href={fragmentOf({ view: 'notifications', projectId })}>All notifications</Anchor>
+      }
     >
       <Problem error={error} />
       {notification !== undefined && (
         <>
-          <p class="lead">
-            <time dateTime={notification.sentAt}>{timeText(notification.sentAt)}</time> · to{' '}
-            {audienceText(notification)}
-          </p>
-          <section class="card" aria-labelledby="delivery-title">
-            <h2 id="delivery-title" ref={heading} tabIndex={-1}>
-              Delivery
-            </h2>
-            <LiveDelivery notification={notification} />
-            <StopButton
-              notification={notification}
-              onStopped={(stopped) => {
-                show(stopped);
-                // The pressed button is gone.
-                heading.current!.focus();
-              }}
-            />
-          </section>
-          <section class="card" aria-labelledby="content-title">
-            <div class="card-head">
-              <h2 id="content-title">Content and options</h2>
-              <a
-                href={fragmentOf({ view: 'send', projectId })}
-                onClick={() => setDraft(() => formOf(notification))}
-              >
-                Edit and send again
-              </a>
-            </div>
+          <Text>
+            <Time at={notification.sentAt} />, to {audienceText(notification)}
+            {senderOf(notification) !== undefined && <>, by {senderOf(notification)}</>}
+          </Text>
+          <Card
+            title="Delivery"
+            aside={
+              may.send &&
+              notification.status === 'sending' && (
+                <Button
+                  color="red.9"
+                  loading={stop.isPending}
+                  onClick={() =>
+                    ask({
+                      title: `Stop ${notification.title}?`,
+                      text: 'Nobody else gets it: no push starts later than 5 seconds from now. What was delivered stays delivered. It cannot be continued.',
+                      confirm: 'Stop sending',
+                      isDangerous: true,
+                      onConfirm: () => stop.mutate(),
+                    })
+                  }
+                >
+                  Stop
+                </Button>
+              )
+            }
+          >
+            <Problem error={stop.error} />
+            <Delivery notification={notification} />
+          </Card>
+          <Card
+            title="Content and options"
+            aside={
+              may.send && (
+                <Anchor
+                  href={fragmentOf({ view: 'send', projectId })}
+                  onClick={() => setDraft(() => formOf(notification))}
+                >
+                  Send again
+                </Anchor>
+              )
+            }
+          >
             {notification.audience !== 'everyone' && notification.audience.users !== undefined && (
-              <p class="hint">The user ids and their values are not stored.</p>
+              <Text c="dimmed">The user ids and their values are not stored.</Text>
             )}
-            <dl class="facts">
-              {contentTexts(notification).map(([label, text]) => (
-                <>
-                  <dt>{label}</dt>
-                  <dd>{text}</dd>
-                </>
-              ))}
-              <dt>Id</dt>
-              <dd>{notification.id}</dd>
-            </dl>
-          </section>
+            <Facts
+              facts={[
+                ...contentTexts(notification),
+                [
+                  'Id',
+                  <Group key="id" gap="xs">
+                    {notification.id}
+                    <Copy text={notification.id} label="Copy id" />
+                  </Group>,
+                ],
+              ]}
+            />
+          </Card>
         </>
       )}
+      {dialog}
     </View>
   );
 }
 
-/** Stops the notification after a confirmation, while it is being sent. */
-function StopButton({
-  notification: { id, title, status },
-  onStopped,
-}: {
-  readonly notification: NotificationResult;
-  readonly onStopped: (notification: NotificationResult) => void;
-}) {
-  const { client } = useSession();
-  const [isAsking, ask] = useState(false);
-  const stop = useAction(async () => onStopped(await client.stop(id)));
-  if (status !== 'sending') return null;
+/** What became of a notification: the verdict, the funnel, and why pushes failed. */
+function Delivery({ notification }: { readonly notification: NotificationResult }) {
+  const { removed, failed, failures = {}, unreached, audience, usersReached } = notification;
+  const { tone, text, advice } = deliveryVerdict(notification);
   return (
     <>
-      <div class="buttons">
-        <button
-          type="button"
-          class="danger"
-          aria-disabled={stop.isRunning}
-          onClick={() => ask(true)}
-        >
-          Stop
-        </button>
-      </div>
-      <Problem error={stop.error} />
-      <ConfirmDialog
-        isOpen={isAsking}
-        question={`Stop ${title}?`}
-        explanation="Nobody else gets it: no push starts later than 5 seconds from now. What was delivered stays delivered. It cannot be continued."
-        confirmLabel="Stop sending"
-        onConfirm={() => stop.run()}
-        onClose={() => ask(false)}
-      />
+      <Alert role="status" color={toneColors[tone]} variant="outline" id="verdict">
+        {text}
+        {advice !== undefined && (
+          <>
+            {' '}
+            <strong>What to do:</strong> {advice}
+          </>
+        )}
+      </Alert>
+      {!hasNoSubscriber(notification) && <Funnel notification={notification} />}
+      {usersReached !== undefined && audience !== 'everyone' && (
+        <Text data-count="users">
+          {countText(usersReached)} of {countOf(audience.users ?? 0, 'user')} reached in at least
+          one browser.
+        </Text>
+      )}
+      {removed > 0 && (
+        <Text data-count="removed">
+          <strong>{countText(removed)} removed.</strong> The push service reported these
+          subscriptions as gone, and Carillon deleted them: the browser or the person unsubscribed.
+        </Text>
+      )}
+      {unreached !== undefined && (
+        <Text data-count="unreached">
+          <strong>At least {countOf(unreached, 'subscriber')} not attempted:</strong>{' '}
+          {notification.status === 'stopped'
+            ? 'the notification was stopped.'
+            : 'the time ran out, or the database failed.'}
+        </Text>
+      )}
+      {failed > 0 && (
+        <Table data-count="failed" verticalSpacing="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th className="number">Failed</Table.Th>
+              <Table.Th>Reason</Table.Th>
+              <Table.Th className="wide">What to do</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {Object.entries(failures).map(([reason, count]) => (
+              <Table.Tr key={reason}>
+                <Table.Td className="number">{countText(count)}</Table.Td>
+                <Table.Td>{failureReasons[reason as FailureReason]}</Table.Td>
+                <Table.Td className="wide">{failureAdvice[reason as FailureReason]}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
     </>
+  );
+}
+
+/** The steps from the push to the click, each with its count and its part of the step before. */
+function Funnel({ notification }: { readonly notification: NotificationResult }) {
+  const { attempted, delivered, shown, clicked } = notification;
+  const steps = [
+    ['Attempted', attempted, undefined, 'Carillon pushed to them.'],
+    ['Delivered', delivered, attempted, 'The push service accepted the message.'],
+    ['Shown', shown, delivered, 'The browser reported that it showed the notification.'],
+    ['Clicked', clicked, shown, 'The browser reported a click.'],
+  ] as const;
+  const most = Math.max(attempted, delivered, shown, clicked, 1);
+  return (
+    <Table id="funnel">
+      <Table.Tbody>
+        {steps.map(([name, count, of, meaning]) => (
+          <Table.Tr key={name} data-step={name}>
+            <Table.Th scope="row" title={meaning}>
+              {name}
+            </Table.Th>
+            <Table.Td className="number" data-count={name}>
+              {countText(count)}
+            </Table.Td>
+            <Table.Td className="number">{of === undefined ? '' : rateText(count, of)}</Table.Td>
+            <Table.Td w="50%">
+              <Progress value={(100 * count) / most} aria-hidden="true" color="bronze" />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }

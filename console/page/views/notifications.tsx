@@ -1,131 +1,99 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
-import { limits } from '../../../contract/limits.ts';
-import { type NotificationPages, useNotificationPages } from '../calls/use-notification-pages.ts';
-import { Field } from '../components/field.tsx';
+import { Button, Group, NativeSelect, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { useNotifications } from '../calls/queries.ts';
+import { senderOf } from '../calls/team.ts';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
-import { countOf } from '../format.ts';
+import { NotificationTable } from '../notifications/notification-table.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
-import { NotificationRows } from './notification-rows.tsx';
 import { idIn, matching, searchText } from './notification-search.ts';
 
-/** The project's notifications, the newest first, page by page, and a search in them. */
+const audiences: Readonly<Record<string, (notification: NotificationResult) => boolean>> = {
+  Everyone: ({ audience }) => audience === 'everyone',
+  'By channel or visit': ({ audience }) => audience !== 'everyone' && audience.users === undefined,
+  'Some users': ({ audience }) => audience !== 'everyone' && audience.users !== undefined,
+};
+const any = 'Any';
+const failed = 'Failed';
+
+/** The project's notifications, the newest first, with filters and a search in them. */
 export function NotificationsView() {
-  const { client } = useSession();
-  const pages = useNotificationPages(client, limits.page);
+  const { projectId } = useSession();
+  const { data, error, isFetching, hasNextPage, fetchNextPage, refetch } = useNotifications();
   const [search, setSearch] = useState('');
-  const { loaded, isLoading } = pages;
-  const isSearching = search.trim() !== '';
-  const hasOlder = loaded?.nextCursor !== undefined;
-  const found = loaded && matching(loaded.notifications, search);
+  const [outcome, setOutcome] = useState(any);
+  const [audience, setAudience] = useState(any);
+  const [sender, setSender] = useState(any);
+  const all = data?.notifications ?? [];
+  const senders = [...new Set(all.flatMap((one) => senderOf(one) ?? []))].sort();
+  const found = matching(all, search).filter(
+    (one) =>
+      (outcome === any || ['bad', 'warning'].includes(deliveryVerdict(one).tone)) &&
+      (audiences[audience]?.(one) ?? true) &&
+      (sender === any || senderOf(one) === sender),
+  );
+  const isFiltered = search.trim() !== '' || [outcome, audience, sender].some((one) => one !== any);
+  const notificationId = found.length === 0 ? idIn(search) : undefined;
+  const filters = [
+    ['Outcome', outcome, setOutcome, [failed]],
+    ['Audience', audience, setAudience, Object.keys(audiences)],
+    ...(senders.length > 0 ? [['Sent by', sender, setSender, senders] as const] : []),
+  ] as const;
   return (
     <View
       title="Notifications"
-      projectId={client.projectId}
       actions={
-        <button type="button" onClick={pages.reload} aria-disabled={isLoading}>
+        <Button variant="default" onClick={() => void refetch()} loading={isFetching}>
           Refresh
-        </button>
+        </Button>
       }
     >
-      <section class="card" aria-label="Notifications, the newest first">
-        <search>
-          {' '}
-          <form
-            class="search"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (isLoading) pages.stop();
-              else if (isSearching) pages.loadAll();
-            }}
-          >
-            <Field id="search" label="Search titles, texts and ids">
-              {(attributes) => (
-                <input
-                  {...attributes}
-                  type="search"
-                  autocomplete="off"
-                  spellcheck={false}
-                  value={search}
-                  onInput={(event) => setSearch(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            {isSearching && (
-              <button type="submit" aria-disabled={!hasOlder && !isLoading}>
-                {isLoading ? 'Stop' : 'Search older ones'}
-              </button>
-            )}
-          </form>
-        </search>
-        <p role="status" class="hint" id="searched">
-          {isSearching && loaded !== undefined && (
-            <>
-              {isLoading && 'Searching. '}
-              {searchText(found!.length, loaded)}
-            </>
+      <Paper withBorder p="md">
+        <Stack gap="sm">
+          <Group align="end" role="search">
+            <TextInput
+              label="Search titles, texts and ids"
+              type="search"
+              autoComplete="off"
+              flex="1 1 14rem"
+              value={search}
+              onChange={(event) => setSearch(event.currentTarget.value)}
+            />
+            {filters.map(([label, value, set, values]) => (
+              <NativeSelect
+                key={label}
+                label={label}
+                value={value}
+                onChange={(event) => set(event.currentTarget.value)}
+                data={[any, ...values]}
+              />
+            ))}
+          </Group>
+          <Text role="status" size="sm" c="dimmed" id="searched">
+            {isFiltered && data !== undefined && searchText(found.length, data)}
+          </Text>
+          {notificationId !== undefined && (
+            <a href={fragmentOf({ view: 'notification', projectId, notificationId })}>
+              Open the notification with this id
+            </a>
           )}
-        </p>
-        <OpenById search={search} found={found?.length ?? 0} />
-        <Problem error={pages.error} />
-        {found !== undefined && (found.length > 0 || !isSearching) && (
-          <NotificationRows notifications={found} />
-        )}
-        {!isSearching && <LoadOlder pages={pages} />}
-      </section>
+          <Problem error={error} />
+          {found.length > 0 && <NotificationTable notifications={found} />}
+          {data !== undefined && all.length === 0 && (
+            <Text>No notification has been sent yet.</Text>
+          )}
+          {hasNextPage && (
+            <Group justify="center">
+              <Button variant="default" loading={isFetching} onClick={() => void fetchNextPage()}>
+                Load older notifications
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </Paper>
     </View>
-  );
-}
-
-/** Offers the notification whose id was searched for, if it is not loaded. */
-function OpenById({ search, found }: { readonly search: string; readonly found: number }) {
-  const { client } = useSession();
-  const notificationId = idIn(search);
-  if (notificationId === undefined || found > 0) return null;
-  const place = { view: 'notification', projectId: client.projectId, notificationId } as const;
-  return (
-    <p>
-      <a href={fragmentOf(place)}>Open the notification with this id</a>
-    </p>
-  );
-}
-
-/** The button that loads the next page, and moves the focus to its first notification. */
-function LoadOlder({ pages }: { readonly pages: NotificationPages }) {
-  const { loaded, isLoading, loadMore } = pages;
-  const count = loaded?.notifications.length ?? 0;
-  /** How many were loaded when the button was pressed. */
-  const [before, setBefore] = useState<number>();
-  const [announcement, announce] = useState('');
-  useLayoutEffect(() => {
-    const added = before === undefined ? 0 : count - before;
-    announce(added > 0 ? `${countOf(added, 'older notification')} loaded.` : '');
-    if (added <= 0) return;
-    // The pressed button may be gone.
-    const first = loaded!.notifications[before!]!;
-    document.querySelector<HTMLElement>(`[data-id="${first.id}"] a`)?.focus();
-    setBefore(undefined);
-  }, [count]);
-  return (
-    <>
-      <p role="status" class="hint">
-        {announcement}
-      </p>
-      {loaded?.nextCursor !== undefined && (
-        <div class="buttons">
-          <button
-            type="button"
-            onClick={() => {
-              setBefore(count);
-              loadMore();
-            }}
-            aria-disabled={isLoading}
-          >
-            {isLoading ? 'Loading…' : 'Load older notifications'}
-          </button>
-        </div>
-      )}
-    </>
   );
 }

@@ -1,113 +1,163 @@
-import { useRef, useState } from 'preact/hooks';
+import { Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
-import { userSchema } from '../../../contract/schemas/user.ts';
-import { useAction } from '../calls/use-action.ts';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import { Field } from '../components/field.tsx';
+import { type UserSubscriptions, userSchema } from '../../../contract/schemas/user.ts';
+import { type Device, devicesOf, removeDevice } from '../calls/team.ts';
+import { useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
+import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
 import { countOf } from '../format.ts';
-import { useSession } from '../session.ts';
+import { mayDo, useSession } from '../session.ts';
 
-interface Found {
-  readonly userId: string;
-  readonly subscriptions: number;
-}
-
-/** Counts and removes the subscriptions of one user id. */
+/** Looks up the devices of one user id, and removes them. */
 export function UsersView() {
-  const { client } = useSession();
+  const { client, projectId, key, access } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
-  const [found, setFound] = useState<Found>();
-  const [removed, setRemoved] = useState<string>();
-  const [isAsking, ask] = useState(false);
+  const [found, setFound] = useState<UserSubscriptions>();
+  const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
+  const { ask, dialog } = useConfirm();
 
-  const lookUp = useAction(async () => {
+  const lookUp = useMutation({
+    mutationFn: (wanted: string) => client.user(wanted),
+    onSuccess: setFound,
+  });
+  const remove = useMutation({
+    mutationFn: async ({ user, device }: { user: UserSubscriptions; device?: Device }) => {
+      if (device !== undefined) {
+        await removeDevice(projectId, key, { userId: user.userId, device: device.id });
+        setMessage(`Removed one device of ${user.userId}.`);
+        setFound(await client.user(user.userId));
+        return;
+      }
+      const { removed } = await client.removeUser(user.userId);
+      setMessage(`Removed ${countOf(removed, 'subscription')} of ${user.userId}.`);
+      setFound(undefined);
+    },
+    // The pressed button is gone.
+    onSuccess: () => input.current!.focus(),
+  });
+
+  function submit() {
     setFound(undefined);
-    setRemoved(undefined);
+    setMessage(undefined);
+    remove.reset();
     const { error } = userSchema.safeParse({ userId });
     setIssue(error && `User id ${error.issues[0]!.message}.`);
-    if (error === undefined) setFound(await client.user(userId));
+    if (error === undefined) lookUp.mutate(userId);
     else input.current!.focus();
-  });
-  const remove = useAction(async ({ userId: id }: Found) => {
-    const result = await client.removeUser(id);
-    setFound(undefined);
-    setRemoved(`Removed ${countOf(result.removed, 'subscription')} of ${id}.`);
-    // The pressed button is gone.
-    input.current!.focus();
-  });
+  }
 
+  const isOwner = mayDo(access).remove;
   return (
-    <View title="Users" projectId={client.projectId}>
-      <section class="card narrow" aria-label="One user">
-        <p class="lead">
-          A user id is the name that your site gives a visitor. A user may have several
-          subscriptions: one for each browser.
-        </p>
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            lookUp.run();
-          }}
-        >
-          <Field
-            id="user-id"
-            label="User id"
-            error={issue}
-            hint={`As your site passed it to the SDK. 1 to ${limits.userIdLength} characters.`}
+    <View title="Users">
+      <Paper withBorder p="md">
+        <Stack gap="sm">
+          <form
+            noValidate
+            onSubmit={(event) => {
+              event.preventDefault();
+              submit();
+            }}
           >
-            {(attributes) => (
-              <input
-                {...attributes}
+            <Group align="start">
+              <TextInput
                 ref={input}
-                autocomplete="off"
-                autocapitalize="none"
-                spellcheck={false}
+                label="User id"
+                description={`As your site passed it to the SDK. 1 to ${limits.userIdLength} characters.`}
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                flex="1 1 14rem"
+                maw={480}
                 value={userId}
-                onInput={(event) => setUserId(event.currentTarget.value)}
+                onChange={(event) => setUserId(event.currentTarget.value)}
+                error={issue}
               />
-            )}
-          </Field>
-          <div class="buttons">
-            <button type="submit" class="primary" aria-disabled={lookUp.isRunning}>
+            </Group>
+            <Button type="submit" loading={lookUp.isPending} mt="sm">
               Look up
-            </button>
+            </Button>
+          </form>
+          <Problem error={lookUp.error ?? remove.error} />
+          <div role="status" id="user">
+            {found !== undefined && (
+              <Text>
+                <strong>{found.userId}</strong> has {countOf(found.subscriptions, 'subscription')}.
+              </Text>
+            )}
+            {message !== undefined && <Text>{message}</Text>}
           </div>
-        </form>
-        <div role="status" class="result">
-          {found !== undefined && (
-            <p>
-              <strong>{found.userId}</strong> has {countOf(found.subscriptions, 'subscription')}.
-            </p>
+          {found !== undefined && devicesOf(found).length > 0 && (
+            <Table>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Push service</Table.Th>
+                  <Table.Th>Subscribed</Table.Th>
+                  <Table.Th>Seen</Table.Th>
+                  {isOwner && <Table.Th>Device</Table.Th>}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {devicesOf(found).map((device, index) => (
+                  <Table.Tr key={device.id}>
+                    <Table.Td>{device.pushService}</Table.Td>
+                    <Table.Td>
+                      <Time at={device.createdAt} />
+                    </Table.Td>
+                    <Table.Td>
+                      <Time at={device.updatedAt} />
+                    </Table.Td>
+                    {isOwner && (
+                      <Table.Td>
+                        <Button
+                          variant="default"
+                          size="compact-sm"
+                          aria-label={`Remove device ${index + 1}`}
+                          onClick={() =>
+                            ask({
+                              title: `Remove this device of ${found.userId}?`,
+                              text: 'This browser gets no more notifications. It cannot be undone: the person has to subscribe again.',
+                              confirm: 'Remove',
+                              isDangerous: true,
+                              onConfirm: () => remove.mutate({ user: found, device }),
+                            })
+                          }
+                        >
+                          Remove
+                        </Button>
+                      </Table.Td>
+                    )}
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
           )}
-          {removed !== undefined && <p>{removed}</p>}
-        </div>
-        {found !== undefined && found.subscriptions > 0 && (
-          <div class="buttons">
-            <button
-              type="button"
-              class="danger"
-              aria-disabled={remove.isRunning}
-              onClick={() => ask(true)}
-            >
-              Remove all subscriptions of this user
-            </button>
-          </div>
-        )}
-        <Problem error={lookUp.error ?? remove.error} />
-      </section>
-      <ConfirmDialog
-        isOpen={isAsking}
-        question={`Remove ${found?.userId ?? ''}?`}
-        explanation={`The browsers of this user get no more notifications (${countOf(found?.subscriptions ?? 0, 'subscription')}). It cannot be undone: the person has to subscribe again.`}
-        confirmLabel="Remove"
-        onConfirm={() => found !== undefined && remove.run(found)}
-        onClose={() => ask(false)}
-      />
+          {isOwner && found !== undefined && found.subscriptions > 0 && (
+            <Group>
+              <Button
+                color="red.9"
+                loading={remove.isPending}
+                onClick={() =>
+                  ask({
+                    title: `Remove ${found.userId}?`,
+                    text: `The browsers of this user get no more notifications (${countOf(found.subscriptions, 'subscription')}). It cannot be undone: the person has to subscribe again.`,
+                    confirm: 'Remove',
+                    isDangerous: true,
+                    onConfirm: () => remove.mutate({ user: found }),
+                  })
+                }
+              >
+                Remove all subscriptions of this user
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </Paper>
+      {dialog}
     </View>
   );
 }

@@ -3,7 +3,6 @@ import { fragmentOf, type Place, placeOf } from '../../../console/page/routing/p
 const notificationId = '5e0c7b0e-3c3f-4a54-9d53-0f5d9a3c7f10';
 
 test.each<[string, Place]>([
-  ['#/projects', { view: 'projects' }],
   ['#/projects/demo', { view: 'overview', projectId: 'demo' }],
   ['#/projects/demo/send', { view: 'send', projectId: 'demo' }],
   ['#/projects/demo/notifications', { view: 'notifications', projectId: 'demo' }],
@@ -15,6 +14,7 @@ test.each<[string, Place]>([
     '#/projects/demo/notifications/no-uuid',
     { view: 'notification', projectId: 'demo', notificationId: 'no-uuid' },
   ],
+  ['#/projects/demo/local', { view: 'local', projectId: 'demo' }],
   ['#/projects/send/users', { view: 'users', projectId: 'send' }],
 ])('%s is a place, and the fragment of that place', (fragment, place) => {
   expect(placeOf(fragment)).toEqual(place);
@@ -23,15 +23,18 @@ test.each<[string, Place]>([
 
 test.each([
   '',
+  '#/projects',
   '#',
   '#main',
   '#/projects/',
   '#/projects/Not-an-id',
   '#/projects/demo/nothing',
+  '#/projects/demo/constructor',
+  '#/projects/demo/notification',
   '#/projects/demo/send/more',
   '#/projects/demo/notifications/no%20id',
   `#/projects/demo/notifications/${notificationId}/more`,
   '#/other/demo',
-])('%p is the list of projects', (fragment) => {
-  expect(placeOf(fragment)).toEqual({ view: 'projects' });
+])('%p names no place', (fragment) => {
+  expect(placeOf(fragment)).toBeUndefined();
 });

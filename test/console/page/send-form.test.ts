@@ -35,7 +35,6 @@ const full: SendForm = {
   recipients: '',
   channels: 'news\n sales\n',
   seenWithinDays: '30',
-  respondAsync: undefined,
 };
 
 test('a full form is every field of send', () => {

@@ -1,8 +1,7 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
-import { nextTab } from '../../../console/page/components/tabs.tsx';
 import { audienceText } from '../../../console/page/delivery/delivery-text.ts';
-import { countOf, monthText, rateText } from '../../../console/page/format.ts';
+import { agoText, countOf, monthText, rateText } from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
@@ -40,6 +39,16 @@ test('counts have separators and months have names', () => {
   expect(monthText('2026-01')).toBe('January 2026');
 });
 
+test.each([
+  ['2026-11-24T11:59:30Z', '30 seconds ago'],
+  ['2026-11-24T11:00:00Z', '1 hour ago'],
+  ['2026-11-23T12:00:00Z', 'yesterday'],
+  ['2026-11-24T12:00:05Z', 'now'],
+  ['2026-08-01T12:00:00Z', 'Aug 1, 2026'],
+])('%s is "%s"', (iso, text) => {
+  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toBe(text);
+});
+
 test.each(Object.entries(errorTable))(
   '%s has the sentence of the service, or a clearer one',
   (code, { status }) => {
@@ -55,9 +64,9 @@ test('a rate limit says when to try again', () => {
   expect(failureText(error)).toEqual({ what: 'Too many.', advice: 'Try again in 7 s.' });
 });
 
-test('without a response, the advice names the commands that serve the page', () => {
+test('without a response, the advice names the connection and the command that serves the page', () => {
   const { advice } = failureText(new CarillonError('network_error', 'No response.'));
-  expect(advice).toContain('npm start or npm run console');
+  expect(advice).toContain('your connection, or that npm start');
 });
 
 test.each([
@@ -73,16 +82,6 @@ test.each([
     expect(pollPauseMs(elapsedMs, status, retryAfter)).toBe(pauseMs);
   },
 );
-
-test.each([
-  ['ArrowRight', 2, 0],
-  ['ArrowLeft', 0, 2],
-  ['Home', 1, 0],
-  ['End', 0, 2],
-  ['Tab', 0, undefined],
-])('%s on tab %i of 3 selects %s', (key, index, next) => {
-  expect(nextTab(key, index, 3)).toBe(next);
-});
 
 test('an issue is a sentence with the labels of the form, and the line of a user id', () => {
   const issues = [

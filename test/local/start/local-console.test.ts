@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type ConsoleSettings, settingsPath } from '../../../console/settings.ts';
+import { localPaths } from '../../../console/local-stack.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { simulatedProxy } from '../../../local/simulated-proxy.ts';
 import { demoProject } from '../../../local/start/demo-project.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   localConsole = await openLocalConsole(process.cwd(), {
     baseUrl,
     pushService,
-    dynamodb: database,
     project: demo,
     proxy: simulatedProxy(),
     origin: baseUrl,
@@ -46,28 +45,37 @@ function get(url: string, headers: IncomingHttpHeaders = {}) {
 /** The cookie of a browser that has opened the console's address. */
 async function cookie(): Promise<string> {
   const opened = await get(localConsole.address.slice(baseUrl.length));
-  return opened!.headers['set-cookie']!.split(';')[0]!;
+  return String(opened!.headers['set-cookie']).split(';')[0]!;
 }
 
-test('the page is told the projects of the stack: the demo project, with its key, is the first', async () => {
-  const { projectId: other } = await database.createProject();
-  const response = await get(settingsPath, { cookie: await cookie() });
-  const settings = JSON.parse(response!.body.toString()) as ConsoleSettings;
-  expect(settings).toEqual({
-    baseUrl,
-    local: true,
-    projects: [
-      { projectId: 'demo', name: 'Demo', secretKey: demo.secretKey },
-      { projectId: other, name: other },
-    ],
-  });
+test('the page is told the demo project and its key', async () => {
+  const response = await get(localPaths.session, { cookie: await cookie() });
+  const { projectId, secretKey } = demo;
+  expect(JSON.parse(response!.body.toString())).toEqual({ projectId, secretKey });
 });
 
-test('another site is not told the key', async () => {
-  const headers = { host: 'evil.example:4000', cookie: await cookie() };
-  const response = await get(settingsPath, headers);
-  expect(response!.status).toBe(403);
-  expect(response!.body.toString()).not.toContain(demo.secretKey);
+test.each([
+  ['another site', async () => ({ host: 'evil.example:4000', cookie: await cookie() })],
+  [
+    'a page of another origin',
+    async () => ({ origin: 'https://evil.example', cookie: await cookie() }),
+  ],
+  ['a browser that has not opened the address', async () => ({})],
+  ['a browser with another token', async () => ({ cookie: 'carillon_console_4000=wrong' })],
+])('%s is neither told the key, nor adds browsers', async (_, headers) => {
+  for (const path of Object.values(localPaths)) {
+    const response = await get(path, await headers());
+    expect(response!.status).toBe(403);
+    expect(response!.body.toString()).not.toContain(demo.secretKey);
+  }
+});
+
+test.each(['/', 'the printed address'])('%s leads to the page of the console', async (address) => {
+  const url = address === '/' ? address : localConsole.address.slice(baseUrl.length);
+  const response = await get(url);
+  expect(response!.status).toBe(303);
+  expect(response!.headers.location).toBe('/console');
+  expect(await get('/console')).toBeUndefined();
 });
 
 test.each(['/carillon.js', '/carillon.mjs', '/carillon-sw.js', '/carillon-sw.js.map'])(

@@ -4,7 +4,6 @@ test('absent and empty settings have defaults', () => {
   const defaults = {
     browser: false,
     reset: false,
-    watch: false,
     port: 4000,
     dataDir: '.carillon/data/4000',
     extraPushOrigins: undefined,
@@ -25,10 +24,9 @@ test('every argument and setting is read', () => {
     PUBLIC_BASE_URL: 'https://push.your-tunnel.example',
     DDB_ENGINE: 'dynamodb-local',
   };
-  expect(readStartOptions(['--reset', '--browser', '--watch'], env)).toEqual({
+  expect(readStartOptions(['--reset', '--browser'], env)).toEqual({
     browser: true,
     reset: true,
-    watch: true,
     port: 8080,
     // Each port has its own: the stored endpoints have the port.
     dataDir: 'data/8080',

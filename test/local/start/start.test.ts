@@ -52,7 +52,7 @@ test('--help lists the settings', async () => {
   const { code, stdout, stderr } = await start({}, ['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const names = ['PORT', 'DATA_DIR', 'EXTRA_PUSH_ORIGINS', 'DDB_ENGINE', 'PUBLIC_BASE_URL'];
-  for (const name of [...names, 'FIREFOX', '--browser', '--reset', '--watch']) {
+  for (const name of [...names, 'FIREFOX', '--browser', '--reset']) {
     expect(stdout).toContain(name);
   }
 });
@@ -61,8 +61,7 @@ test('an unknown argument is refused with exit code 2', async () => {
   expect(await start({}, ['--port', '1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr:
-      'carillon: npm start takes only --browser, --reset and --watch; see npm start -- --help\n',
+    stderr: 'carillon: npm start takes only --browser and --reset; see npm start -- --help\n',
   });
 });
 
@@ -147,7 +146,7 @@ test('X-Forwarded-For does not change the address that requests are counted unde
 });
 
 const settingsOf = (origin: string, cookie = '') =>
-  fetch(`${origin}/console/settings`, { headers: { cookie } });
+  fetch(`${origin}/local/session`, { headers: { cookie } });
 
 test('the console tells its keys only to a browser that has opened the printed address', async () => {
   const statuses: number[] = [];
@@ -162,14 +161,14 @@ test('the console tells its keys only to a browser that has opened the printed a
       await settingsOf(origin, `${cookie!.split('=')[0]}=wrong`),
     ];
     statuses.push(...responses.map(({ status }) => status));
-    expect([opened.status, opened.headers.get('location')]).toEqual([303, '/']);
+    expect([opened.status, opened.headers.get('location')]).toEqual([303, '/console']);
     expect(cookie).toContain('; HttpOnly; SameSite=Strict');
   };
   await start({ PORT: String(await freePort()) }, [], { when: 'Press Ctrl-C', act });
   expect(statuses).toEqual([403, 200, 403]);
 });
 
-test('behind a tunnel, the port of the API has no console', async () => {
+test('behind a tunnel, the port of the API has the page of the console, and nothing of this machine', async () => {
   const PORT = String(await freePort());
   const statuses: Record<string, number> = {};
   const act = async (printed: string) => {
@@ -177,7 +176,14 @@ test('behind a tunnel, the port of the API has no console', async () => {
     const { search, origin } = new URL(address);
     const api = `http://localhost:${PORT}`;
     expect(origin).toBe(`http://localhost:${Number(PORT) + 2}`);
-    for (const path of ['/', `/${search}`, '/console/settings', '/docs', '/api/v1/projects/demo']) {
+    for (const path of [
+      '/',
+      `/${search}`,
+      '/local/session',
+      '/docs',
+      '/console',
+      '/api/v1/projects/demo',
+    ]) {
       statuses[path.split('?')[0]!] = (await fetch(api + path)).status;
     }
     statuses.console = (await fetch(origin)).status;
@@ -188,8 +194,9 @@ test('behind a tunnel, the port of the API has no console', async () => {
   await start(env, [], { when: 'Press Ctrl-C', act });
   expect(statuses).toEqual({
     '/': 404,
-    '/console/settings': 404,
+    '/local/session': 404,
     '/docs': 404,
+    '/console': 200,
     '/api/v1/projects/demo': 401,
     console: 200,
     api: 401,

@@ -1,0 +1,71 @@
+import { Anchor, Table } from '@mantine/core';
+import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { senderOf } from '../calls/team.ts';
+import { Copy } from '../components/copy.tsx';
+import { Time } from '../components/time.tsx';
+import { audienceText } from '../delivery/delivery-text.ts';
+import { countText } from '../format.ts';
+import { fragmentOf } from '../routing/place.ts';
+import { useSession } from '../session.ts';
+import { clickRate, deliveredRate } from './figures.ts';
+import { Status } from './status.tsx';
+
+/** Notifications, one in a row. On a phone: title, time, delivered, click rate. */
+export function NotificationTable({
+  notifications,
+}: {
+  readonly notifications: readonly NotificationResult[];
+}) {
+  const { projectId } = useSession();
+  const hasSenders = notifications.some((notification) => senderOf(notification) !== undefined);
+  return (
+    <Table>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th className="wide">Status</Table.Th>
+          <Table.Th className="title">Title</Table.Th>
+          <Table.Th className="wide">Audience</Table.Th>
+          {hasSenders && <Table.Th className="wide">Sent by</Table.Th>}
+          <Table.Th className="number">When</Table.Th>
+          <Table.Th className="number">Delivered</Table.Th>
+          <Table.Th className="number wide">Shown</Table.Th>
+          <Table.Th className="number">Clicks</Table.Th>
+          <Table.Th className="wide">Id</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {notifications.map((notification) => {
+          const { id, title, sentAt, shown } = notification;
+          const place = { view: 'notification', projectId, notificationId: id } as const;
+          return (
+            <Table.Tr key={id} data-id={id}>
+              <Table.Td className="wide">
+                <Status notification={notification} />
+              </Table.Td>
+              <Table.Td className="one-line title">
+                <Anchor href={fragmentOf(place)} title={title}>
+                  {title}
+                </Anchor>
+              </Table.Td>
+              <Table.Td className="wide one-line" title={audienceText(notification)}>
+                {audienceText(notification)}
+              </Table.Td>
+              {hasSenders && (
+                <Table.Td className="wide one-line">{senderOf(notification) ?? '–'}</Table.Td>
+              )}
+              <Table.Td className="number">
+                <Time at={sentAt} />
+              </Table.Td>
+              <Table.Td className="number">{deliveredRate(notification)}</Table.Td>
+              <Table.Td className="number wide">{shown === 0 ? '–' : countText(shown)}</Table.Td>
+              <Table.Td className="number">{clickRate(notification)}</Table.Td>
+              <Table.Td className="wide">
+                <Copy text={id} label="Copy" />
+              </Table.Td>
+            </Table.Tr>
+          );
+        })}
+      </Table.Tbody>
+    </Table>
+  );
+}
