@@ -70,6 +70,7 @@ export default {
       ...aPackage('aws-cdk-lib', 'constructs', 'zod'),
     ),
     mayUseNode('lib'),
+    may('lib/build', packages),
 
     may('admin', contract, store, packages, '^package\\.json$'),
     // Notifications with their counts, as the routes return them.

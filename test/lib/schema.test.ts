@@ -1,3 +1,4 @@
+import { stackNameOf } from '../../contract/stack-name.ts';
 import type { settingNames } from '../../lib/settings.ts';
 import {
   type CheckedTemplate,
@@ -65,7 +66,7 @@ test.each([
 test.each(['prod', 'dev'])(
   'each resource of the stage %s that can have tags has its tag',
   (stage) => {
-    const expected = { Key: 'carillon:stage', Value: stage };
+    const expected = { Key: 'carillon:service', Value: stackNameOf(stage) };
     for (const [logicalId, { Type, Properties }] of Object.entries(
       templateOf({ stage }).Resources,
     )) {
