@@ -31,7 +31,7 @@ beforeEach(() => {
   };
   const apiUrl = 'https://push.example';
   const quotas = { executions: 1000, requestsPerSecond: 9000 };
-  facts = awsFacts({ stackName: 'Carillon', apiUrl, quotas, cloudFormation, dynamo, tables });
+  facts = awsFacts({ stack: 'Carillon', prefix: '', apiUrl, quotas, cloudFormation, dynamo, tables });
   disconnect = () => {
     facts.close();
     cloudFormation.destroy();
