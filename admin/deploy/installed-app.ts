@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { CommandError } from '../commands/command.ts';
 import type { App } from './cdk.ts';
 
@@ -26,5 +26,6 @@ export function installedApp(folder: string, program: string): App {
     const message = `The CDK is not installed in ${folder}. Run: npm install ${missing.join(' ')}`;
     throw new CommandError('cdk_missing', message);
   }
-  return { folder, cdk: found.get('aws-cdk')!, command: `"${process.execPath}" "${program}"` };
+  // The CDK splits the command at blanks, which a relative path seldom has.
+  return { folder, cdk: found.get('aws-cdk')!, command: `node ${relative(folder, program)}` };
 }
