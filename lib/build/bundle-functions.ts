@@ -67,7 +67,9 @@ async function buildPage(root: string, outDir: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   const config = join(root, 'console/vite.config.ts');
   const parameters = ['build', '--config', config, '--outDir', outDir];
-  await promisify(execFile)(process.execPath, [vite, ...parameters]);
+  // Otherwise Vite builds what the shell asks for, such as React for development.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [vite, ...parameters], { env });
 }
 
 /** SHA-256 of the names and contents of all files in a folder. */
