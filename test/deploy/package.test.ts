@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { writeAwsPackage } from '../../lib/build/write-package.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
@@ -86,6 +86,30 @@ test('without the CDK, the error names what to install', async () => {
   const { code, output } = await operator.run('npx carillon deploy');
   expect(output).toContain('Run: npm install aws-cdk aws-cdk-lib constructs');
   expect(code).toBe(1);
+});
+
+test('an app of the CDK is deployed as always, and the command finds the service in it', async () => {
+  cpSync('examples/cdk-app', folder, {
+    recursive: true,
+    filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
+  });
+  await operator.run(install());
+  installCdk();
+  await aws.bootstrap();
+  const deployed = await operator.run('npx cdk deploy --require-approval never');
+  expect(deployed.output).toContain('PhotoShop');
+  expect(deployed.code).toBe(0);
+
+  const create = 'npx carillon create photos --region eu-west-1';
+  const { output, code } = await operator.run(`${create} --stack PhotoShop/Push`);
+  expect(output).toContain('API key card of project "photos"');
+  expect(output).toContain('Base URL                https://PushHttpApi');
+  expect(code).toBe(0);
+  const unclear = await operator.run(`${create} --stack PhotoShop`);
+  expect(unclear.output).toContain(
+    'Choose a service of stack "PhotoShop": --stack PhotoShop/Push.',
+  );
+  expect(unclear.code).toBe(1);
 });
 
 test('a stage has its own stack, which the other commands use then', async () => {
