@@ -7,6 +7,7 @@ import ts from 'typescript';
 import { version } from '../../package.json' with { type: 'json' };
 import { type Assets, assetsFile } from '../assets.ts';
 import { bundleFunctions } from './bundle-functions.ts';
+import { notices } from './notices.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** The programs of the package, and where each starts. */
@@ -25,7 +26,7 @@ export async function writeAwsPackage(root: string, target: string) {
   const folder = join(target, 'carillon-aws');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  await Promise.all([
+  const sources = await Promise.all([
     zipFunctions(root, join(folder, 'assets')),
     ...Object.entries(entryPoints).map(([file, entryPoint]) =>
       bundle(root, entryPoint, join(folder, file)),
@@ -33,7 +34,7 @@ export async function writeAwsPackage(root: string, target: string) {
   ]);
   emitTypes(root, folder);
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  copyFileSync(join(root, 'docs/licences.md'), join(folder, 'licences.md'));
+  writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
   copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
   writeFileSync(
     join(folder, 'package.json'),
@@ -47,14 +48,16 @@ export async function writeAwsPackage(root: string, target: string) {
   return { folder, tarball: join(target, filename) };
 }
 
-/** The functions' bundles as ZIP files: a third of the size. */
-async function zipFunctions(root: string, folder: string): Promise<void> {
+/** The functions' bundles as ZIP files: a third of the size. @returns the paths of their sources. */
+async function zipFunctions(root: string, folder: string): Promise<readonly string[]> {
   mkdirSync(folder);
   await bundleFunctions(root, folder);
   const list = join(folder, assetsFile);
   const assets: Assets = JSON.parse(readFileSync(list, 'utf8'));
+  const sources: string[] = [];
   const zipped = Object.entries(assets).map(([name, { path, hash }]) => {
     const bundled = join(folder, path);
+    sources.push(...JSON.parse(readFileSync(join(bundled, 'index.js.map'), 'utf8')).sources);
     // The date is fixed, so that each build has the same bytes.
     const zip = zipSync(filesIn(bundled), { level: 9, mtime: '1980-01-01' });
     writeFileSync(`${bundled}.zip`, zip);
@@ -62,6 +65,7 @@ async function zipFunctions(root: string, folder: string): Promise<void> {
     return [name, { path: `${path}.zip`, hash }];
   });
   writeFileSync(list, `${JSON.stringify(Object.fromEntries(zipped), null, 2)}\n`);
+  return sources;
 }
 
 function filesIn(folder: string): Record<string, Uint8Array> {
@@ -74,8 +78,14 @@ function filesIn(folder: string): Record<string, Uint8Array> {
   );
 }
 
-async function bundle(root: string, entryPoint: string, outfile: string): Promise<void> {
-  await build({
+/** @returns the paths of its sources. */
+async function bundle(
+  root: string,
+  entryPoint: string,
+  outfile: string,
+): Promise<readonly string[]> {
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: root,
     entryPoints: [entryPoint],
     outfile,
@@ -92,6 +102,7 @@ async function bundle(root: string, entryPoint: string, outfile: string): Promis
     ...(entryPoint.startsWith('bin/package/carillon') && { banner: { js: '#!/usr/bin/env node' } }),
     logLevel: 'warning',
   });
+  return Object.keys(metafile.inputs);
 }
 
 /** Writes index.d.ts, and the declarations that it imports. */

@@ -59,6 +59,14 @@ test('it is smaller than 5 MB, and needs the CDK only', () => {
   expect(version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
 });
 
+test('it has the licences of the packages in its bundles', () => {
+  const notices = readFileSync(join(folder, 'NOTICES'), 'utf8');
+  // Of the command, the construct and the functions.
+  for (const name of ['commander', 'zod', '@middy/core']) {
+    expect(notices).toMatch(new RegExp(`^${name} \\d+\\.`, 'm'));
+  }
+});
+
 test('publint finds nothing', async () => {
   const publint = programOf('publint/src/cli.js');
   const output = await run(process.execPath, publint, 'run', tarball, '--strict');
