@@ -32,4 +32,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
 }
 
 prepareProcess();
-run(process.argv.slice(2));
+run(process.argv.slice(2)).catch(({ message }: Error) => {
+  console.error(message);
+  process.exitCode = 1;
+});

@@ -112,6 +112,18 @@ test('an app of the CDK is deployed as always, and the command finds the service
   expect(unclear.code).toBe(1);
 });
 
+test('a malformed carillon.json is named, and nothing is done', async () => {
+  await operator.run(install());
+  installCdk();
+  home.write('push/carillon.json', '{ "stage": ');
+  for (const command of ['deploy', 'list']) {
+    const { code, output } = await operator.run(`npx carillon ${command}`);
+    expect(output).toMatch(/^\S+carillon\.json is malformed: [^\n]+\n$/);
+    expect(code).toBe(1);
+  }
+  expect(aws.calls).toEqual([]);
+});
+
 test('a stage has its own stack, which the other commands use then', async () => {
   await operator.run(install());
   installCdk();
