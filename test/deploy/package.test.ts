@@ -112,6 +112,30 @@ test('an app of the CDK is deployed as always, and the command finds the service
   expect(unclear.code).toBe(1);
 });
 
+test('a later version is deployed after the operator has agreed, and so is the one before', async () => {
+  await operator.run(install());
+  installCdk();
+  await aws.bootstrap();
+  const set = '--set vapidSubject=push@carillon.net alarmEmail=none';
+  await operator.run(`npx carillon deploy ${set} --yes --project shop`);
+  const templateNow = () => structuredClone(aws.cloudFormation.find('Carillon')!.template);
+  const before = templateNow();
+
+  const assets = 'push/node_modules/carillon-aws/assets/assets.json';
+  const list = readFileSync(join(home.path, assets), 'utf8');
+  const { hash } = JSON.parse(list).send;
+  for (const version of [list.replace(hash, 'f'.repeat(64)), list]) {
+    home.write(assets, version);
+    const { code, output } = await operator.run('npx carillon deploy', {
+      answers: [['(y/n) ', 'y']],
+    });
+    expect(output).toContain('Do you wish to deploy these changes?');
+    expect(code).toBe(0);
+    if (version === list) expect(templateNow()).toEqual(before);
+    else expect(templateNow()).not.toEqual(before);
+  }
+});
+
 test('a malformed carillon.json is named, and nothing is done', async () => {
   await operator.run(install());
   installCdk();
