@@ -70,6 +70,7 @@ export default {
       ...aPackage('aws-cdk-lib', 'constructs', 'zod'),
     ),
     mayUseNode('lib'),
+    may('lib/build', packages, '^package\\.json$'),
 
     may('admin', contract, store, packages, '^package\\.json$'),
     // Notifications with their counts, as the routes return them.
@@ -86,7 +87,8 @@ export default {
       '^console/',
       '^lib/',
       '^local/node-binary\\.ts$',
-      '^package\\.json$',
+      '^sdk/build/',
+      '^(package|cdk)\\.json$',
       packages,
     ),
     mayUseNode('bin'),
@@ -101,8 +103,10 @@ export default {
     mayUseNode('sdk/server'),
 
     // The npm package, by its name.
-    may('examples', '^carillon(/|$)'),
-    may('examples/react', packages),
+    may('examples', '^carillon(-aws)?(/|$)'),
+    may('examples/(react|cdk-app)', packages),
+    // Of Lambda's runtime.
+    may('examples/cdk-app/function', '^@aws-sdk/'),
     mayUseNode('examples'),
 
     may('bench', contract, '^(admin|lambdas|lib|local)/', packages),

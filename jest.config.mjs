@@ -22,6 +22,8 @@ export default {
   testEnvironment: 'node',
   // With the sources, `--changedSince` finds the tests that import what was changed.
   roots: SUITE ? [`${root}/${SUITE}`] : ['test', ...sources].map((folder) => `<rootDir>/${folder}`),
+  // Both have packages of the same names.
+  modulePathIgnorePatterns: ['<rootDir>/sdk/dist/'],
   testPathIgnorePatterns: [
     '/node_modules/',
     ...(SUITE ? [] : Object.keys(suites).map((suite) => `${root}/${suite}/`)),

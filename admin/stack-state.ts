@@ -1,3 +1,5 @@
+import { deployCall } from './calls.ts';
+
 /** What CloudFormation's status of a stack means for its operator. */
 export type StackState = 'absent' | 'failed' | 'working' | 'ready' | 'stuck';
 
@@ -12,9 +14,8 @@ export function stackStateOf(status: string | undefined): StackState {
 
 /** One sentence for each state, and what to do. */
 export const stackAdvice: Readonly<Record<StackState, string>> = {
-  absent: 'Nothing was created: run npm run -s deploy.',
-  failed:
-    'The first deployment failed, and what it had created is deleted: run npm run -s deploy again.',
+  absent: `Nothing was created: run ${deployCall}.`,
+  failed: `The first deployment failed, and what it had created is deleted: run ${deployCall} again.`,
   working: 'CloudFormation is still working, also without this command. Try again in some minutes.',
   ready: 'A version runs.',
   stuck: 'CloudFormation could not go back: see "Rolling back" in docs/deploy.md.',

@@ -1,16 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { assetsEntry } from '../lib/assets.ts';
+import { bundleFunctions } from '../lib/build/bundle-functions.ts';
 import { CarillonStack } from '../lib/carillon-stack.ts';
 import { readSettings, SettingsError } from '../lib/settings.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 try {
-  new CarillonStack(app, {
-    settings: readSettings(app.node.getAllContext()),
-    root: join(import.meta.dirname, '..'),
-  });
+  const settings = readSettings(app.node.getAllContext());
+  const assets = await mkdtemp(join(tmpdir(), 'carillon-assets-'));
+  try {
+    await bundleFunctions(join(import.meta.dirname, '..'), assets);
+    app.node.setContext(assetsEntry, assets);
+    // The CDK copies the assets into its output.
+    new CarillonStack(app, settings);
+  } finally {
+    await rm(assets, { recursive: true });
+  }
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   for (const line of error.message.split('\n')) console.error(`carillon: ${line}`);

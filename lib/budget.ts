@@ -2,7 +2,7 @@ import * as budgets from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
 
 export interface BudgetProps {
-  readonly stage: string;
+  readonly service: string;
   readonly dollarsPerMonth: number;
   /** Whom it notifies. */
   readonly address: string;
@@ -12,18 +12,18 @@ export interface BudgetProps {
 const notifiedAt = [80, 100];
 
 /**
- * A budget for everything with the stage's tag. It notifies and stops nothing. AWS counts only after the tag is
+ * A budget for everything with the service's tag. It notifies and stops nothing. AWS counts only after the tag is
  * activated for cost allocation.
  */
 export class Budget extends Construct {
-  constructor(scope: Construct, id: string, { stage, dollarsPerMonth, address }: BudgetProps) {
+  constructor(scope: Construct, id: string, { service, dollarsPerMonth, address }: BudgetProps) {
     super(scope, id);
     new budgets.CfnBudget(this, 'Budget', {
       budget: {
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: dollarsPerMonth, unit: 'USD' },
-        costFilters: { TagKeyValue: [`user:${stageTag}$${stage}`] },
+        costFilters: { TagKeyValue: [`user:${serviceTag}$${service}`] },
       },
       notificationsWithSubscribers: notifiedAt.map((threshold) => ({
         notification: {
@@ -38,5 +38,5 @@ export class Budget extends Construct {
   }
 }
 
-/** For cost allocation: each resource that can have tags has it, with the stage as its value. */
-export const stageTag = 'carillon:stage';
+/** For cost allocation: each resource that can have tags has it, with the service's name as its value. */
+export const serviceTag = 'carillon:service';

@@ -68,6 +68,7 @@ export const accessLog = {
 } as const;
 
 export interface HttpApiProps {
+  readonly service: string;
   readonly functions: Readonly<Record<RouteName, lambda.IFunction>>;
   /** The function that serves the console. Undefined: the API has none. */
   readonly console: lambda.IFunction | undefined;
@@ -98,12 +99,17 @@ export class HttpApi extends Construct {
     super(scope, id);
     const api = new apigateway.HttpApi(this, 'Api', {
       // Only a label in the console. It need not be unique.
-      apiName: Stack.of(this).stackName,
+      apiName: props.service,
       createDefaultStage: false,
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
     this.url = props.customDomain?.url ?? api.apiEndpoint;
-    this.accessLog = logGroup(this, 'AccessLog', props.disposable, this.accessLogName());
+    this.accessLog = logGroup(
+      this,
+      'AccessLog',
+      props.disposable,
+      this.accessLogName(props.service),
+    );
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
@@ -147,9 +153,9 @@ export class HttpApi extends Construct {
    * the account's resource policy, up to its maximum: then the deployment fails. With the UUID in the stack's
    * id, the name is also free if a deleted stack is created again, whose group is kept.
    */
-  private accessLogName(): string {
-    const { stackName, stackId } = Stack.of(this);
-    return `/aws/vendedlogs/carillon/${stackName}/${Fn.select(2, Fn.split('/', stackId))}`;
+  private accessLogName(service: string): string {
+    const { stackId } = Stack.of(this);
+    return `/aws/vendedlogs/carillon/${service}/${Fn.select(2, Fn.split('/', stackId))}`;
   }
 
   /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). */

@@ -1,10 +1,10 @@
-import { Stack } from 'aws-cdk-lib';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { refusal } from '../contract/metrics.ts';
 import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {
+  readonly service: string;
   /** Of the functions that push. */
   readonly pushing: readonly logs.ILogGroup[];
   /** Of all functions. */
@@ -13,10 +13,14 @@ export interface LogQueriesProps {
   readonly access: logs.ILogGroup;
 }
 
-/** Queries of CloudWatch Logs Insights, in the console under the stack's name. The runbook uses them. */
+/** Queries of CloudWatch Logs Insights, in the console under the service's name. The runbook uses them. */
 export class LogQueries extends Construct {
-  constructor(scope: Construct, id: string, { pushing, functions, access }: LogQueriesProps) {
+  private readonly service: string;
+
+  constructor(scope: Construct, id: string, props: LogQueriesProps) {
     super(scope, id);
+    const { service, pushing, functions, access } = props;
+    this.service = service;
     const all = [...functions, access];
     this.query('Failures by reason and push service', pushing, [
       "filter message = 'failed pushes'",
@@ -89,7 +93,7 @@ export class LogQueries extends Construct {
     lines: readonly string[],
   ): void {
     new logs.CfnQueryDefinition(this, name.replace(/\W/g, ''), {
-      name: `${Stack.of(this).stackName}/${name}`,
+      name: `${this.service}/${name}`,
       logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
       queryString: lines.join('\n| '),
     });

@@ -1,4 +1,3 @@
-import { Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -15,8 +14,14 @@ import type { ServiceFunction } from './service-function.ts';
 
 /** The metrics that functions report about pushes, and the metrics that are counted in logs. */
 export class PushMetrics extends Construct {
-  // Distinguishes the stages in one account.
-  private readonly service = Stack.of(this).stackName;
+  /** @param service distinguishes the services in one account. */
+  constructor(
+    scope: Construct,
+    id: string,
+    private readonly service: string,
+  ) {
+    super(scope, id);
+  }
 
   /** Sets the environment variable under which a function reports. */
   addReporter(fn: ServiceFunction): void {

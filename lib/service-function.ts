@@ -1,31 +1,25 @@
-import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as nodejs from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { Construct } from 'constructs';
 import type { EnvironmentName } from '../contract/environment.ts';
 import { type FunctionFacts, functions } from '../contract/functions.ts';
 import type { FunctionName } from '../contract/routes.ts';
 import { nodeVersion } from '../contract/runtime.ts';
+import { assetOf } from './assets.ts';
 import { logGroup } from './logs.ts';
 
 export interface ServiceFunctionProps {
-  /** Also the folder in lambdas/, in kebab case, whose handler.ts exports `handler`. */
   readonly name: FunctionName;
-  /** The repository's root directory. */
-  readonly root: string;
   /** Whether the log group is deleted with the stack. */
   readonly disposable: boolean;
-  /** The command of a shell that adds files to the bundle. @param folder of the bundle. */
-  readonly filesFrom?: (folder: string) => string;
 }
 
 /**
- * A function of the service, with its bundle, role and log group. The role allows writing to
+ * A function of the service, with its code, role and log group. The role allows writing to
  * that log group. The stack adds the grants and the environment of the contract.
  */
-export class ServiceFunction extends nodejs.NodejsFunction {
+export class ServiceFunction extends lambda.Function {
   readonly facts: FunctionFacts;
 
   constructor(scope: Construct, props: ServiceFunctionProps) {
@@ -37,11 +31,11 @@ export class ServiceFunction extends nodejs.NodejsFunction {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
     });
     log.grantWrite(role);
+    const asset = assetOf(scope.node, props.name);
 
     super(scope, id, {
-      entry: join(props.root, 'lambdas', folderOf(props.name), 'handler.ts'),
-      projectRoot: props.root,
-      depsLockFilePath: join(props.root, 'package-lock.json'),
+      code: lambda.Code.fromAsset(asset.path, { assetHash: asset.hash }),
+      handler: 'index.handler',
       runtime: lambda.Runtime[`NODEJS_${nodeVersion}_X`],
       architecture: lambda.Architecture.ARM_64,
       memorySize: facts.memoryMb,
@@ -54,30 +48,6 @@ export class ServiceFunction extends nodejs.NodejsFunction {
       systemLogLevelV2: facts.reportsInvocations
         ? lambda.SystemLogLevel.INFO
         : lambda.SystemLogLevel.WARN,
-      bundling: {
-        // Importing node:http as an ES module makes Node read all its exports, and so load its `fetch`: 20 ms of a
-        // cold start (measured). `require` does not.
-        format: nodejs.OutputFormat.CJS,
-        mainFields: ['module', 'main'],
-        minify: true,
-        logLevel: nodejs.LogLevel.WARNING,
-        // The log's stack traces point to the sources.
-        sourceMap: true,
-        sourcesContent: false,
-        inject: [join(props.root, 'lambdas/stack-traces.ts')],
-        // Use the tested version of the SDK, not the runtime's.
-        bundleAwsSDK: true,
-        // DynamoDB has no event streams. The SDK's import() of their code makes esbuild put a function around each
-        // module that the code shares with the rest: 7 ms of a cold start (measured).
-        externalModules: ['@smithy/core/event-streams'],
-        ...(props.filesFrom && { commandHooks: addingFiles(props.filesFrom) }),
-        esbuildArgs: {
-          '--alias:@aws-sdk/credential-provider-node': join(
-            props.root,
-            'lambdas/store/lambda-credentials.ts',
-          ),
-        },
-      },
     });
     this.facts = facts;
   }
@@ -86,16 +56,4 @@ export class ServiceFunction extends nodejs.NodejsFunction {
   override addEnvironment(name: EnvironmentName | 'POWERTOOLS_SERVICE_NAME', value: string): this {
     return super.addEnvironment(name, value);
   }
-}
-
-function addingFiles(command: (folder: string) => string): nodejs.ICommandHooks {
-  return {
-    beforeBundling: () => [],
-    beforeInstall: () => [],
-    afterBundling: (_, folder) => [command(folder)],
-  };
-}
-
-function folderOf(name: FunctionName): string {
-  return name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }

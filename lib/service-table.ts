@@ -86,7 +86,7 @@ export function serviceTables(scope: Construct, props: TableProps): ServiceTable
 
 /** A table of the service. */
 export class ServiceTable extends Construct {
-  private readonly table: dynamodb.Table;
+  readonly table: dynamodb.Table;
   private readonly name: TableName;
 
   constructor(scope: Construct, name: TableName, props: TableProps) {

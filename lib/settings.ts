@@ -20,7 +20,7 @@ const stage = z.string(stageRule).regex(/^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/, s
 const subjectRule =
   'must be an e-mail address or an https URL, without spaces and not at localhost';
 const missingSubject =
-  'is missing: write "vapidSubject": "you@your-domain.example" under "context" in cdk.json';
+  'is missing: set it to an address at which push services reach you, such as "you@your-domain.example"';
 const vapidSubject = z
   .string({ error: ({ input }) => (input === undefined ? missingSubject : subjectRule) })
   .transform((text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text))
@@ -28,6 +28,13 @@ const vapidSubject = z
 
 /** Lambda takes 4 KB of environment variables. The others of a function have less than the rest. */
 const longestOrigins = 2000;
+
+/** Text of `-c` and cdk.json has commas between the entries; an app has a list. */
+const listed = (schema: z.ZodType<string[]>) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) ? given.join(',') || undefined : given),
+    schema.default([]),
+  );
 
 const extraPushOrigins = z
   .string('must be origins separated by commas')
@@ -53,9 +60,15 @@ const alarmEmail = z
     'must be an e-mail address of yours, or "none"',
   );
 
-const alarmTopicArn = z
-  .string('must be text')
-  .regex(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of an SNS topic');
+/** In an app, a reference to another resource. Its value is known when it is deployed. */
+const isReference = (text: string) => text.includes('${Token[');
+const pattern = (regex: RegExp, message: string) =>
+  z.string('must be text').refine((text) => isReference(text) || regex.test(text), message);
+
+const alarmTopicArn = pattern(
+  /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
+  'must be the ARN of an SNS topic',
+);
 
 const runbookUrl = z
   .string('must be text')
@@ -71,16 +84,12 @@ const domainName = z
     'must be a domain name in lower case',
   );
 
-const certificateArn = z
-  .string('must be text')
-  .regex(
-    /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
-    'must be the ARN of a certificate of AWS Certificate Manager',
-  );
+const certificateArn = pattern(
+  /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+  'must be the ARN of a certificate of AWS Certificate Manager',
+);
 
-const hostedZoneId = z
-  .string('must be text')
-  .regex(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
+const hostedZoneId = pattern(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
 
 const publicBaseUrl = z
   .string('must be text')
@@ -121,7 +130,7 @@ const settings = z.strictObject({
   /** Where a push service can reach the operator (RFC 8292 §2.1). */
   vapidSubject,
   /** Origins of further push services, with scheme and port. */
-  extraPushOrigins: extraPushOrigins.default([]),
+  extraPushOrigins: listed(extraPushOrigins),
   /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: flag.default(false),
   /** Whether the console's page is served at the API's address. */
@@ -140,7 +149,7 @@ const settings = z.strictObject({
   /** Address of the service for callers, if a proxy is in front of the API. */
   publicBaseUrl: publicBaseUrl.optional(),
   /** SHA-256 of the secret that the proxy sends, and during a rotation of the other one. */
-  originSecretHashes: originSecretHashes.default([]),
+  originSecretHashes: listed(originSecretHashes),
   /** Whether requests without that secret are refused. */
   requireOriginSecret: flag.default(false),
   /** Executions at a time that AWS allows the account in the stack's region. */

@@ -1,4 +1,5 @@
 import { pathOf, routes } from '../../contract/routes.ts';
+import { sdkSource } from '../calls.ts';
 import { type Paint, plain } from '../terminal/terminal.ts';
 
 export interface CardProject {
@@ -37,7 +38,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     '',
     heading('In your site'),
     '',
-    'npm install ./carillon-*.tgz    # written to sdk/dist/ by: npm run build:package',
+    `npm install ./carillon-*.tgz    # ${sdkSource}`,
     'cp node_modules/carillon/carillon-sw.js public/    # the folder that your site serves at /',
     '',
     "import { init } from 'carillon';",

@@ -8,9 +8,6 @@ import type { ProgressBar } from '../terminal/progress-bar.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
 
-/** How users call the command. Without `-s`, npm prints a banner before the output. */
-export const programName = 'npm run -s carillon --';
-
 /** What a command acts on. */
 export interface Context extends Omit<Connection, 'close'> {
   readonly terminal: Terminal;

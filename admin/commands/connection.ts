@@ -8,6 +8,7 @@ import {
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
+import { locateService } from '../../contract/stack-name.ts';
 import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { awsFacts } from '../doctor/aws-facts.ts';
@@ -99,20 +100,21 @@ function parseLocalState(text: string, stateFile: string) {
   }
 }
 
-async function connectDeployed(stack: string, region: string | undefined): Promise<Connection> {
+async function connectDeployed(service: string, region: string | undefined): Promise<Connection> {
   const cloudFormation = new CloudFormationClient(region === undefined ? {} : { region });
   try {
     const { region: resolvedRegion, credentials } = await signIn(
       cloudFormation,
       ' For a local stack, use --local.',
     );
-    const outputs = await readOutputs(cloudFormation, stack, resolvedRegion);
+    const outputs = await readOutputs(cloudFormation, service, resolvedRegion);
     const { baseUrl, settings: settingsText, quotas: quotasText, ...tables } = outputs;
-    const settings = parseSettings(settingsText, stack);
-    const quotas = parseQuotas(quotasText, stack);
+    const settings = parseSettings(settingsText, service);
+    const quotas = parseQuotas(quotasText, service);
     const { dynamo, ...stores } = open(tables, { region: resolvedRegion, credentials });
     const facts = awsFacts({
-      ...{ stackName: stack, apiUrl: baseUrl, quotas, cloudFormation, dynamo, tables },
+      ...locateService(service),
+      ...{ apiUrl: baseUrl, quotas, cloudFormation, dynamo, tables },
     });
     return {
       ...stores,

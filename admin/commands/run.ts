@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander';
 import { nearestName } from '../../contract/nearest-name.ts';
+import { deployName, programName } from '../calls.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { printableJson } from '../terminal/printable.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
-import { type Context, programName, type RunOnStack } from './command.ts';
+import type { Context, RunOnStack } from './command.ts';
 import { confirm } from './confirm.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
@@ -24,7 +25,14 @@ import { stopCommand } from './stop.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
 import { usersCommand } from './users.ts';
 
-const defaultStack = 'Carillon';
+/** A deployed stack. */
+interface Location {
+  readonly stack: string;
+  /** Undefined: that of the shell. */
+  readonly region: string | undefined;
+}
+
+const defaultLocation: Location = { stack: 'Carillon', region: undefined };
 
 /** What replaces the commands of 1.0. */
 const presentNames = new Map([
@@ -50,6 +58,7 @@ interface CommonOptions {
  * The operator's command.
  * @param stateFile where a local stack writes its state.
  * @param connectTo opens the connection to a stack.
+ * @param location of the stack, unless the arguments name another one.
  * @returns the exit code: 0, 1 if the command failed, 2 if it was called wrongly.
  */
 export function runCarillon(
@@ -57,6 +66,7 @@ export function runCarillon(
   terminal: Terminal,
   stateFile: string,
   connectTo = connect,
+  location = defaultLocation,
 ): Promise<0 | 1 | 2> {
   const program = new Command(programName)
     .description('Manages the projects of a stack.')
@@ -67,8 +77,12 @@ export function runCarillon(
         'region',
       ]),
     )
-    .addOption(new Option('--stack <name>', 'use this deployed stack').default(defaultStack))
-    .option('--region <region>', "AWS region of the stack (default: your profile's)");
+    .addOption(new Option('--stack <name>', 'use this deployed stack').default(location.stack))
+    .option(
+      '--region <region>',
+      `AWS region of the stack${location.region === undefined ? " (default: your profile's)" : ''}`,
+      location.region,
+    );
 
   const runOnStack: RunOnStack = async (task) => {
     const options = program.opts<CommonOptions>();
@@ -81,7 +95,7 @@ export function runCarillon(
       isJson,
       paint: paintFor(terminal.output),
       print: (value, text) => terminal.output.write(isJson ? `${printableJson(value)}\n` : text),
-      next: (command) => `${programName} ${command}${stackOptions(options)}`,
+      next: (command) => `${programName} ${command}${stackOptions(options, location)}`,
       async project(projectId) {
         const project = await registry.find(projectId);
         if (project === undefined) throw new ProjectNotFound(projectId);
@@ -126,7 +140,8 @@ export function runCarillon(
   });
   program.addHelpText(
     'after',
-    '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +
+    `\nTo deploy: ${deployName} --help\n` +
+      '\nExit codes: 0 success, 1 failure, 2 wrong call. Under --json an error is printed to standard\n' +
       'error as { "error": { "code", "message" } }.',
   );
   withExamples(program, 'create my-site --local', 'list --region eu-west-1', 'create --help');
@@ -147,9 +162,9 @@ async function withNearest(
 }
 
 /** The options that choose the same stack again. */
-function stackOptions({ local, stack, region }: CommonOptions): string {
+function stackOptions({ local, stack, region }: CommonOptions, location: Location): string {
   if (local) return ' --local';
-  return `${stack === defaultStack ? '' : ` --stack ${stack}`}${region === undefined ? '' : ` --region ${region}`}`;
+  return `${stack === location.stack ? '' : ` --stack ${stack}`}${region === location.region ? '' : ` --region ${region}`}`;
 }
 
 function locationOf({ local, stack, region }: CommonOptions, stateFile: string): StackLocation {

@@ -5,7 +5,9 @@ import {
   settingNames,
 } from '../../contract/environment.ts';
 import { type Quotas, quotasSchema } from '../../contract/quotas.ts';
+import { locateService } from '../../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../../contract/tables.ts';
+import { deployCall } from '../calls.ts';
 import { ConnectionError } from './connection-error.ts';
 
 const tableOutputs = Object.fromEntries(
@@ -25,9 +27,10 @@ type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
 /** @throws {ConnectionError} */
 export async function readOutputs(
   cloudFormation: CloudFormationClient,
-  stack: string,
+  service: string,
   region: string,
 ): Promise<Outputs> {
+  const { stack, prefix } = locateService(service);
   const response = await cloudFormation
     .send(new DescribeStacksCommand({ StackName: stack }))
     .catch((cause: unknown) => {
@@ -36,15 +39,25 @@ export async function readOutputs(
   const outputs = new Map(
     response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
   );
-  const missing = Object.values(outputNames).filter((name) => !outputs.get(name));
-  if (missing.length > 0) {
-    throw new ConnectionError(
-      `Stack "${stack}" in ${region} is missing the outputs ${missing.join(', ')}. Check --stack, or deploy the stack again.`,
-    );
+  const read = (start: string) =>
+    Object.fromEntries(
+      Object.entries(outputNames).map(([key, name]) => [key, outputs.get(start + name)]),
+    ) as Outputs;
+  const isComplete = (start: string) => Object.values(read(start)).every(Boolean);
+  if (isComplete(prefix)) return read(prefix);
+  // A service in the stack of another app.
+  const { baseUrl } = outputNames;
+  const others = [...outputs.keys()]
+    .flatMap((name) => (name?.endsWith(baseUrl) ? [name.slice(0, -baseUrl.length)] : []))
+    .filter(isComplete);
+  if (others.length > 0) {
+    const calls = others.map((other) => `--stack ${stack}/${other}`);
+    throw new ConnectionError(`Choose a service of stack "${stack}": ${calls.join(' or ')}.`);
   }
-  return Object.fromEntries(
-    Object.entries(outputNames).map(([key, name]) => [key, outputs.get(name)]),
-  ) as Outputs;
+  const missing = Object.values(outputNames).filter((name) => !outputs.get(prefix + name));
+  throw new ConnectionError(
+    `Stack "${stack}" in ${region} is missing the outputs ${missing.map((name) => prefix + name).join(', ')}. Check --stack, or deploy the stack again.`,
+  );
 }
 
 /** @param text the output `Settings`. @throws {ConnectionError} */
@@ -73,7 +86,7 @@ function describeStackError(error: unknown, stack: string, region: string): stri
   switch (name) {
     // CloudFormation has no more specific error for a stack that does not exist.
     case 'ValidationError':
-      return `Stack "${stack}" does not exist in ${region}. Deploy it with npm run -s deploy, or choose another with --stack or --region.`;
+      return `Stack "${stack}" does not exist in ${region}. Deploy it with ${deployCall}, or choose another with --stack or --region.`;
     case 'AccessDenied':
     case 'AccessDeniedException':
       return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;

@@ -20,7 +20,7 @@ export interface App {
  * @throws {CommandError} if it fails.
  */
 export async function runCdk({ cdk, folder }: App, ...args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [cdk, ...args], {
+  const child = spawn(process.execPath, [cdk, '--no-version-reporting', '--no-notices', ...args], {
     cwd: folder,
     env: { ...process.env, CDK_DISABLE_CLI_TELEMETRY: 'true' },
     stdio: 'inherit',

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stackNameOf } from '../../contract/stack-name.ts';
-import { CommandError, programName } from '../commands/command.ts';
+import { programName } from '../calls.ts';
+import { CommandError } from '../commands/command.ts';
 import { connect } from '../commands/connection.ts';
 import { runCarillon } from '../commands/run.ts';
 import { deployedStack, type Template } from '../deployed-stack.ts';
@@ -64,7 +65,7 @@ export async function deploy(options: Options, deployment: Deployment): Promise<
   }
   const asked = await askSettings({ ...given, stage }, conversation);
   const settings = checkSettings({ ...given, ...asked, stage });
-  await settingsFile.write({ ...options.set, ...asked });
+  await settingsFile.write({ ...options.set, ...asked }, region);
 
   const limits = await readLimits(settings, report);
   const template = await synthesize(app, name, { stage, ...limits });

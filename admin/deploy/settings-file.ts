@@ -8,8 +8,10 @@ export interface SettingsFile {
   /** For messages. */
   readonly name: string;
   read(): Promise<Settings>;
-  /** Leaves the other settings as they are. */
-  write(settings: Settings): Promise<void>;
+  /** Where the stack is. Undefined: in the region of the shell. */
+  region(): Promise<string | undefined>;
+  /** Leaves the other settings as they are. @param region of the stack. */
+  write(settings: Settings, region: string): Promise<void>;
 }
 
 /** The settings in `context` of a cdk.json, which also has entries of the CDK. */
@@ -21,6 +23,8 @@ export function cdkJson(file: string): SettingsFile {
       return JSON.parse(await readFile(file, 'utf8')).context;
     },
 
+    region: async () => undefined,
+
     async write(settings) {
       let text = await readFile(file, 'utf8');
       for (const [name, value] of Object.entries(settings)) {
@@ -31,6 +35,36 @@ export function cdkJson(file: string): SettingsFile {
           : text.replace(/"context": \{\n/, (start) => `${start}    ${entry},\n`);
       }
       await writeFile(file, text);
+    },
+  };
+}
+
+/** A carillon.json: the region and the settings. A first deployment creates it. */
+export function carillonJson(file: string): SettingsFile {
+  async function content(): Promise<Settings & { readonly region?: string }> {
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '{}';
+      throw error;
+    });
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw new Error(`${file} is malformed: ${(cause as Error).message}`, { cause });
+    }
+  }
+  return {
+    name: 'carillon.json',
+
+    async read() {
+      const { region: _, ...settings } = await content();
+      return settings;
+    },
+
+    region: async () => (await content()).region,
+
+    async write(settings, region) {
+      const written = { region, ...(await content()), ...settings };
+      await writeFile(file, `${JSON.stringify(written, null, 2)}\n`);
     },
   };
 }

@@ -16,7 +16,9 @@ export interface AwsFacts extends DeploymentFacts {
 }
 
 export interface AwsFactsOptions {
-  readonly stackName: string;
+  readonly stack: string;
+  /** What the logical ids of the service's resources start with. */
+  readonly prefix: string;
   readonly apiUrl: string;
   readonly quotas: Quotas;
   readonly cloudFormation: CloudFormationClient;
@@ -27,7 +29,7 @@ export interface AwsFactsOptions {
 
 /** Asks AWS about a deployed stack. Every call only reads. */
 export function awsFacts(options: AwsFactsOptions): AwsFacts {
-  const { stackName, apiUrl, quotas, cloudFormation, dynamo, tables } = options;
+  const { stack, prefix, apiUrl, quotas, cloudFormation, dynamo, tables } = options;
   const { region, credentials } = cloudFormation.config;
   const config = { region, credentials };
   const lambda = new LambdaClient(config);
@@ -35,9 +37,11 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
   const apiGateway = new APIGatewayClient(config);
   const sns = new SNSClient(config);
 
-  const deployed = deployedStack(cloudFormation, stackName);
+  const deployed = deployedStack(cloudFormation, stack);
   const namesOf = async (...types: readonly string[]) =>
-    (await deployed.resources()).filter(({ type }) => types.includes(type)).map(({ name }) => name);
+    (await deployed.resources())
+      .filter(({ id, type }) => types.includes(type) && id.startsWith(prefix))
+      .map(({ name }) => name);
 
   return {
     apiUrl,

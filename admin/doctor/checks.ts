@@ -1,5 +1,6 @@
 import { type DeployedSettings, settingNames } from '../../contract/environment.ts';
 import { isExampleAddress } from '../../contract/example-address.ts';
+import { settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
 import { stackAdvice, stackStateOf } from '../stack-state.ts';
@@ -72,7 +73,7 @@ export const checks: Readonly<Record<string, Check>> = {
     );
     if (different.length === 0) return ok('The functions have the settings of the stack.');
     return problem(
-      `Changed by hand: ${different.join(', ')}. Set it in cdk.json and deploy again.`,
+      `Changed by hand: ${different.join(', ')}. Set it in ${settingsFileName} and deploy again.`,
     );
   },
 

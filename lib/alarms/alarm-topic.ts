@@ -1,6 +1,4 @@
 import { Annotations, Stack } from 'aws-cdk-lib';
-import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -10,23 +8,23 @@ import type { Settings } from '../settings.ts';
 type AlarmSettings = Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>;
 
 /**
- * What an alarm does: it publishes to the topic of the settings.
+ * The topic of the settings, to which alarms publish.
  * @returns undefined if the operator wants none, or after a warning at synthesis.
  */
-export function alarmAction(
+export function alarmTopic(
   scope: Construct,
   { stage, alarmEmail, alarmTopicArn }: AlarmSettings,
-): cloudwatch.IAlarmAction | undefined {
+): sns.ITopic | undefined {
   if (alarmTopicArn !== undefined) {
-    return new SnsAction(sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn));
+    return sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn);
   }
   if (alarmEmail !== undefined) {
-    return alarmEmail === 'none' ? undefined : new SnsAction(emailTopic(scope, alarmEmail));
+    return alarmEmail === 'none' ? undefined : emailTopic(scope, alarmEmail);
   }
   if (stage !== 'dev') {
     Annotations.of(scope).addWarningV2(
       'carillon:alarmAction',
-      'Alarms notify nobody: set alarmEmail, to an address of yours or to "none", or alarmTopicArn under "context" in cdk.json.',
+      'Alarms notify nobody: set alarmEmail, to an address of yours or to "none", or alarmTopicArn.',
     );
   }
   return undefined;

@@ -1,11 +1,13 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { HttpApi } from '../http-api.ts';
 import type { PushMetrics } from '../push-metrics.ts';
 import type { ServiceTables } from '../service-table.ts';
 import type { Settings } from '../settings.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
-import { alarmAction } from './alarm-topic.ts';
+import { alarmTopic } from './alarm-topic.ts';
 import { databaseAlarms } from './database-alarms.ts';
 import { type AlarmedFunctions, functionAlarms } from './function-alarms.ts';
 import { pushAlarms } from './push-alarms.ts';
@@ -25,6 +27,7 @@ export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliv
 export class Alarms extends Construct {
   /** The composite alarm first. */
   readonly all: readonly cloudwatch.IAlarm[];
+  readonly topic: sns.ITopic | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
@@ -47,8 +50,9 @@ export class Alarms extends Construct {
         description: 'An alarm with the severity page fires.',
       }),
     });
-    const action = alarmAction(this, settings);
-    if (action !== undefined) {
+    this.topic = alarmTopic(this, settings);
+    if (this.topic !== undefined) {
+      const action = new SnsAction(this.topic);
       const warnings = alarms.filter((alarm, index) => !isPage(alarm, index));
       for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
     }

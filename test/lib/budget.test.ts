@@ -12,7 +12,7 @@ test('a budget of the stage notifies at 80 and 100 %', () => {
       BudgetType: 'COST',
       TimeUnit: 'MONTHLY',
       BudgetLimit: { Amount: 20, Unit: 'USD' },
-      CostFilters: { TagKeyValue: ['user:carillon:stage$eu'] },
+      CostFilters: { TagKeyValue: ['user:carillon:service$Carillon-eu'] },
     },
     NotificationsWithSubscribers: [notification(80), notification(100)],
   });

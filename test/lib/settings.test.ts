@@ -37,7 +37,7 @@ test('the defaults are the stage prod and the default limits', () => {
 test.each([{}, { stage: 'eu' }])('%j is refused because vapidSubject is missing', (context) => {
   expect(() => readSettings(context)).toThrow(
     new SettingsError(
-      'setting vapidSubject is missing: write "vapidSubject": "you@your-domain.example" under "context" in cdk.json',
+      'setting vapidSubject is missing: set it to an address at which push services reach you, such as "you@your-domain.example"',
     ),
   );
 });

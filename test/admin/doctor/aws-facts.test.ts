@@ -31,7 +31,10 @@ beforeEach(() => {
   };
   const apiUrl = 'https://push.example';
   const quotas = { executions: 1000, requestsPerSecond: 9000 };
-  facts = awsFacts({ stackName: 'Carillon', apiUrl, quotas, cloudFormation, dynamo, tables });
+  facts = awsFacts({
+    ...{ stack: 'MyApp', prefix: 'Push' },
+    ...{ apiUrl, quotas, cloudFormation, dynamo, tables },
+  });
   disconnect = () => {
     facts.close();
     cloudFormation.destroy();
@@ -43,11 +46,13 @@ afterEach(() => {
   delete process.env.AWS_ENDPOINT_URL;
 });
 
-/** A response of ListStackResources. */
-function resources(...found: readonly (readonly [type: string, name: string])[]) {
+/** A response of ListStackResources. The service's construct has the id `Push`. */
+function resources(
+  ...found: readonly (readonly [type: string, name: string, logicalId?: string])[]
+) {
   const members = found.map(
-    ([type, name]) =>
-      `<member><LogicalResourceId>x</LogicalResourceId><ResourceType>${type}</ResourceType>` +
+    ([type, name, logicalId = 'PushX']) =>
+      `<member><LogicalResourceId>${logicalId}</LogicalResourceId><ResourceType>${type}</ResourceType>` +
       `<PhysicalResourceId>${name}</PhysicalResourceId></member>`,
   );
   return () => `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
@@ -126,7 +131,7 @@ describe('alarms', () => {
     });
   });
 
-  it('are those of the stack, with their state and whether they notify', async () => {
+  it('are those of the service, with their state and whether they notify', async () => {
     const topic = 'arn:aws:sns:eu-west-1:1:operator';
     const alarm = { ActionsEnabled: true, StateValue: 'OK' };
     aws.respond({
@@ -134,6 +139,7 @@ describe('alarms', () => {
         ['AWS::CloudWatch::Alarm', 'Firing'],
         ['AWS::CloudWatch::Alarm', 'Silenced'],
         ['AWS::CloudWatch::CompositeAlarm', 'All'],
+        ['AWS::CloudWatch::Alarm', 'OfTheRestOfTheStack', 'Other'],
         ['AWS::SNS::Topic', topic],
       ),
       DescribeAlarms: () => ({

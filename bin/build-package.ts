@@ -1,0 +1,26 @@
+/** Builds and packs both npm packages into `sdk/dist/`, and prints their sizes. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { writeAwsPackage } from '../lib/build/write-package.ts';
+import { writePackage } from '../sdk/build/write-package.ts';
+
+const root = join(import.meta.dirname, '..');
+const target = join(root, 'sdk/dist');
+const sdk = await writePackage(root, target);
+for (const name of readdirSync(sdk.folder).filter((file) => /\.m?js$/.test(file))) {
+  const contents = readFileSync(join(sdk.folder, name));
+  const size = `${contents.length} bytes, ${gzipSync(contents).length} compressed`;
+  console.log(`${relative(root, join(sdk.folder, name))}: ${size}`);
+}
+console.log(relative(root, sdk.tarball));
+
+const aws = await writeAwsPackage(root, target);
+const files = readdirSync(aws.folder, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+const installed = files.reduce((sum, size) => sum + size, 0);
+console.log(
+  `${relative(root, aws.folder)}: ${installed} bytes, ${statSync(aws.tarball).size} packed`,
+);
+console.log(relative(root, aws.tarball));

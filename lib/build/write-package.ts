@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { zipSync } from 'fflate';
+import ts from 'typescript';
+import { version } from '../../package.json' with { type: 'json' };
+import { type Assets, assetsFile } from '../assets.ts';
+import { bundleFunctions } from './bundle-functions.ts';
+import { notices } from './notices.ts';
+import manifest from './package.json' with { type: 'json' };
+
+/** The programs of the package, and where each starts. */
+const entryPoints = {
+  'index.js': 'lib/carillon.ts',
+  'app.js': 'bin/package/app.ts',
+  'carillon.js': 'bin/package/carillon.ts',
+};
+
+/**
+ * Builds and packs `carillon-aws`, into a folder of its name and a tarball beside it.
+ * @param root of the repository.
+ * @param target absolute; must exist.
+ */
+export async function writeAwsPackage(root: string, target: string) {
+  const folder = join(target, 'carillon-aws');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const sources = await Promise.all([
+    zipFunctions(root, join(folder, 'assets')),
+    ...Object.entries(entryPoints).map(([file, entryPoint]) =>
+      bundle(root, entryPoint, join(folder, file)),
+    ),
+  ]);
+  emitTypes(root, folder);
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
+  copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
+  writeFileSync(
+    join(folder, 'package.json'),
+    `${JSON.stringify({ ...manifest, version }, null, 2)}\n`,
+  );
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const [{ filename }] = JSON.parse(packed);
+  return { folder, tarball: join(target, filename) };
+}
+
+/** The functions' bundles as ZIP files: a third of the size. @returns the paths of their sources. */
+async function zipFunctions(root: string, folder: string): Promise<readonly string[]> {
+  mkdirSync(folder);
+  await bundleFunctions(root, folder);
+  const list = join(folder, assetsFile);
+  const assets: Assets = JSON.parse(readFileSync(list, 'utf8'));
+  const sources: string[] = [];
+  const zipped = Object.entries(assets).map(([name, { path, hash }]) => {
+    const bundled = join(folder, path);
+    sources.push(...JSON.parse(readFileSync(join(bundled, 'index.js.map'), 'utf8')).sources);
+    // The date is fixed, so that each build has the same bytes.
+    const zip = zipSync(filesIn(bundled), { level: 9, mtime: '1980-01-01' });
+    writeFileSync(`${bundled}.zip`, zip);
+    rmSync(bundled, { recursive: true });
+    return [name, { path: `${path}.zip`, hash }];
+  });
+  writeFileSync(list, `${JSON.stringify(Object.fromEntries(zipped), null, 2)}\n`);
+  return sources;
+}
+
+function filesIn(folder: string): Record<string, Uint8Array> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(
+    files.sort().map((file) => [relative(folder, file), readFileSync(file)]),
+  );
+}
+
+/** @returns the paths of its sources. */
+async function bundle(
+  root: string,
+  entryPoint: string,
+  outfile: string,
+): Promise<readonly string[]> {
+  const { metafile } = await build({
+    metafile: true,
+    absWorkingDir: root,
+    entryPoints: [entryPoint],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    mainFields: ['module', 'main'],
+    minify: true,
+    // The names of constructs' classes are in the CDK's metadata, and those of errors are printed.
+    keepNames: true,
+    external: ['aws-cdk-lib', 'constructs'],
+    define: { 'import.meta.dirname': '__dirname', IS_PACKAGE: 'true' },
+    ...(entryPoint.startsWith('bin/package/carillon') && { banner: { js: '#!/usr/bin/env node' } }),
+    logLevel: 'warning',
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** Writes index.d.ts, and the declarations that it imports. */
+function emitTypes(root: string, folder: string): void {
+  const entryPoint = join(root, entryPoints['index.js']);
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config;
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const types = join(folder, 'types');
+  const program = ts.createProgram([entryPoint], {
+    ...options,
+    ...{ incremental: false, noEmit: false, declaration: true, emitDeclarationOnly: true },
+    ...{ rootDir: root, outDir: types },
+  });
+  const emitted = new Map<string, string>();
+  program.emit(undefined, (path, text) => emitted.set(resolve(path), text));
+  function write(file: string): void {
+    const text = emitted.get(file)!;
+    ts.sys.writeFile(file, text.replaceAll(/(from '\.{1,2}\/[^']+)\.ts'/g, "$1.js'"));
+    for (const [, imported] of text.matchAll(/from '(\.{1,2}\/[^']+)\.ts'/g)) {
+      write(resolve(dirname(file), `${imported}.d.ts`));
+    }
+  }
+  write(join(types, 'lib/carillon.d.ts'));
+  writeFileSync(join(folder, 'index.d.ts'), "export * from './types/lib/carillon.js';\n");
+}
