@@ -1,3 +1,4 @@
+import { stackNameOf } from '../../contract/stack-name.ts';
 import type { settingNames } from '../../lib/settings.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
@@ -57,7 +58,7 @@ test.each([
 });
 
 // AWS shows costs by tag.
-test.each(['prod', 'dev'])('the resources of the stage %s have its tag', (stage) => {
+test.each(['prod', 'dev'])('the resources of the stage %s have the tag of its service', (stage) => {
   const tagged = Object.values(resourcesOf({ stage })).filter(({ Properties }) => Properties?.Tags);
   expect([...new Set(tagged.map(({ Type }) => Type))]).toEqual(
     expect.arrayContaining([
@@ -70,7 +71,7 @@ test.each(['prod', 'dev'])('the resources of the stage %s have its tag', (stage)
     const list = Array.isArray(Tags)
       ? Tags
       : Object.entries(Tags).map(([Key, Value]) => ({ Key, Value }));
-    expect(list).toEqual([{ Key: 'carillon:stage', Value: stage }]);
+    expect(list).toEqual([{ Key: 'carillon:service', Value: stackNameOf(stage) }]);
   }
 });
 
