@@ -57,7 +57,9 @@ function invoke(name: string, event: unknown): Promise<Report> {
   return invokeOnce(runtime, { code, handler, environment }, event);
 }
 
-test.each(gatewayRoutes)('$routeKey responds to an empty request', async ({ method, segments }) => {
+const apiRoutes = gatewayRoutes.filter(({ segments }) => segments[0] === 'api');
+
+test.each(apiRoutes)('$routeKey responds to an empty request', async ({ method, segments }) => {
   const path = segments.map((segment) => (segment.startsWith('{') ? randomUUID() : segment));
   const response = await fetch(`${gateway.origin}/${path.join('/')}`, { method });
   if (method === 'OPTIONS') {
@@ -68,6 +70,21 @@ test.each(gatewayRoutes)('$routeKey responds to an empty request', async ({ meth
       error: { code: expect.any(String), message: expect.any(String) },
     });
   }
+});
+
+test('the console is served with its files, and no others', async () => {
+  const page = await fetch(`${gateway.origin}/console`);
+  expect([page.status, page.headers.get('content-type')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+  ]);
+  const [, script] = /src="([^"]+\.js)"/.exec(await page.text())!;
+  const file = await fetch(new URL(script!, `${gateway.origin}/console`));
+  expect([file.status, file.headers.get('cache-control')]).toEqual([
+    200,
+    'public, max-age=31536000, immutable',
+  ]);
+  expect((await fetch(`${gateway.origin}/console/no-such.js`)).status).toBe(404);
 });
 
 test('send delivers to a browser', async () => {
