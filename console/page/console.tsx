@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
 import { projectClient } from './calls/project-client.ts';
+import { Boundary } from './components/boundary.tsx';
 import { Frame } from './frame.tsx';
 import { fragmentOf, type Place, placeOf } from './routing/place.ts';
 import { firstForm, type SendForm } from './send/send-form.ts';
@@ -78,7 +79,9 @@ function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps)
     <QueryClientProvider client={queries}>
       <SessionContext.Provider value={session}>
         <Frame place={shown} onSignOut={() => onSignOut(false)}>
-          <ViewOf key={fragmentOf(shown)} place={shown} />
+          <Boundary key={fragmentOf(shown)}>
+            <ViewOf place={shown} />
+          </Boundary>
         </Frame>
       </SessionContext.Provider>
     </QueryClientProvider>

@@ -219,4 +219,12 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     await expectText('ada has 1 subscription.');
     expect(await stack.subscriptions(project)).toHaveLength(1);
   });
+
+  test('a view that cannot be drawn says so, and the others can be opened', async () => {
+    const project = await stack.newProject('broken');
+    await signIn(project);
+    await answerWith(/\/broken\/notifications\?/, () => ({ notifications: [{}] }));
+    await go(project, '/notifications', 'main [role=alert]');
+    await go(project, '/users', 'main input');
+  });
 });
