@@ -6,17 +6,21 @@ export type RandomSource = (sizeBytes: number) => Buffer;
 
 /** Creates a secret key with 256 random bits: `carillon_sk_` and 43 characters of base64url. */
 export function newSecretKey(random: RandomSource): string {
-  return `${secretKeyPrefix}${random(32).toString('base64url')}`;
+  return newKey(secretKeyPrefix, random);
 }
 
 /** Creates the key that signs user ids: `carillon_id_` and 43 characters of base64url. */
 export function newIdentityKey(random: RandomSource): string {
-  return `${identityKeyPrefix}${random(32).toString('base64url')}`;
+  return newKey(identityKeyPrefix, random);
 }
 
 /** Creates the key of a member: `carillon_mk_` and 43 characters of base64url. */
 export function newMemberKey(random: RandomSource): string {
-  return `${memberKeyPrefix}${random(32).toString('base64url')}`;
+  return newKey(memberKeyPrefix, random);
+}
+
+function newKey(prefix: string, random: RandomSource): string {
+  return `${prefix}${random(32).toString('base64url')}`;
 }
 
 /**

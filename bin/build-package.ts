@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { filesIn } from '../lib/build/files-in.ts';
 import { writeAwsPackage } from '../lib/build/write-package.ts';
 import { writePackage } from '../sdk/build/write-package.ts';
 
@@ -16,10 +17,7 @@ for (const name of readdirSync(sdk.folder).filter((file) => /\.m?js$/.test(file)
 console.log(relative(root, sdk.tarball));
 
 const aws = await writeAwsPackage(root, target);
-const files = readdirSync(aws.folder, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
-  .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
-const installed = files.reduce((sum, size) => sum + size, 0);
+const installed = filesIn(aws.folder).reduce((sum, file) => sum + statSync(file).size, 0);
 console.log(
   `${relative(root, aws.folder)}: ${installed} bytes, ${statSync(aws.tarball).size} packed`,
 );

@@ -102,7 +102,7 @@ export type ObjectOf<Rows> = {
     | undefined;
 };
 
-/** The value that is the same as leaving the field out. Undefined: there is none. */
+/** The value that a field has if it is left out. Undefined if it has none. */
 export function defaultOf(row: Member): unknown {
   if (row.kind === 'flag') return row.default ?? false;
   return 'default' in row ? row.default : undefined;

@@ -75,10 +75,17 @@ export function readProjectId(text: string): string {
 
 /** @throws {InvalidArgumentError} */
 export function readProjectName(name: string): string {
-  const isShort = name.length <= limits.projectNameLength;
-  if (isShort && name.trim() !== '' && printable(name) === name) return name;
+  return readName(name, name.length, limits.projectNameLength);
+}
+
+/**
+ * @param length of the name, in the unit of its limit.
+ * @throws {InvalidArgumentError}
+ */
+export function readName(name: string, length: number, most: number): string {
+  if (length <= most && name.trim() !== '' && printable(name) === name) return name;
   throw new InvalidArgumentError(
-    `Use 1 to ${limits.projectNameLength} characters, not only blanks, without control characters.`,
+    `Use 1 to ${most} characters, not only blanks, without control characters.`,
   );
 }
 

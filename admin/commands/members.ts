@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { limits } from '../../contract/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/roles.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
+import { projectIdArgument, type RunOnStack, readName } from './command.ts';
 import { readLifetime } from './duration.ts';
 import { formatTime } from './project-view.ts';
 
@@ -90,13 +90,9 @@ export function revokeCommand(runOnStack: RunOnStack): Command {
 function memberArgument(): Argument {
   return new Argument('<name>', 'name of the member, which notifications show').argParser(
     (name) => {
-      const isShort = [...name].length <= limits.memberNameLength;
       // An object of JavaScript cannot have `__proto__` as a name of its own members.
-      const isUsable = name.trim() !== '' && printable(name) === name && name !== '__proto__';
-      if (isShort && isUsable) return name;
-      throw new InvalidArgumentError(
-        `Use 1 to ${limits.memberNameLength} characters, not only blanks, without control characters.`,
-      );
+      const text = name === '__proto__' ? '' : name;
+      return readName(text, [...name].length, limits.memberNameLength);
     },
   );
 }

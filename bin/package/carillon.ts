@@ -11,7 +11,8 @@ import { stackNameOf } from '../../contract/stack-name.ts';
 import { executionPolicy } from '../../lib/execution-policy.ts';
 import { readSettings } from '../../lib/settings.ts';
 
-async function run([command, ...rest]: readonly string[]): Promise<void> {
+async function run(args: readonly string[]): Promise<void> {
+  const [command, ...rest] = args;
   const folder = process.cwd();
   const settingsFile = carillonJson(join(folder, 'carillon.json'));
   if (command === 'deploy') {
@@ -27,7 +28,6 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
   const { stage = 'prod' } = await settingsFile.read();
   const stateFile = join(folder, '.carillon/local.json');
   const location = { stack: stackNameOf(String(stage)), region: await settingsFile.region() };
-  const args = process.argv.slice(2);
   process.exitCode = await runCarillon(args, processTerminal, stateFile, connect, location);
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -8,6 +8,7 @@ import { functions } from '../../contract/functions.ts';
 import type { FunctionName } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { type Assets, assetsFile } from '../assets.ts';
+import { filesIn } from './files-in.ts';
 
 /**
  * Bundles every function into a folder of its name.
@@ -74,12 +75,8 @@ async function buildPage(root: string, outDir: string): Promise<void> {
 
 /** SHA-256 of the names and contents of all files in a folder. */
 async function hashOf(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
   const hash = createHash('sha256');
-  for (const file of files.sort()) {
+  for (const file of filesIn(folder)) {
     const content = await readFile(file);
     hash.update(`${file.slice(folder.length)} ${content.length}\n`).update(content);
   }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
@@ -7,6 +7,7 @@ import ts from 'typescript';
 import { version } from '../../package.json' with { type: 'json' };
 import { type Assets, assetsFile } from '../assets.ts';
 import { bundleFunctions } from './bundle-functions.ts';
+import { filesIn } from './files-in.ts';
 import { notices } from './notices.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -59,7 +60,7 @@ async function zipFunctions(root: string, folder: string): Promise<readonly stri
     const bundled = join(folder, path);
     sources.push(...JSON.parse(readFileSync(join(bundled, 'index.js.map'), 'utf8')).sources);
     // The date is fixed, so that each build has the same bytes.
-    const zip = zipSync(filesIn(bundled), { level: 9, mtime: '1980-01-01' });
+    const zip = zipSync(contentsOf(bundled), { level: 9, mtime: '1980-01-01' });
     writeFileSync(`${bundled}.zip`, zip);
     rmSync(bundled, { recursive: true });
     return [name, { path: `${path}.zip`, hash }];
@@ -68,14 +69,9 @@ async function zipFunctions(root: string, folder: string): Promise<readonly stri
   return sources;
 }
 
-function filesIn(folder: string): Record<string, Uint8Array> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  return Object.fromEntries(
-    files.sort().map((file) => [relative(folder, file), readFileSync(file)]),
-  );
+function contentsOf(folder: string): Record<string, Uint8Array> {
+  const files = filesIn(folder);
+  return Object.fromEntries(files.map((file) => [relative(folder, file), readFileSync(file)]));
 }
 
 /** @returns the paths of its sources. */
