@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import axe from 'axe-core';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import type { PushState } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 
 /** Folder for a screenshot of each state. */
@@ -31,11 +32,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
 
   beforeAll(async () => {
     mkdirSync(screenshots, { recursive: true });
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
     const config = { baseUrl: 'http://localhost:1', projectId: 'demo', applicationServerKey };
     site = await startSite(config.baseUrl, config);
     site.files.set('/config.js', `const config = ${JSON.stringify(config)};`);

@@ -1,8 +1,9 @@
-import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { CheckResult } from '../../sdk/check/carillon-check.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
@@ -169,11 +170,7 @@ describeWith('chromium', 'the check in Chromium', (executablePath) => {
 
   beforeAll(async () => {
     stack = await startBrowserStack();
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
   });
   afterAll(async () => {
     await browser?.close();

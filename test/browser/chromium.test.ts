@@ -1,9 +1,10 @@
-import puppeteer, { type Browser, type CDPSession, type Target } from 'puppeteer-core';
+import type { Browser, CDPSession, Target } from 'puppeteer-core';
 import { pushMessage } from '../../contract/message.ts';
 import type { CloseOptions } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { closeNotifications, listenToMessages, receivedMessages } from './fixtures/in-page.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
@@ -22,11 +23,7 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
   let beaconServer: BeaconServer;
 
   beforeAll(async () => {
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
     beaconServer = await startBeaconServer();
     site = await startSite(beaconServer.origin, { projectId: 'demo', applicationServerKey });
     const worker = site.files.get('/carillon-sw.js');

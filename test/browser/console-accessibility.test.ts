@@ -1,7 +1,8 @@
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { until } from '../fixtures/until.ts';
 import { accessibilityFaults } from './fixtures/accessibility-faults.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { keyboardOf } from './fixtures/keyboard.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
@@ -18,11 +19,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
   beforeAll(async () => {
     stack = await startBrowserStack();
     other = await stack.newProject();
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
     await browser
       .defaultBrowserContext()
       .overridePermissions(stack.baseUrl, [

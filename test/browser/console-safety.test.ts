@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { pathOf, routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
 
 const at = '2026-11-01T12:00:00.000Z';
@@ -20,11 +21,7 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
 
   beforeAll(async () => {
     stack = await startBrowserStack();
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
   });
 
   beforeEach(async () => {

@@ -1,5 +1,6 @@
-import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 
 describeWith('chromium', 'the API reference at /docs', (executablePath) => {
@@ -8,11 +9,7 @@ describeWith('chromium', 'the API reference at /docs', (executablePath) => {
 
   beforeAll(async () => {
     stack = await startBrowserStack();
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium(executablePath);
   });
   afterAll(async () => {
     await browser?.close();

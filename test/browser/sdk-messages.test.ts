@@ -1,6 +1,7 @@
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import type { CarillonError, CarillonOptions } from '../../sdk/client/carillon.ts';
 import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 
@@ -88,12 +89,8 @@ describeWith('chromium', 'messages for developers in Chromium', (executablePath)
   let site: Site;
 
   beforeAll(async () => {
-    browser = await puppeteer.launch({
-      executablePath,
-      headless: true,
-      // A site that is not on localhost.
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--host-resolver-rules=MAP shop 127.0.0.1'],
-    });
+    // A site that is not on localhost.
+    browser = await launchChromium(executablePath, '--host-resolver-rules=MAP shop 127.0.0.1');
   });
   beforeEach(async () => {
     site = await startSite(options.baseUrl, options);
