@@ -16,8 +16,7 @@ import {
 import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
-import { type LocalState, stateFile, writeState } from './start/state-file.ts';
-import { tour } from './start/tour.ts';
+import { type LocalState, shellFileOf, stateFile, writeState } from './start/state-file.ts';
 
 const { output, messages } = processTerminal;
 const print = (text: string) => output.write(`${text}\n`);
@@ -94,19 +93,20 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     });
     const removeState = await writeState(state);
     try {
-      const { applicationServerKey } = project;
-      const simulated = stack.pushService.subscribe({ applicationServerKey });
-      const subscription = simulated.toJSON();
-      print(`\n${tour(state, { id: simulated.id, subscription }, paint)}`);
+      const field = (label: string, value: string) =>
+        print(`  ${paint('dim', label.padEnd(22))}  ${value}`);
+      print(`\n${paint('green', `Carillon is running at ${stack.baseUrl}`)}`);
+      field('Console', localConsole.address);
+      field('Push service', stack.pushService.origin);
+      field('Project', project.projectId);
+      field('Application server key', project.applicationServerKey);
+      field('Secret key', project.secretKey);
+      field('For tools and shells', `${stateFile}, ${shellFileOf(stateFile)}`);
+      field('Log of the functions', functionLogFile);
+      field('Data', `${dataDir} (${stack.dynamodb.engine}); npm start -- --reset removes them`);
       print(
-        `Data: ${dataDir} (${stack.dynamodb.engine}), kept for the next start. npm start -- --reset removes them.`,
+        "\nTo send a first notification, paste the lines of README's tour in a second terminal.",
       );
-      print(
-        `Log of the functions: ${functionLogFile}. Addresses and keys for tools: ${stateFile}.`,
-      );
-      print(paint('green', `Carillon is running at ${stack.baseUrl}`));
-      print(`Console: ${localConsole.address}`);
-      print('For your own site: docs/sdk.md (npm package) and examples/.');
       print('Press Ctrl-C to stop.\n');
       if (browser) {
         firefox = openBrowser(dataDir, {

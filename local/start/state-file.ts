@@ -7,6 +7,9 @@ import type { SettingValues } from '../setting-values.ts';
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';
 
+/** Beside a state file: the same as variables of a shell. */
+export const shellFileOf = (file: string) => file.replace(/\.json$/, '.env');
+
 export interface LocalState {
   readonly baseUrl: string;
   /** Origin of the local push service. */
@@ -34,7 +37,7 @@ export async function writeState(
 ): Promise<() => Promise<void>> {
   const files: readonly (readonly [path: string, text: string])[] = [
     [file, `${JSON.stringify(state, null, 2)}\n`],
-    [file.replace(/\.json$/, '.env'), shellVariables(state)],
+    [shellFileOf(file), shellVariables(state)],
   ];
   await mkdir(dirname(file), { recursive: true });
   for (const [path, text] of files) {

@@ -14,6 +14,7 @@ test('each example of the tour gets the documented response', async () => {
     }
     const received = examples.find(({ output }) => output.includes('web_push'));
     expect(received?.output).toContain('"title":"Hello"');
+    expect(received?.output).toContain('"shown":1');
   } finally {
     await service.stop();
   }
