@@ -77,12 +77,16 @@ export class Alarms extends Construct {
   }
 }
 
-/** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
+/**
+ * `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. So is
+ * `ServerErrors2`, the second group of its metrics.
+ */
 function described(
   { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
   id: string,
   { severity, description }: Pick<AlarmDefinition, 'severity' | 'description'>,
 ): string {
-  const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
+  const heading = id.replace(/\d+$/, '');
+  const anchor = heading.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
   return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
 }

@@ -7,7 +7,7 @@ import {
   nearLimit,
   twoOfThree,
 } from './alarm-definition.ts';
-import { highestUse, sum } from './metric-math.ts';
+import { highestUse, inGroups, sum } from './metric-math.ts';
 
 export interface AlarmedFunctions {
   readonly endpoints: Readonly<Record<RouteName, ServiceFunction>>;
@@ -33,10 +33,10 @@ export function functionAlarms({
       description: 'The send function crashed or timed out.',
     },
     // For send, the latency of its route.
-    SlowFunctions: {
+    ...inGroups('SlowFunctions', Object.values(others), (group) => ({
       severity: 'warning',
       metric: highestUse(
-        Object.values(others).map((fn) => ({
+        group.map((fn) => ({
           metric: fn.metricDuration({ statistic: 'p99' }),
           limit: fn.timeout!.toMilliseconds(),
         })),
@@ -44,7 +44,7 @@ export function functionAlarms({
       threshold: 100 * nearLimit,
       periods: twoOfThree,
       description: 'A function needs nearly all of its time.',
-    },
+    })),
     SlowDeliveries: {
       severity: 'warning',
       metric: deliver.metricDuration({ statistic: 'Maximum' }),
@@ -53,13 +53,13 @@ export function functionAlarms({
       description: 'The deliver function needed nearly all of its time.',
     },
     // Without deliver: its throttled invocations wait, or send delivers their slices itself.
-    ThrottledFunctions: {
+    ...inGroups('ThrottledFunctions', Object.values(endpoints), (group) => ({
       severity: 'page',
-      metric: sum(Object.values(endpoints).map((fn) => fn.metricThrottles())),
+      metric: sum(group.map((fn) => fn.metricThrottles())),
       threshold: 1,
       periods: twoOfThree,
       description: 'Lambda throttles invocations, because the account runs too many functions.',
-    },
+    })),
     AccountConcurrency: {
       severity: 'warning',
       // Of all functions in the account and region; it has no dimensions.

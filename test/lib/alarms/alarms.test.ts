@@ -1,8 +1,8 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { disagreement } from '../../../contract/metrics.ts';
 import type { FunctionName } from '../../../contract/routes.ts';
-import { sum } from '../../../lib/alarms/metric-math.ts';
+import { inGroups, sum } from '../../../lib/alarms/metric-math.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';
 
 const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';
@@ -91,7 +91,22 @@ test.each<FunctionName>([
   });
 });
 
-test('an alarm with more metrics than CloudWatch allows is refused', () => {
-  const metrics = Array.from({ length: 11 }, () => new Metric({ namespace: 'N', metricName: 'M' }));
-  expect(() => sum(metrics)).toThrow('An alarm can have 10 metrics, not 11: make two alarms.');
+test('an alarm on more metrics than CloudWatch takes for one becomes two', () => {
+  const metrics = Array.from({ length: 11 }, (_, index) => {
+    return new Metric({ namespace: 'N', metricName: `M${index}` });
+  });
+  const definitions = inGroups('Throttles', metrics, (group) => ({
+    severity: 'page',
+    metric: sum(group),
+    threshold: 1,
+    description: 'Throttled.',
+  }));
+  const watched = Object.entries(definitions).map(([id, { metric }]) => [
+    id,
+    Object.keys((metric as MathExpression).usingMetrics).length,
+  ]);
+  expect(watched).toEqual([
+    ['Throttles', 10],
+    ['Throttles2', 1],
+  ]);
 });
