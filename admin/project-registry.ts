@@ -291,7 +291,8 @@ export function projectRegistry(
       const identityKey = newIdentityKey(random);
       const until = graceEnd(gracePeriodMs);
       const Key = { projectId };
-      // A transaction happens once, also if it is repeated after a lost response: the previous key stays the previous one.
+      // A transaction happens once, also if it is repeated after a lost response. So the previous key stays the
+      // previous one.
       const TransactItems = [
         {
           Update: {

@@ -46,8 +46,8 @@ function allow(
 const api = [allow('apigateway', 'DELETE GET PATCH POST PUT TagResource UntagResource', on.apis)];
 
 /**
- * What CloudFormation needs, by type of resource or parameter. The actions are those that its own schemas list for creating,
- * reading, updating and deleting a resource, without those for properties that this stack does not use.
+ * What CloudFormation needs, by type of resource or parameter. The actions are those that its own schemas list for
+ * creating, reading, updating and deleting a resource, without those for properties that this stack does not use.
  */
 export const permissions: Readonly<Record<string, readonly Statement[]>> = {
   'AWS::DynamoDB::Table': [

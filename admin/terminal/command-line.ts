@@ -83,8 +83,8 @@ function withSubcommands(command: Command): readonly Command[] {
 }
 
 /**
- * Refuses an option that is given twice, unless it takes several values, and one whose value is missing or is another option.
- * Commander takes the last value, and the next argument whatever it is.
+ * Refuses an option that is given twice, unless it takes several values, and one whose value is missing or is another
+ * option. Commander takes the last value, and the next argument whatever it is.
  */
 function checkValues(command: Command, args: readonly string[]): void {
   for (const option of command.options) {

@@ -32,8 +32,8 @@ export async function cancel(
 }
 
 /**
- * While the database is busy, repeats the cancellation until the end of the invocation: otherwise the unit stays taken, and a repeated request
- * finds a send that nobody delivers.
+ * While the database is busy, repeats the cancellation until the end of the invocation: otherwise the unit stays taken,
+ * and a repeated request finds a send that nobody delivers.
  * @returns `cancelled` also if nobody knows whether it was.
  */
 async function untilCancelled(

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The licences of the packages whose code is in the bundles, as they require it. A text that packages share is there once.
+ * The licences of the packages whose code is in the bundles, as they require it. A text that packages share is there
+ * once.
  * @param root of the repository.
  * @param sources paths of bundled files in the repository.
  */
