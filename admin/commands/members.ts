@@ -4,6 +4,7 @@ import { limits } from '../../contract/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/roles.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
+import { shellString } from '../terminal/shell-string.ts';
 import { table } from '../terminal/table.ts';
 import { projectIdArgument, type RunOnStack, readName } from './command.ts';
 import { readLifetime } from './duration.ts';
@@ -41,7 +42,7 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
           { projectId, name, role, key, expiresAt },
           `The key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
             `  ${paint('yellow', key)}\n\n` +
-            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} '${name}'`)}\n`,
+            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
         );
       }),
     );

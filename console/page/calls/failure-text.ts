@@ -29,11 +29,11 @@ const texts: Readonly<Record<string, Texts>> = {
   }),
   subscriber_cap_reached: {
     advice:
-      'Ask the operator for a higher limit: npm run -s carillon -- set <projectId> --subscriber-cap <number>. With npm start, add --local.',
+      'Ask the operator for a higher limit: carillon set <projectId> --subscriber-cap <number>.',
   },
   send_cap_reached: {
     advice:
-      'Wait for the next month, or ask the operator for a higher limit: npm run -s carillon -- set <projectId> --send-cap <number>.',
+      'Wait for the next month, or ask the operator for a higher limit: carillon set <projectId> --send-cap <number>.',
   },
   payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
   notification_not_found: {

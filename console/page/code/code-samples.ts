@@ -1,3 +1,4 @@
+import { shellString } from '../../../admin/terminal/shell-string.ts';
 import { pathOf, routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import {
@@ -7,7 +8,6 @@ import {
   jsonOf,
   phpString,
   pythonLiteral,
-  shellString,
 } from './json-literals.ts';
 
 export type SampleLanguage = 'curl' | 'node' | 'python' | 'php' | 'go';

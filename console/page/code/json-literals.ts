@@ -19,11 +19,6 @@ function jsonEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Text in single quotes for Bash, which then interprets no character but the quote. */
-export function shellString(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** Text without control characters in single quotes for PHP. */
 export function phpString(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;

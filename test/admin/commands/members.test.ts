@@ -26,6 +26,11 @@ test('invite prints the key once, with its end and how to take it back', async (
   expect(output).toContain(`carillon -- revoke ${projectId} 'Ann' --local\n`);
 });
 
+test('an apostrophe in a name is quoted in the printed command', async () => {
+  const { output } = await operator.runLocal([...invite('--role', 'viewer').with(2, "O'Neil")]);
+  expect(output).toContain(`revoke ${projectId} 'O'\\''Neil' --local\n`);
+});
+
 test('members lists who has a key, and revoke takes one back', async () => {
   expect((await operator.runLocal(['members', projectId])).output).toContain(
     'No members. Invite one:',
