@@ -41,7 +41,15 @@ test('the CDK deploys, shows changes and rolls back', async () => {
   const { output } = await operator.run(documented('npx cdk diff'));
   expect(output).toContain('There were no differences');
 
-  aws.cloudFormation.find('Carillon')!.status = 'UPDATE_ROLLBACK_FAILED';
+  const stack = aws.cloudFormation.find('Carillon')!;
+  for (const { Type, Properties } of Object.values(stack.template.Resources)) {
+    if (Type === 'AWS::Lambda::Function') Object.assign(Properties!.Code!, { S3Key: 'older.zip' });
+  }
+  const withOldCode = await operator.run(documented('npx cdk diff'));
+  expect(withOldCode.output).toMatch(/\[~\] AWS::Lambda::Function .*Send/);
+  expect(withOldCode.output).toContain('[-] older.zip');
+
+  stack.status = 'UPDATE_ROLLBACK_FAILED';
   const rolledBack = await operator.run(documented('npx cdk rollback'));
   expect(rolledBack.code).toBe(0);
   expect(statusOf('Carillon')).toBe('UPDATE_ROLLBACK_COMPLETE');
