@@ -5,6 +5,7 @@ import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { canRun, type Language, languages, run, writeProgram } from './fixtures/languages.ts';
 
 const document = 'docs/user-ids.md';
+const listings = 'docs/sending.md';
 
 describe('the documented examples sign a user id as the service expects it', () => {
   /** The rows of the test vector: the key, the user id and its signature. */
@@ -32,7 +33,9 @@ describe('the documented examples sign a user id as the service expects it', () 
     const testIfAvailable = canRun(language) ? test : test.skip;
 
     testIfAvailable(language.name, async () => {
-      const [program] = codeIn(document, language.tag);
+      const program = codeIn(listings, language.tag).find((code) =>
+        code.includes('CARILLON_IDENTITY_KEY'),
+      );
       for (const { userId, signature } of vector) {
         writeProgram(language, folder, program!.replace('zoë/42', userId));
         const { stdout, stderr } = await run(language.run, folder, {
