@@ -28,7 +28,7 @@ export interface CarillonOptions extends UserOptions {
   /** Address of the service, without a path: `https://push.example.com`. */
   readonly baseUrl: string;
   readonly projectId: string;
-  /** The project's public key, from its API key card. */
+  /** The project's application server key, from its API key card. */
   readonly applicationServerKey: string;
   /** URL of the service worker's file, on this page's origin. Default: `/carillon-sw.js`. */
   readonly serviceWorker?: string;
