@@ -7,8 +7,7 @@ export const errorTable = {
   invalid_request: { status: 400, meaning: 'A field is missing or invalid; `issues` names it.' },
   unauthorized: {
     status: 401,
-    meaning:
-      'The key is missing, malformed, wrong, or of another project; or a member key that has expired or was revoked.',
+    meaning: 'The key is missing, malformed, wrong, of another project, expired or revoked.',
   },
   direct_request: {
     status: 403,

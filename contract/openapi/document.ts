@@ -24,7 +24,7 @@ const tags = [
   {
     name: 'Servers',
     description:
-      'Called by your server with the secret key of the project, or by a member with a key of their own.',
+      'Called by your server with the secret key of the project, or by a member with a member key.',
   },
 ];
 
@@ -94,7 +94,7 @@ export function openApiDocument(version: string) {
           type: 'http',
           scheme: 'bearer',
           description:
-            'The key of a person who works with the project: `carillon_mk_` and 43 characters. Their role is `viewer` or `sender`; the description of each operation says which may call it.',
+            'The member key of a person who works with the project: `carillon_mk_` and 43 characters. Its role is `viewer` or `sender`; the description of each operation says which may call it.',
         },
       },
       schemas: {

@@ -119,8 +119,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   ttl: {
     description:
-      'Seconds for which the push service keeps the message for an offline browser; at most, and by ' +
-      'default, four weeks. 0: only for browsers that are online.',
+      'Seconds for which the push service keeps the message for an offline browser: at most four weeks. 0: only ' +
+      'for browsers that are online.',
     label: 'Time to live (seconds)',
     hint: 'How long the message waits for a browser that is offline. Empty: four weeks. 0: only for browsers that are online.',
   },
@@ -132,7 +132,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   topic: {
     description:
       'The message replaces an earlier one of the same topic that the browser has not received yet. Push ' +
-      'services see a hash only, another one for each subscription.',
+      'services see a hash, another one for each subscription.',
     label: 'Topic',
     hint: 'The message replaces an earlier one with the same topic that a browser has not received yet.',
   },
@@ -244,8 +244,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   whenFocused: {
     description:
-      'With `page`, a browser in which a window of your site has the focus shows nothing: the page ' +
-      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site), and nothing counts as `shown`.',
+      'With `page`, a browser in which a window of your site has the focus shows nothing. The page ' +
+      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site) instead.',
     label: 'While your site has the focus',
     hint: 'In a browser whose visitor looks at your site. There, a message for the page is not counted as shown.',
     choices: { notify: 'Show the notification', page: 'Give it to the page' },
@@ -268,24 +268,21 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   recipients: {
     description:
-      'In place of `userIds`: user ids, each with its own values for the ' +
-      '[placeholders](#personal-content) of the content.',
+      'In place of `userIds`: user ids, each with values for the [placeholders](#personal-content) of the content.',
     label: 'Recipients',
     hint: 'A table as a spreadsheet copies it: names in the first line, user ids in the first column. In your texts, {{name}} becomes the value of the column “name”.',
     placeholder: 'userId,name,order\nada,Ada,1042',
     blank: 'must have a line of names, and one for each user id',
   },
   channels: {
-    description:
-      `Only subscriptions that have [chosen](#subscribe) any of these channels, at most ${limits.channels}. A ` +
-      'name given twice counts once.',
+    description: `Only subscriptions with at least one of these channels, at most ${limits.channels}. Duplicates count once.`,
     label: 'Channels',
     hint: `One per line, at most ${limits.channels}. Only browsers with at least one of them.`,
   },
   seenWithinDays: {
     description:
-      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many times 24 hours. ' +
-      'One day is added, because the SDK confirms a subscription at most once a day.',
+      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many days of 24 hours, ' +
+      'plus one: the SDK confirms at most once a day.',
     label: 'Seen within (days)',
     hint: 'Only browsers that have visited your site within this many days.',
   },

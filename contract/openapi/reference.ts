@@ -8,7 +8,7 @@ import { exampleBlocks } from './example-blocks.ts';
 import { fieldRows } from './field-rows.ts';
 import { browserColumns, type FieldText, fieldTexts } from './field-texts.ts';
 import { descriptionOf } from './members.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, SuccessResponse } from './operation.ts';
 import { operations } from './operations.ts';
 
 const block = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
@@ -63,7 +63,7 @@ function blockOfRoute(
       return body && `${fieldTable('Field', body.content)}\n\n${bodyRules(body)}`;
     case 'response': {
       const response = responses[Number(which)];
-      return response && fieldTable('Field of the response', response.content, false);
+      return response && responseFields(operation, response);
     }
     case 'errors':
       return wrap(`Errors: ${ownErrors(route, operation)}.`);
@@ -74,12 +74,11 @@ function blockOfRoute(
 
 function routeTable(): string {
   const rows = Object.values(routes).map(({ name, method, path }: Route) => {
-    const { caller, summary, responses }: Operation = operations[name];
-    const anchor = summary.toLowerCase().replaceAll('’', '').replaceAll(' ', '-');
+    const { caller, responses }: Operation = operations[name];
     const statuses = Object.keys(responses).join(' or ');
-    return [method, `\`${path}\``, `${caller}: [${summary.toLowerCase()}](#${anchor})`, statuses];
+    return [linkTo(operations[name]), method, `\`${path}\``, caller, statuses];
   });
-  return table(['Method', 'Path', 'Who calls it', 'Success'], rows);
+  return table(['Name', 'Method', 'Path', 'Who calls it', 'Success'], rows);
 }
 
 function errorCodes(): string {
@@ -114,6 +113,20 @@ function membersAsSent(): string {
 
 function fieldTable(title: string, fields: Described, ofRequest = true): string {
   return table([title, 'Type', ''], fieldRows(fields, ofRequest));
+}
+
+/** A table, or where another operation has the same one. */
+function responseFields(operation: Operation, { content }: SuccessResponse): string {
+  const first = Object.values<Operation>(operations).find(({ responses }) =>
+    Object.values(responses).some((other) => other.content === content),
+  )!;
+  if (first === operation) return fieldTable('Field of the response', content, false);
+  return `The response is that of ${linkTo(first)}.`;
+}
+
+function linkTo({ summary }: Operation): string {
+  const name = summary.toLowerCase();
+  return `[${name}](#${name.replaceAll('’', '').replaceAll(' ', '-')})`;
 }
 
 function bodyRules({ limitBytes, mediaTypes = [] }: NonNullable<Operation['body']>): string {

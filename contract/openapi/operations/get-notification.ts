@@ -17,13 +17,13 @@ export const notification = component('Notification', notificationSchema, {
   ...asIn('the request of [send](#send)', contentOfResponse),
   audience: {
     description:
-      '`"everyone"`, or the number of user ids and the conditions of the send: ' +
-      '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. It has those that were given.',
+      '`"everyone"`, or what the send selected, such as ' +
+      '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. `users` is the number of user ids.',
   },
   status: statusField,
   sentAt: { description: 'RFC 3339 date-time.' },
   sentBy: {
-    description: 'The name of the member who sent it. Absent if it was sent with the secret key.',
+    description: 'The member who sent it. Absent if it was sent with the secret key.',
   },
   ...asIn('the response of [send](#send)', {
     ...countFields,
@@ -32,8 +32,8 @@ export const notification = component('Notification', notificationSchema, {
   }),
   usersReached: {
     description:
-      'How many of the user ids a push was delivered to, to one of their subscriptions or more. Absent while ' +
-      'the status is `sending`, and for a broadcast.',
+      'The number of user ids with at least one delivered push. Absent while the status is `sending`, and for ' +
+      'a broadcast.',
   },
   shown: { description: 'Events reported by browsers.' },
   clicked: { description: 'Events reported by browsers.' },
@@ -43,7 +43,7 @@ export const getNotification: Operation = {
   summary: 'Read a notification',
   description:
     'Returns a notification and its counts so far. While the status is `sending`, the counts of the ' +
-    `last seconds may be missing. A notification is kept for ${limits.notificationRetentionDays} days.`,
+    `last seconds may be missing. It is kept for ${limits.notificationRetentionDays} days.`,
   caller: 'your server',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {

@@ -13,8 +13,7 @@ export const getProject: Operation = {
   caller: 'your server',
   query: described(projectQuerySchema, {
     sample: {
-      description:
-        '`subscribers` adds `sample`. It reads up to 1,000 subscriptions: all of a project with fewer.',
+      description: '`subscribers` adds `sample`: counts of up to 1,000 subscriptions.',
     },
   }),
   responses: {
@@ -23,7 +22,7 @@ export const getProject: Operation = {
       content: component('Project', projectSchema, {
         projectId: { description: 'The project’s public name.' },
         name: { description: 'The project’s name for people.' },
-        applicationServerKey: { description: 'The key with which browsers subscribe: base64url.' },
+        applicationServerKey: { description: 'Base64url. Browsers subscribe with it.' },
         subscribers: { description: 'Subscribers now.' },
         subscriberCap: { description: 'The most subscribers; `null` if there is no cap.' },
         sentThisMonth: { description: 'Notifications in `month`.' },
@@ -33,21 +32,21 @@ export const getProject: Operation = {
         month: { description: 'The current UTC month.' },
         rateLimitPerMinute: {
           description:
-            'Requests per minute that one address may make for each action; `null` if there is no limit.',
+            'Requests per minute and action that one address may make; `null` if there is no limit.',
         },
         rateLimits: {
           description:
-            'The actions with another limit, by their names in this document. Present only if any.',
+            'Actions with another limit, by their `operationId`. Absent if there are none.',
         },
         access: {
           description:
-            'Whose key the request has: `role` is `owner` with the secret key, otherwise that of the member, whose `name` is given.',
+            'Whose key the request has. With the secret key, `role` is `owner`. With a member key, it is the member’s role, and `name` is the member.',
         },
         createdAt: { description: 'RFC 3339 date-time.' },
         sample: {
           description:
-            'Counts of a sample of the subscribers: in a larger project, the same shares are to be expected of all. ' +
-            'Present only with `?sample=subscribers`.',
+            'Counts of a sample of the subscribers. In a larger project, expect the same percentages of all. Present ' +
+            'only with `?sample=subscribers`.',
           fields: {
             subscribers: { description: 'Subscribers in the sample.' },
             seenWithinDays: {

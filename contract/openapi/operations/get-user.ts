@@ -11,8 +11,7 @@ export const userIdParameter = {
 export const getUser: Operation = {
   summary: 'Read a user',
   description:
-    'Returns how many subscriptions a user id has, and lists them as devices: a browser has one subscription to a ' +
-    'project. An unknown user has none.',
+    'Returns the number of subscriptions of a user id, and lists them as devices. An unknown user has none.',
   caller: 'your server',
   query: described(userSchema, { userId: userIdParameter }),
   responses: {
@@ -23,10 +22,9 @@ export const getUser: Operation = {
         subscriptions: { description: 'Subscriptions of this user.' },
         devices: {
           description:
-            `At most ${limits.devices} of them, the newest first. \`id\` is the same as long as the subscription ` +
-            'exists; the SDK knows [that of its browser](sdk.md#devices). `pushService` is the name of its ' +
-            '[push service](#push-services). `createdAt`: when the browser subscribed. `updatedAt`: when it last ' +
-            'confirmed that, with the SDK about once a day while it visits the site.',
+            `At most ${limits.devices}, the newest first. \`id\` is stable while the subscription exists; the SDK ` +
+            'knows [that of its browser](sdk.md#devices). `pushService`: its [name](#push-services). `createdAt`: ' +
+            'when the browser subscribed. `updatedAt`: when it last confirmed its subscription.',
           fields: {
             id: {
               description: 'For the removal of this device. It does not reveal the endpoint.',

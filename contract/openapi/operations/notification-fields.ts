@@ -47,14 +47,13 @@ export const countFields: Fields<typeof deliveryCountsSchema> = {
   delivered: { description: 'The push service accepted the message.' },
   removed: {
     description:
-      'The push service reported the subscription as gone (404 or 410), and it was deleted.',
+      'The push service says that the subscription is gone (404 or 410). It was deleted.',
   },
   failed: { description: 'Everything else, after retries.' },
 };
 
 export const failuresField = {
-  description:
-    'The failures by their [reason](operating.md#logs), adding up to `failed`. Absent if there are none.',
+  description: 'The failures by their [reason](operating.md#logs). Absent if there are none.',
   fields: reasonFields(),
 };
 
@@ -68,16 +67,16 @@ function reasonFields() {
 
 export const unreachedField: Fact = {
   description:
-    'At least this many subscribers were not attempted, because the time ran out, the database failed, a ' +
-    'function crashed or the notification was [stopped](#stop-a-notification). Absent if all were attempted. ' +
-    'With `channels` or `seenWithinDays`, only those that were read are counted, and at least 1.',
+    'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
+    'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
+    '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.',
 };
 
 export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
 
 export const statusField: Fact = {
   description:
-    '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and ' +
-    'nobody continues its work. `stopping`: it was [stopped](#stop-a-notification), and functions may ' +
-    'still push. `stopped`: it was stopped, and they have ended.',
+    '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and its ' +
+    'work is not continued. `stopping`: it was [stopped](#stop-a-notification), and functions may still ' +
+    'push. `stopped`: it was stopped, and they have ended.',
 };

@@ -6,15 +6,15 @@ import { userIdParameter } from './get-user.ts';
 export const removeUser: Operation = {
   summary: 'Remove a user',
   description:
-    'Removes all subscriptions of a user id, for example when an account is deleted. Idempotent: for an ' +
-    'unknown user it removes 0. Unknown parameters are refused, because a mistyped `device` would remove all.',
+    'Removes all subscriptions of a user id, or one device. Idempotent: for an unknown user it removes 0. ' +
+    'Unknown parameters are refused, because a mistyped `device` would remove all.',
   caller: 'your server',
   query: described(removeUserSchema, {
     userId: userIdParameter,
     device: {
       description:
-        'Removes only this device: an `id` of [the user’s devices](#read-a-user). One that the user does not have ' +
-        '(any more) is not removed.',
+        'Removes only this device: an `id` of [the user’s devices](#read-a-user). A device that the user does not ' +
+        'have removes 0.',
     },
   }),
   responses: {

@@ -21,25 +21,24 @@ const headers = z.object({
 
 const messageBytesField = {
   description:
-    'Bytes of the largest [message](message.md), if these are more than ' +
-    `${limits.messageBytesEverywhere}: Firefox for Android may not receive it. Absent otherwise.`,
+    'Bytes of the largest [message](message.md). Present if Firefox for Android may not receive it: above ' +
+    `${limits.messageBytesEverywhere.toLocaleString('en')}.`,
 };
 
 export const send: Operation = {
   summary: 'Send',
   description:
-    'Sends a notification to every subscriber of the project, or to some user ids, if you like with a ' +
-    '[text for each](#personal-content). The response comes when ' +
-    'every push has been attempted, [if the caller waits for it](#large-audiences). For servers only: pages ' +
-    'on other origins cannot call it.',
+    'Sends a notification to every subscriber of the project, or to those that the request selects. The ' +
+    'response comes when every push has been attempted, or [at once](#large-audiences). For servers only: ' +
+    'pages on other origins cannot call it.',
   caller: 'your server',
   headers: described(headers, {
     'Idempotency-Key': {
       description:
         'Makes a send safe to repeat: 1 to ' +
         `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
-        `${limits.idempotencyHours} hours, a request with the same key and body gets the response of the ` +
-        'first request, and nothing is sent again.',
+        `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
+        'nothing is sent again.',
     },
     Prefer: {
       description:
@@ -57,8 +56,8 @@ export const send: Operation = {
           userId: { description: 'A user id. Each may occur once.' },
           values: {
             description:
-              'Values by the names of placeholders. Those that the content uses are texts of at most ' +
-              `${limits.valueLength} characters; others are ignored. At most ${limits.values} values.`,
+              `At most ${limits.values} values by the names of placeholders. A value that the content uses is a text ` +
+              `of at most ${limits.valueLength} characters. Others are ignored.`,
           },
         },
       },
@@ -78,21 +77,20 @@ export const send: Operation = {
         unreached: unreachedField,
         usersNotReached: {
           description:
-            'The user ids of the request to which no push was delivered, each once and in the order of the ' +
-            'request: without a subscription, gone, failed or not attempted. A user who got the message in one of ' +
-            'two browsers is not listed. Absent in a broadcast, and if every user was reached.',
+            'The user ids to which no push was delivered, in the order of the request. A user who got the ' +
+            'message in one of two browsers is not listed. Absent in a broadcast, and if every user was reached.',
         },
         status: {
           description:
-            '`"stopped"` if the notification was [stopped](#stop-a-notification). Absent otherwise.',
+            '`"stopped"` if the notification was [stopped](#stop-a-notification). Otherwise absent.',
         },
         messageBytes: messageBytesField,
       }),
     },
     202: {
       description:
-        'The delivery goes on. The request had `Prefer: respond-async`. If the pace of the deployment is too ' +
-        'slow for the audience, it is raised so that the delivery takes 30 minutes.',
+        'The delivery goes on: the request had `Prefer: respond-async`. A pace that is too slow for the audience ' +
+        'is raised, so that the delivery takes 30 minutes.',
       content: component('AcceptedSend', acceptedSendSchema, {
         id: idField,
         status: statusField,

@@ -6,9 +6,9 @@ export const stopNotification: Operation = {
   summary: 'Stop a notification',
   description:
     'Ends the delivery of a notification: no push, retries included, starts later than ' +
-    `${sliceTimeline.lastPushAfterStopMs / 1000} s after the response. Who was not attempted is counted in ` +
-    '`unreached`. What was delivered stays delivered, and the notification still counts in its month. ' +
-    'Idempotent: one whose delivery has ended is returned as it is.',
+    `${sliceTimeline.lastPushAfterStopMs / 1000} s after the response. Subscribers that were not attempted ` +
+    'count as `unreached`. The notification still counts in its month. Idempotent: a notification whose ' +
+    'delivery has ended is returned unchanged.',
   caller: 'your server',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {

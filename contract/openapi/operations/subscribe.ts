@@ -41,21 +41,19 @@ export const subscribe: Operation = {
       },
       userIdSignature: {
         description:
-          'Proof that your server knows the visitor by this `userId`: see [user ids](user-ids.md). 43 ' +
-          'characters of base64url: the HMAC-SHA-256 of the `userId`, with the project’s identity key. It is ' +
-          'checked wherever it is present; a project can require it.',
+          '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
+          'of base64url. It is checked wherever it is present. A project can require it.',
       },
       channels: {
         description:
-          'What the visitor has chosen to receive, so that [send](#send) can select subscriptions: at most ' +
-          `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. A name ` +
-          'given twice counts once. An update without channels clears the stored ones.',
+          'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
+          `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
+          'Duplicates count once. An update without channels clears the stored ones.',
       },
       applicationServerKey: {
         description:
-          'The project’s key with which the browser subscribed, current or previous: base64url of 65 ' +
-          'bytes. Without it, a new endpoint is assumed to have the current key, and a known one keeps its ' +
-          'key.',
+          'The application server key with which the browser subscribed, current or previous: base64url of 65 ' +
+          'bytes. Without it, a new endpoint is assumed to have the current key. A known one keeps its key.',
         pattern: base64,
       },
     }),

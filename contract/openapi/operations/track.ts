@@ -13,8 +13,8 @@ export const track: Operation = {
   query: described(z.object({ tally: eventCounterSchema }), {
     tally: {
       description:
-        'Part of the events URL in the message of a large broadcast: it spreads the events over several ' +
-        'counters. Use the URL as it is; an unknown tally is `notification_not_found`.',
+        'Part of the events URL in a large broadcast’s message: the counter of the event. Use the URL as it is. ' +
+        'An unknown tally is `notification_not_found`.',
     },
   }),
   body: {

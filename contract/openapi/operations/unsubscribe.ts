@@ -4,8 +4,9 @@ import type { Operation } from '../operation.ts';
 import { endpointRules, ok } from './subscribe.ts';
 
 export const unsubscribe: Operation = {
-  summary: 'Unsubscribe',
-  description: 'Removes a subscription. Idempotent: an unknown endpoint also returns 200.',
+  summary: 'Unsubscribe a browser',
+  description:
+    'Removes one subscription, that of the `endpoint`. Idempotent: an unknown endpoint also returns 200.',
   caller: 'a browser',
   query: described(unsubscribeSchema, {
     endpoint: { description: `The endpoint, URL-encoded; ${endpointRules}`, format: 'uri' },
