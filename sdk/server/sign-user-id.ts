@@ -16,7 +16,7 @@ export function signUserId(identityKey: string, userId: string): string {
     identityKeyPattern,
     identityKey,
     'identityKey',
-    'copy the key that "carillon show --keys" prints: "carillon_id_" and 43 characters',
+    'copy the identity key that "carillon show --keys" prints: "carillon_id_" and 43 characters',
   );
   const text = requireMatch(userIdPattern, userId, 'userId', 'use text of 1 to 256 characters');
   return createHmac('sha256', key).update(text).digest('base64url');

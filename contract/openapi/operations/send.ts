@@ -142,7 +142,7 @@ export const send: Operation = {
       },
     },
     personal: {
-      summary: 'To each user a text of their own',
+      summary: 'A personal text for each user',
       request: {
         body: {
           title: 'Hello {{name}}',
