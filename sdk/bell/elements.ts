@@ -4,23 +4,28 @@ import { style } from './style.ts';
 export function create<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string>> = {},
-  text = '',
+  ...children: readonly (Element | string)[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
+  element.append(...children);
   return element;
 }
 
 /**
  * Adds elements to the page that its styles do not reach.
+ * @param ownStyle in addition to the common one.
  * @param parent Default: they float in the corner at the end of the page.
  */
-export function attach(parent: Element | undefined, ...children: readonly Element[]): HTMLElement {
+export function attach(
+  ownStyle: string,
+  parent: Element | undefined,
+  ...children: readonly Element[]
+): HTMLElement {
   const host = create('div', parent ? {} : { class: 'floating' });
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(style);
+  sheet.replaceSync(style + ownStyle);
   root.adoptedStyleSheets = [sheet];
   root.append(...children);
   (parent ?? document.body).append(host);

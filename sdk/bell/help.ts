@@ -1,5 +1,5 @@
 import type { UnsupportedReason } from '../client/unsupported-reason.ts';
-import type { BellTexts } from './texts.ts';
+import type { HelpTexts } from './texts.ts';
 
 /** The used part of `PushState`. */
 interface State {
@@ -14,7 +14,7 @@ interface Browser {
 }
 
 /** @returns what the visitor has to do before the bell can subscribe; empty if nothing. */
-export function helpOf({ reason, permission }: State, texts: BellTexts, browser: Browser) {
+export function helpOf({ reason, permission }: State, texts: HelpTexts, browser: Browser) {
   if (reason === 'ios_not_installed') return texts.install;
   if (permission !== 'denied') return '';
   const { navigator } = browser;

@@ -12,6 +12,15 @@ export interface PromptOptions extends Omit<BellOptions, 'channels'> {
 }
 
 const storageKey = 'carillon-not-now';
+
+/** It is above a floating bell, and below its panel. */
+const promptStyle = `
+:host(.floating){z-index:2147483646!important}
+section:not(:empty){padding:1em;border:1px solid;border-radius:.5em;background:var(--background)}
+:host(.floating) section{margin-block-end:4em}
+section button{margin:1em .5em 0 0;padding-inline:1em}
+`;
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -26,7 +35,7 @@ export function showPrompt(
 ) {
   const all = { ...english, ...texts };
   const section = create('section', { 'aria-label': all.label, 'aria-live': 'polite' });
-  const host = attach(parent, section);
+  const host = attach(promptStyle, parent, section);
   const removeListener = push.on('change', ({ subscribed, permission }) => {
     if (subscribed || permission === 'denied') remove();
   });

@@ -1,11 +1,17 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import axe from 'axe-core';
-import type { Browser, Page } from 'puppeteer-core';
-import type { PushState } from '../../sdk/client/carillon.ts';
+import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import { type BellTexts, english } from '../../sdk/bell/texts.ts';
+import type { CarillonClient, PushState } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
+import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
+import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
+
+/** Declared by the page's script. */
+declare const push: CarillonClient;
 
 /** Folder for a screenshot of each state. */
 const screenshots = '.carillon/screenshots';
@@ -13,11 +19,129 @@ const screenshots = '.carillon/screenshots';
 const applicationServerKey =
   'BNbxGYNMhEIi9rgmgS4zEbQ0jVmC0MxrHcVwdkqGfNnuFqrHbkqUb3eRjX8UBnKMYBQWCzgYDTjRkCgLlIDtMTc';
 
-const bell = '.floating >>> button[aria-pressed]';
+const bell = '.floating >>> button[aria-expanded]';
+const panel = '.floating >>> [role=dialog]';
+const toggle = '.floating >>> [role=switch]';
+const closeButton = '.floating >>> header button';
+const channels = { news: 'News', offers: 'Special offers and everything else that costs less' };
 const noMotion = { name: 'prefers-reduced-motion', value: 'reduce' };
 
 const status = '.floating >>> [role=status]';
 const prompt = '.floating >>> section button';
+
+/** What a page adds to have the bell. @param options without `parent`: an expression in its place. */
+const bellScript = (options: object = { channels }, parent = 'undefined') =>
+  `<script type="module">
+    import { showBell } from '/carillon-bell.mjs';
+    showBell(push, { ...${JSON.stringify(options)}, parent: ${parent} });
+  </script>`;
+
+/** A page that has something to click outside the panel, and things before and after the bell. */
+const viewport = '<meta name="viewport" content="width=device-width">';
+const surroundings = `<html lang="en">${viewport}<style>:root { color-scheme: light dark }</style>
+  <main><h1>A site</h1><input id="before" aria-label="Search"></main>`;
+
+/** The name of what has the focus: of an element in the shadow tree, or of the page. */
+const focusedIn = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document;
+    const inner = activeElement?.shadowRoot?.activeElement ?? activeElement;
+    return inner?.getAttribute('role') ?? inner?.getAttribute('aria-label') ?? inner?.localName;
+  });
+const isOpen = (page: Page) => page.$eval(panel, (element) => element.checkVisibility());
+const isExpanded = (page: Page) => page.$eval(bell, (button) => button.ariaExpanded);
+const textIn = (page: Page, selector: string) =>
+  page.$eval(selector, (element) => element.textContent);
+
+/** What each browser does with the panel of a bell that floats. */
+function checkPanel(openPage: (script: string) => Promise<Page>): void {
+  test('a click opens one panel; Escape, its button and a click outside close it', async () => {
+    const page = await openPage(bellScript());
+    expect([await isOpen(page), await isExpanded(page)]).toEqual([false, 'false']);
+    const ways: readonly (readonly [way: string, close: () => Promise<unknown>])[] = [
+      ['Escape', () => page.keyboard.press('Escape')],
+      ['its button', () => page.click(closeButton)],
+      ['the bell', () => page.click(bell)],
+      ['a click outside', () => page.mouse.click(5, 300)],
+    ];
+    for (const [way, close] of ways) {
+      await page.click(bell);
+      expect([way, await isOpen(page), await isExpanded(page)]).toEqual([way, true, 'true']);
+      expect(await focusedIn(page)).toBe('dialog');
+      await close();
+      expect([way, await isOpen(page), await isExpanded(page)]).toEqual([way, false, 'false']);
+      expect(await focusedIn(page)).toBe('Notifications: off');
+    }
+  });
+
+  test('what is focused outside keeps the focus, and the panel does not cover it', async () => {
+    const page = await openPage(bellScript());
+    await page.click(bell);
+    await page.click('#before');
+    expect([await isOpen(page), await focusedIn(page)]).toEqual([false, 'Search']);
+    await page.click(bell);
+    await page.keyboard.down('Shift');
+    await page.keyboard.press('Tab');
+    expect([await isOpen(page), await focusedIn(page)]).toEqual([true, 'Notifications: off']);
+    await page.keyboard.press('Tab');
+    expect([await isOpen(page), await focusedIn(page)]).toEqual([false, 'Search']);
+    await page.keyboard.up('Shift');
+  });
+
+  test('the channels cannot be chosen while notifications are off', async () => {
+    const page = await openPage(bellScript());
+    await page.click(bell);
+    const areEnabled = await page.$$eval('.floating >>> fieldset input', (inputs) =>
+      inputs.map((input) => !input.matches(':disabled')),
+    );
+    expect(areEnabled).toEqual([false, false]);
+  });
+
+  test('the styles of a site change nothing of the bell and its panel', async () => {
+    const page = await openPage(bellScript());
+    await page.click(bell);
+    const { before, after } = await looksBesideHostileStyle(page, '.floating');
+    expect(before.length).toBeGreaterThan(10);
+    expect(after).toEqual(before);
+  });
+
+  test.each(['left', 'center', 'right'])(
+    'at 320 px, the panel of a bell at the %s of the page is in the page',
+    async (place) => {
+      const script = bellScript({ channels }, "document.getElementById('place')");
+      const page = await openPage(
+        `<div style="display: flex; justify-content: ${place}"><div id="place"></div></div>${script}`,
+      );
+      await page.setViewport({ width: 320, height: 640 });
+      await page.click('#place >>> button[aria-expanded]');
+      const { left, right } = await page.$eval('#place >>> [role=dialog]', (element) =>
+        element.getBoundingClientRect().toJSON(),
+      );
+      expect(left).toBeGreaterThanOrEqual(0);
+      expect(right).toBeLessThanOrEqual(320);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    },
+  );
+
+  test('every text can be translated, and one that is missing is English', async () => {
+    const { saved, ...some } = english;
+    const translated = Object.entries(some).map(([name, text]) => [name, `«${text}»`]);
+    const texts: Partial<BellTexts> = Object.fromEntries(translated);
+    const page = await openPage(bellScript({ channels: { news: '«News»' }, texts }));
+    await page.click(bell);
+    const found = await page.$eval('.floating', (host) => {
+      const walker = document.createTreeWalker(host.shadowRoot!, NodeFilter.SHOW_TEXT);
+      const labelled = [...host.shadowRoot!.querySelectorAll('[aria-label]')];
+      const found = labelled.map((element) => element.getAttribute('aria-label')!);
+      while (walker.nextNode()) found.push(walker.currentNode.textContent!);
+      return found;
+    });
+    expect(found).toEqual([
+      ...['«Notifications»: «off»', '«Notifications»', '«Close»'],
+      ...['«Notifications»', '«What to receive»', '«News»'],
+    ]);
+  });
+}
 
 /** Runs before the page's scripts: makes Chromium look like a tab on iOS. */
 function pretendIos(): void {
@@ -91,6 +215,14 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
     expect(violations).toEqual([]);
   }
 
+  checkPanel(async (script) => {
+    site.files.set('/panel', site.files.get('/')! + surroundings + script);
+    await page.goto(`${site.origin}/panel`);
+    await setPermission('prompt');
+    await page.waitForSelector(`:is(.floating, #place > div):not([hidden])`);
+    return page;
+  });
+
   test.each(['light', 'dark'])(
     'it is accessible in %s colours, with its help and its prompt',
     async (scheme) => {
@@ -104,19 +236,20 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
       await until('the end of the prompt', async () => (await page.$(prompt)) === null);
       await page.click(bell);
       expect(await statusText()).toContain('Notifications are blocked');
-      await expectAccessible(scheme);
+      await expectAccessible(`blocked-${scheme}`);
     },
   );
 
-  test('it works with the keyboard, at twice the text size, without motion', async () => {
+  test('it works with the keyboard, in large text, without motion', async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open('/bell');
     await setPermission('denied');
     const size = () => page.$eval(bell, (button) => button.getBoundingClientRect().toJSON());
     expect(await size()).toMatchObject({ width: 44, height: 44 });
-    expect(await page.$eval(bell, (button) => getComputedStyle(button).animationName)).toBe('none');
-    await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
-    expect((await size()).height).toBeGreaterThanOrEqual(88);
+    // What a person chooses in the settings of the browser.
+    const session = await page.createCDPSession();
+    await session.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+    await until('a large bell', async () => (await size()).height >= 88);
 
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -124,13 +257,21 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
     expect(outline).toBe('3px');
     await page.keyboard.press('Enter');
     expect(await statusText()).toContain('Notifications are blocked');
-    const { bottom, left, right, top } = await page.$eval(status, (element) =>
+    expect(await page.$eval(panel, (element) => getComputedStyle(element).animationName)).toBe(
+      'none',
+    );
+    const { bottom, left, right, top } = await page.$eval(panel, (element) =>
       element.getBoundingClientRect().toJSON(),
     );
     expect([left >= 0, top >= 0, right <= 390, bottom <= 844]).toEqual([true, true, true, true]);
     await expectAccessible('large-text');
-    await page.keyboard.press('Enter');
-    expect(await statusText()).toBe('');
+    // The switch says again what it cannot do.
+    await page.keyboard.press('Tab');
+    await page.keyboard.press(' ');
+    await until('the help', async () => (await statusText())?.includes('are blocked'));
+    expect(await page.$eval(toggle, (input) => (input as HTMLInputElement).checked)).toBe(false);
+    await page.keyboard.press('Escape');
+    expect(await isOpen(page)).toBe(false);
   });
 
   test('in a tab on iOS it tells how to add the site to the home screen', async () => {
@@ -167,6 +308,114 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
       const image = readFileSync(`examples/ios${src}`);
       // The header of a PNG has its width and height: RFC 2083, section 4.1.1.
       expect(sizes).toBe(`${image.readUInt32BE(16)}x${image.readUInt32BE(20)}`);
+    }
+  });
+});
+
+describeWith('firefox', 'the bell in Firefox', (executablePath) => {
+  let session: SdkSession;
+
+  beforeAll(async () => {
+    session = await startSdkSession(executablePath);
+  });
+  afterEach(() => session.closeAll());
+  afterAll(() => session?.stop());
+
+  async function openBell(script: string) {
+    const { project, site } = await session.newSite();
+    site.files.set('/', site.files.get('/')! + surroundings + script);
+    const { page } = await session.open(`${site.origin}/`);
+    await page.waitForSelector(`:is(.floating, #place > div):not([hidden])`);
+    await page.setViewport({ width: 320, height: 640 });
+    return { project, site, page };
+  }
+
+  const stored = async (project: Parameters<SdkSession['stack']['subscriptions']>[0]) =>
+    (await session.stack.subscriptions(project)).map(({ channels = [] }) => [...channels].sort());
+
+  checkPanel(async (script) => (await openBell(script)).page);
+
+  test('its switch subscribes and unsubscribes, and keeps the channels while it is off', async () => {
+    const { project, page } = await openBell(bellScript());
+    const box = (name: string) => page.$(`.floating >>> [value=${name}]`) as Promise<ElementHandle>;
+    const isChecked = async (handle: Promise<ElementHandle | null>) =>
+      (await handle)!.evaluate((input) => (input as HTMLInputElement).checked);
+    const says = (text: string) =>
+      until(`"${text}"`, async () => (await textIn(page, status)) === text);
+    await page.click(bell);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press(' ');
+    await says('Notifications: on');
+    expect(await stored(project)).toEqual([[]]);
+    expect(await page.$eval(bell, (button) => button.ariaLabel)).toBe('Notifications: on');
+    await (await box('news')).click();
+    await says('Saved.');
+    // A channel without a check box is kept.
+    await page.evaluate(() => push.setChannels(['news', 'other']));
+
+    await page.click(toggle);
+    await says('Notifications: off');
+    expect(await stored(project)).toEqual([]);
+    expect([await isChecked(box('news')), await isChecked(box('offers'))]).toEqual([true, false]);
+    await page.reload();
+    await page.waitForSelector('.floating:not([hidden])');
+    await page.click(bell);
+    expect([await isChecked(box('news')), await isChecked(box('offers'))]).toEqual([true, false]);
+    await page.click(toggle);
+    await says('Notifications: on');
+    expect(await stored(project)).toEqual([['news', 'other']]);
+    expect(await isOpen(page)).toBe(true);
+
+    // Switched off in another way, the site's own channels apply again.
+    await page.evaluate(() => push.setChannels(['offers']));
+    await page.evaluate(() => push.unsubscribe());
+    await until('a switch that is off', async () => !(await isChecked(page.$(toggle))));
+    await page.click(toggle);
+    await says('Notifications: on');
+    expect(await stored(project)).toEqual([['offers']]);
+  });
+
+  test('what fails is said, and the switch shows what is', async () => {
+    const { project, page } = await openBell(bellScript());
+    await page.evaluate(() => push.subscribe());
+    await page.click(bell);
+    const isOn = () => page.$eval(toggle, (input) => (input as HTMLInputElement).checked);
+    await until('on', isOn);
+    await session.stack.registry.remove(project.projectId);
+    await page.click('.floating >>> [value=news]');
+    await until('the failure', async () => (await textIn(page, status)) === english.failed);
+    expect(
+      await page.$eval('.floating >>> [value=news]', (box) => (box as HTMLInputElement).checked),
+    ).toBe(false);
+    await page.click(toggle);
+    await until('off', async () => (await textIn(page, status)) === 'Notifications: off');
+    await page.click(toggle);
+    await until('the failure', async () => (await textIn(page, status)) === english.failed);
+    expect(await isOn()).toBe(false);
+  });
+
+  test.each(['light', 'dark'] as const)('its panel is accessible in %s colours', async (scheme) => {
+    mkdirSync(screenshots, { recursive: true });
+    await session.firefox.preferColorScheme(scheme);
+    const { page } = await openBell(bellScript());
+    await page.screenshot({ path: `${screenshots}/bell-${scheme}.png` });
+    for (const state of ['off', 'on']) {
+      if (state === 'on') await page.evaluate(() => push.subscribe({ channels: ['news'] }));
+      await page.click(bell);
+      await until(state, async () => {
+        return (await page.$eval(bell, (button) => button.ariaLabel))?.endsWith(state);
+      });
+      await page.$eval('.floating', (host) => {
+        for (const animation of host.shadowRoot!.getAnimations()) animation.finish();
+      });
+      await page.screenshot({ path: `${screenshots}/bell-panel-${state}-${scheme}.png` });
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate(async () => {
+        const { violations } = await (window as never as { axe: typeof axe }).axe.run('.floating');
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+      });
+      expect([state, ...violations]).toEqual([state]);
+      await page.keyboard.press('Escape');
     }
   });
 });

@@ -92,18 +92,18 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     </script>`;
     site.files.set('/', site.files.get('/')! + bell);
     const { page } = await session.open(`${site.origin}/`);
-    const choice = '.floating >>> details';
-    const isShown = () => page.$eval(choice, (element) => element.checkVisibility());
+    const panel = '.floating >>> [role=dialog]';
+    const isOn = () =>
+      page.$eval('.floating >>> [role=switch]', (input) => (input as HTMLInputElement).checked);
     await page.waitForSelector('.floating:not([hidden])');
-    expect(await isShown()).toBe(false);
     await page.evaluate(() => push.subscribe({ channels: ['other'] }));
-    await until('the choice', isShown);
+    await until('the switch', isOn);
 
     const press = async (...keys: readonly ('Tab' | ' ' | 'Enter' | 'Escape')[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
-    // The bell, the summary, and its check boxes.
-    await press('Tab', 'Tab', 'Enter', 'Tab', ' ');
+    // The bell opens its panel: the switch, the button that closes it, and the check boxes.
+    await press('Tab', 'Enter', 'Tab', 'Tab', 'Tab', ' ');
     await until('news', async () => (await stored(project))[0]!.includes('news'));
     await press('Tab', ' ');
     await until('flash sales', async () => (await stored(project))[0]!.length === 3);
@@ -113,7 +113,7 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     await until('flash sales again', async () => (await stored(project))[0]!.length === 3);
     // A channel without a check box is kept.
     expect(await stored(project)).toEqual([['flash-sales', 'news', 'other']]);
-    const boxes = await page.$$eval('.floating >>> input', (inputs) =>
+    const boxes = await page.$$eval('.floating >>> fieldset input', (inputs) =>
       inputs.map((input) => [input.labels![0]!.textContent, input.checked]),
     );
     expect(boxes).toEqual([
@@ -135,10 +135,9 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     await until('no flash sales', async () => (await stored(project))[0]!.length === 2);
     const after = await stack.send(project, { title: 'Again', channels: ['flash-sales'] });
     expect(after).toMatchObject({ attempted: 0 });
-    await page.focus('.floating >>> summary');
     await press('Escape');
-    expect(await page.$eval(choice, (element) => element.open)).toBe(false);
+    expect(await page.$eval(panel, (element) => element.checkVisibility())).toBe(false);
     await page.evaluate(() => push.unsubscribe());
-    await until('no choice', async () => !(await isShown()));
+    await until('a switch that is off', async () => !(await isOn()));
   });
 });

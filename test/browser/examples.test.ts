@@ -110,29 +110,28 @@ describeWith('firefox', 'sites that install the npm package', (executablePath) =
   test('the bells of two tabs follow the subscription, and help after a block', async () => {
     const { project, page, origin } = await openExample('bell');
     const other = await open(origin);
-    const pressed = (tab: Page) =>
-      tab.$eval('.floating >>> button', (button) => button.getAttribute('aria-pressed'));
+    const toggle = '.floating >>> [role=switch]';
+    const isOn = (tab: Page) => tab.$eval(toggle, (input) => (input as HTMLInputElement).checked);
     const status = () =>
       page.$eval('.floating >>> [role=status]', (element) => element.textContent);
-    await page.waitForSelector('.floating:not([hidden])');
-    await page.click('.floating >>> button');
     for (const tab of [page, other]) {
-      await until('a pressed bell', async () => (await pressed(tab)) === 'true');
+      await tab.waitForSelector('.floating:not([hidden])');
+      await tab.click('.floating >>> button');
     }
+    await page.click(toggle);
+    for (const tab of [page, other]) await until('a switch that is on', () => isOn(tab));
+    await until('the text', async () => (await status()) === 'Notifications: on');
     expect(await session.stack.subscriptions(project)).toHaveLength(1);
-    await other.click('.floating >>> button');
+    await other.click(toggle);
     for (const tab of [page, other]) {
-      await until('a bell that is not pressed', async () => (await pressed(tab)) === 'false');
+      await until('a switch that is off', async () => !(await isOn(tab)));
     }
     await until('the end', async () => (await session.stack.subscriptions(project)).length === 0);
 
     await session.firefox.setPermission(origin, 'denied');
-    await until('the block', async () => {
-      await page.click('.floating >>> button');
-      return (await status())?.startsWith('Notifications are blocked. Select the icon');
-    });
-    await page.keyboard.press('Escape');
-    expect(await status()).toBe('');
+    await until('the help', async () =>
+      (await status())?.startsWith('Notifications are blocked. Select the icon'),
+    );
   });
 
   test('the prompt of the site comes before that of the browser, and remembers "Not now"', async () => {
