@@ -1,4 +1,5 @@
 import { isDead } from '../common/subscription.ts';
+import { type CheckTexts, fill } from './texts.ts';
 
 /** The part of `navigator` that Brave adds. */
 interface PageNavigator {
@@ -9,25 +10,21 @@ interface PageNavigator {
 export async function pushServiceText(
   endpoint: string,
   navigator: object,
+  texts: CheckTexts,
 ): Promise<{ readonly text: string; readonly problem?: string }> {
   const { host } = new URL(endpoint);
   if (isDead({ endpoint })) {
-    const problem = `The browser gave an address that does not exist (${host}). Subscribe on this site again; if this stays, update the browser, or use another.`;
-    return { text: host, problem };
+    return { text: host, problem: fill(texts.deadEndpoint, { service: host }) };
   }
-  const [, text = host] = services.find(([pattern]) => pattern.test(host)) ?? [];
+  const [, service = host] = services.find(([pattern]) => pattern.test(host)) ?? [];
+  const text = google.test(host) ? texts.pushServiceGoogle : fill(texts.pushService, { service });
   const { brave } = navigator as PageNavigator;
-  if (!(await brave?.isBrave())) return { text: `Messages come through ${text}.` };
-  return {
-    text: `Messages come through ${text}. Brave gets them only if “Use Google services for push messaging” is on, under Privacy and security in its settings.`,
-  };
+  return { text: (await brave?.isBrave()) ? `${text} ${texts.brave}` : text };
 }
 
+const google = /(^|\.)googleapis\.com$|^jmt17\.google\.com$/;
+
 const services: readonly (readonly [host: RegExp, name: string])[] = [
-  [
-    /(^|\.)googleapis\.com$|^jmt17\.google\.com$/,
-    'Google (FCM). On Android this needs Google Play services',
-  ],
   [/\.push\.services\.mozilla\.com$/, 'Mozilla'],
   [/\.notify\.windows\.com$/, 'Microsoft (WNS)'],
   [/\.push\.apple\.com$/, 'Apple'],

@@ -19,22 +19,22 @@ export async function registerWorker({
     await activation(registration);
     return registration;
   } catch (cause) {
-    const sentence =
-      (await problemOfFile(serviceWorker)) ??
-      `${serviceWorker} failed to start: ${(cause as Error).message}`;
+    const response = await unusableResponse(serviceWorker);
+    const sentence = response
+      ? `${serviceWorker} responds with ${response}. Copy carillon-sw.js there, as text/javascript.`
+      : `${serviceWorker} failed to start: ${(cause as Error).message}`;
     throw new CarillonError('service_worker_failed', sentence, { cause });
   }
 }
 
 /**
- * What is wrong with the file of a service worker, undefined if it can be loaded. Each browser says it in other words,
- * and Firefox does not say it at all. A development server may respond to a missing file with 200 and a page.
+ * Status and type of the file of a service worker, undefined if it can be loaded. Each browser reports the
+ * fault in other words, and Firefox not at all. A development server may respond to a missing file with 200 and a page.
  */
-export async function problemOfFile(url: string): Promise<string | undefined> {
+export async function unusableResponse(url: string): Promise<string | undefined> {
   const file = await fetch(url).catch(() => undefined);
   const type = file?.headers.get('content-type') ?? '';
-  if (file?.ok && /javascript/.test(type)) return undefined;
-  return `${url} responds with ${file?.status} ${type}. Copy carillon-sw.js there, as text/javascript.`;
+  return file?.ok && /javascript/.test(type) ? undefined : `${file?.status} ${type}`;
 }
 
 /** Unlike `navigator.serviceWorker.ready`, this also resolves on a page outside the scope. */

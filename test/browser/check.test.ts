@@ -1,9 +1,13 @@
+import { mkdirSync } from 'node:fs';
+import axe from 'axe-core';
 import type { Browser } from 'puppeteer-core';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import type { CheckResult } from '../../sdk/check/carillon-check.ts';
+import type { CheckResult, CheckTexts } from '../../sdk/check/carillon-check.ts';
+import { english } from '../../sdk/check/texts.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
+import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
@@ -23,13 +27,45 @@ declare const checks: typeof import('../../sdk/check/carillon-check.ts');
 /** A text, because the test's compiler would replace the import. */
 const importChecks = "import('/carillon-check.mjs').then((module) => { self.checks = module; })";
 
+/** Folder for a screenshot of each state. */
+const screenshots = '.carillon/screenshots';
+
+/** Every text in quotation marks. */
+const quoted = Object.fromEntries(
+  Object.entries(english).map(([name, text]) => [name, `«${text}»`]),
+) as never as CheckTexts;
+
+/** Shows the check on a page 320 px wide. */
+async function showIn({ tab, project, baseUrl }: Subscribed, texts: Partial<CheckTexts> = {}) {
+  const { projectId, applicationServerKey } = project;
+  await tab.page.setViewport({ width: 320, height: 900 });
+  await tab.page.evaluate(importChecks);
+  await tab.page.evaluate(
+    async (options, translated) => {
+      document.documentElement.lang = 'en';
+      document.documentElement.style.colorScheme = 'light dark';
+      document.documentElement.style.background = 'Canvas';
+      document.body.innerHTML = '<main><h1>I get no notifications</h1><div></div></main>';
+      await checks.showCheck(document.querySelector('main div')!, options, translated);
+    },
+    { baseUrl, projectId, applicationServerKey },
+    texts,
+  );
+}
+
+const itemsIn = ({ tab }: Subscribed) =>
+  tab.page.$$eval('main >>> li', (list) => list.map(({ textContent }) => textContent));
+
 /** Runs the check in a page. @returns the problems, and the names of everything that was checked. */
-async function checkIn({ tab, project, baseUrl }: Subscribed) {
+async function checkIn({ tab, project, baseUrl }: Subscribed, texts: Partial<CheckTexts> = {}) {
   const { projectId, applicationServerKey } = project;
   await tab.page.evaluate(importChecks);
-  const results = await tab.page.evaluate((options) => checks.check(options), {
-    ...{ baseUrl, projectId, applicationServerKey },
-  });
+  const options = { baseUrl, projectId, applicationServerKey };
+  const results = await tab.page.evaluate(
+    (options, texts) => checks.check(options, texts),
+    options,
+    texts,
+  );
   const problems = results.filter(({ level }) => level === 'problem');
   return { names: results.map(({ name }) => name), problems };
 }
@@ -106,6 +142,37 @@ function checkFaults(subscribe: () => Promise<Subscribed>): void {
     const subscribed = await subscribe();
     await stage(subscribed);
     expect((await checkIn(subscribed)).problems).toEqual([expected]);
+    const { problems } = await checkIn(subscribed, quoted);
+    expect(problems[0]!.message).toMatch(/^«[^{}]*»$/);
+  });
+
+  test('every text of its list can be translated, and one that is missing is English', async () => {
+    const subscribed = await subscribe();
+    const { allowed, ...some } = quoted;
+    await showIn(subscribed, some);
+    const [, permission, ...others] = await itemsIn(subscribed);
+    expect(permission).toBe('✓ «permission»: Notifications are allowed.');
+    for (const text of others) expect(text).toMatch(/^[✓i] «[a-z ]+»: «[^{}]*»$/);
+    const { page } = subscribed.tab;
+    expect(await page.$eval('main >>> button', (button) => button.textContent)).toBe(quoted.test);
+    await page.click('main >>> button');
+    const said = () => page.$eval('main >>> [role=status]', (status) => status.textContent);
+    await until('the test notification', async () => (await said()) === quoted.testShown);
+  });
+
+  test('the styles of a site change nothing of its list', async () => {
+    const subscribed = await subscribe();
+    await showIn(subscribed);
+    const { page } = subscribed.tab;
+    // The list is as wide as its place on the page.
+    await page.$eval('main div', (place) => {
+      const style =
+        'all: initial !important; display: block !important; width: 300px !important; clear: both !important';
+      for (const element of [place, place.parentElement!]) element.setAttribute('style', style);
+    });
+    const { before, after } = await looksBesideHostileStyle(page, 'main div > div');
+    expect(before.length).toBeGreaterThan(10);
+    expect(after).toEqual(before);
   });
 
   test('it is found that the subscription has another key', async () => {
@@ -144,23 +211,40 @@ describeWith('firefox', 'the check in Firefox', (executablePath) => {
   });
 
   test('its list has what to do, and a test notification is shown without a push', async () => {
-    const { project, tab } = await session.subscribedTab();
-    const { projectId, applicationServerKey } = project;
-    const { baseUrl } = session.stack;
-    await tab.page.evaluate(importChecks);
-    await tab.page.evaluate(
-      async (options) => {
-        document.body.innerHTML = '<main></main>';
-        await checks.showCheck(document.querySelector('main')!, options);
-      },
-      { baseUrl, projectId, applicationServerKey },
-    );
-    const items = await tab.page.$$eval('li', (list) => list.map(({ textContent }) => textContent));
-    expect(items).toContain('✓ permission: Notifications are allowed.');
-    await tab.page.click('main button');
+    const { project, site, tab } = await session.subscribedTab();
+    const subscribed = { project, site, tab, baseUrl: session.stack.baseUrl };
+    await showIn(subscribed, { testTitle: 'Ein Versuch' });
+    expect(await itemsIn(subscribed)).toContain('✓ permission: Notifications are allowed.');
+    await tab.page.click('main >>> button');
     await until('a notification', async () => (await tab.notifications()).length === 1);
-    expect((await tab.notifications())[0]).toMatchObject({ title: 'Test' });
+    expect((await tab.notifications())[0]).toMatchObject({
+      title: 'Ein Versuch',
+      body: english.testBody,
+    });
   });
+
+  test.each(['light', 'dark'] as const)(
+    'its list is accessible in %s colours, and fits 320 px',
+    async (scheme) => {
+      mkdirSync(screenshots, { recursive: true });
+      await session.firefox.preferColorScheme(scheme);
+      const subscribed = { ...(await session.subscribedTab()), baseUrl: session.stack.baseUrl };
+      const { page } = subscribed.tab;
+      await page.evaluate(async () => {
+        const { pushManager } = (await navigator.serviceWorker.getRegistration())!;
+        await (await pushManager.getSubscription())!.unsubscribe();
+      });
+      await showIn(subscribed);
+      await page.screenshot({ path: `${screenshots}/check-${scheme}.png` });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+      await page.evaluate(axe.source);
+      const violations = await page.evaluate(async () => {
+        const { violations } = await (window as never as { axe: typeof axe }).axe.run('main');
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+      });
+      expect(violations).toEqual([]);
+    },
+  );
 });
 
 describeWith('chromium', 'the check in Chromium', (executablePath) => {

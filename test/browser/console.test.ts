@@ -64,7 +64,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('#browser-status', 'Subscribed');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
     await tab.click('button', 'Check this browser');
-    await tab.expectText('.carillon-check', '✓ registration');
+    await tab.expectText('>>> .carillon-check', '✓ registration');
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 1 subscriber');
@@ -298,9 +298,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await firefox.setPermission(stack.baseUrl, 'default');
     await openView(await stack.newProject(), '/local');
     await tab.click('button', 'Check this browser');
-    await tab.expectText('.carillon-check', '✗ permission: Nobody has been asked yet');
+    await tab.expectText('>>> .carillon-check', '✗ permission: Nobody has been asked yet');
     await firefox.setPermission(stack.baseUrl, 'denied');
     await tab.click('button', 'Subscribe');
-    await tab.expectText('.carillon-check', '✗ permission: Notifications are blocked');
+    await tab.expectText('>>> .carillon-check', '✗ permission: Notifications are blocked');
   });
 });

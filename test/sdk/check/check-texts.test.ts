@@ -1,5 +1,6 @@
 import { pushServiceText } from '../../../sdk/check/push-service.ts';
 import { systemAdvice } from '../../../sdk/check/system-advice.ts';
+import { english } from '../../../sdk/check/texts.ts';
 
 test.each([
   ['https://fcm.googleapis.com/fcm/send/x', /^Messages come through Google \(FCM\)/],
@@ -9,17 +10,27 @@ test.each([
   ['https://web.push.apple.com/x', /Apple/],
   ['https://ntfy.sh/x', /^Messages come through ntfy\.sh\.$/],
 ])('the push service of %s is told in words', async (endpoint, text) => {
-  expect(await pushServiceText(endpoint, {})).toEqual({ text: expect.stringMatching(text) });
+  expect(await pushServiceText(endpoint, {}, english)).toEqual({
+    text: expect.stringMatching(text),
+  });
 });
 
 test('the address that Edge for Android gives is a problem', async () => {
-  const { problem } = await pushServiceText('https://permanently-removed.invalid/fcm/x', {});
+  const { problem } = await pushServiceText(
+    'https://permanently-removed.invalid/fcm/x',
+    {},
+    english,
+  );
   expect(problem).toContain('an address that does not exist (permanently-removed.invalid)');
 });
 
 test('Brave is told which setting it needs', async () => {
   const brave = { isBrave: async () => true };
-  const { text } = await pushServiceText('https://fcm.googleapis.com/fcm/send/x', { brave });
+  const { text } = await pushServiceText(
+    'https://fcm.googleapis.com/fcm/send/x',
+    { brave },
+    english,
+  );
   expect(text).toContain('“Use Google services for push messaging” is on');
 });
 
@@ -30,5 +41,5 @@ test.each([
   ['Mozilla/5.0 (Windows NT 10.0; Win64; x64)', 'System, Notifications'],
   ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0)', 'notification settings of the system'],
 ])('%s gets advice for its system', (userAgent, advice) => {
-  expect(systemAdvice(userAgent)).toContain(advice);
+  expect(systemAdvice(userAgent, english)).toContain(advice);
 });
