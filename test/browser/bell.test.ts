@@ -375,6 +375,28 @@ describeWith('firefox', 'the bell in Firefox', (executablePath) => {
     expect(await stored(project)).toEqual([['offers']]);
   });
 
+  test('where the page may store nothing, the switch works', async () => {
+    const { project, page } = await openBell(bellScript());
+    await page.evaluateOnNewDocument(() => {
+      Object.defineProperty(window, 'localStorage', {
+        get() {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      });
+    });
+    await page.reload();
+    await page.waitForSelector('.floating:not([hidden])');
+    await page.click(bell);
+    for (const [state, count] of [
+      ['on', 1],
+      ['off', 0],
+    ] as const) {
+      await page.click(toggle);
+      await until(state, async () => (await textIn(page, status)) === `Notifications: ${state}`);
+      expect(await stored(project)).toHaveLength(count);
+    }
+  });
+
   test('what fails is said, and the switch shows what is', async () => {
     const { project, page } = await openBell(bellScript());
     await page.evaluate(() => push.subscribe());
