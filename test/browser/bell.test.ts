@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import axe from 'axe-core';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
 import { type BellTexts, english } from '../../sdk/bell/texts.ts';
 import type { CarillonClient, PushState } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
+import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
@@ -36,9 +36,8 @@ const bellScript = (options: object = { channels }, parent = 'undefined') =>
     showBell(push, { ...${JSON.stringify(options)}, parent: ${parent} });
   </script>`;
 
-/** A page that has something to click outside the panel, and things before and after the bell. */
-const viewport = '<meta name="viewport" content="width=device-width">';
-const surroundings = `<html lang="en">${viewport}<style>:root { color-scheme: light dark }</style>
+/** What a page has besides a bell: something that can have the focus. */
+const surroundings = `<html lang="en"><meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark }</style>
   <main><h1>A site</h1><input id="before" aria-label="Search"></main>`;
 
 /** The name of what has the focus: of an element in the shadow tree, or of the page. */
@@ -207,11 +206,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
   /** Expects no violation, and takes a screenshot. */
   async function expectAccessible(name: string) {
     await page.screenshot({ path: `${screenshots}/bell-${name}.png` });
-    await page.evaluate(axe.source);
-    const violations = await page.evaluate(async () => {
-      const results = await (window as never as { axe: typeof axe }).axe.run();
-      return results.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    });
+    const violations = await axeViolations(page);
     expect(violations).toEqual([]);
   }
 
@@ -431,11 +426,7 @@ describeWith('firefox', 'the bell in Firefox', (executablePath) => {
         for (const animation of host.shadowRoot!.getAnimations()) animation.finish();
       });
       await page.screenshot({ path: `${screenshots}/bell-panel-${state}-${scheme}.png` });
-      await page.evaluate(axe.source);
-      const violations = await page.evaluate(async () => {
-        const { violations } = await (window as never as { axe: typeof axe }).axe.run('.floating');
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-      });
+      const violations = await axeViolations(page, '.floating');
       expect([state, ...violations]).toEqual([state]);
       await page.keyboard.press('Escape');
     }

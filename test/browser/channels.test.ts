@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
+import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type FetchRecord, recordFetches, registrationSettled } from './fixtures/in-page.ts';
 import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
@@ -120,11 +120,7 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
       ['News', true],
       ['Flash sales', true],
     ]);
-    await page.evaluate(axe.source);
-    const violations = await page.evaluate(async () => {
-      const { violations } = await (window as never as { axe: typeof axe }).axe.run('.floating');
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    });
+    const violations = await axeViolations(page, '.floating');
     expect(violations).toEqual([]);
     const sent = await stack.send(project, { title: 'Half price', channels: ['flash-sales'] });
     expect(sent).toMatchObject({ attempted: 1, delivered: 1 });

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
-import axe from 'axe-core';
 import type { Browser } from 'puppeteer-core';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { CheckResult, CheckTexts } from '../../sdk/check/carillon-check.ts';
 import { english } from '../../sdk/check/texts.ts';
 import { until } from '../fixtures/until.ts';
+import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
@@ -237,11 +237,7 @@ describeWith('firefox', 'the check in Firefox', (executablePath) => {
       await showIn(subscribed);
       await page.screenshot({ path: `${screenshots}/check-${scheme}.png` });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
-      await page.evaluate(axe.source);
-      const violations = await page.evaluate(async () => {
-        const { violations } = await (window as never as { axe: typeof axe }).axe.run('main');
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-      });
+      const violations = await axeViolations(page, 'main');
       expect(violations).toEqual([]);
     },
   );
