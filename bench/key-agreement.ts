@@ -8,8 +8,8 @@ export interface Subscription {
 const curve = createECDH('prime256v1');
 
 /**
- * The floor: work that RFC 8291 §3.1 requires of every sender. Each message needs a new key pair and
- * an ECDH key agreement; this is the fastest way in Node.
+ * The floor of a sender that makes a key pair for each message, as RFC 8291 §3.1 says, and agrees on a key: the
+ * fastest way in Node. One key pair per subscription would go below it, and give up forward secrecy.
  */
 export function agreeKeys(subscriptions: readonly Subscription[]): void {
   for (const { keys } of subscriptions) {

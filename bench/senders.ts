@@ -16,6 +16,7 @@ import { type Load, median, type Run, runSender } from './run-sender.ts';
 const senders = {
   carillon: 'Carillon',
   'web-push': 'web-push, keep-alive agent',
+  'web-push-cached-token': 'the same, one VAPID token',
 } as const;
 type SenderName = keyof typeof senders;
 const names = Object.keys(senders) as SenderName[];
@@ -87,7 +88,11 @@ type RunsBySender = Readonly<Record<SenderName, readonly Run[]>>;
 
 /** Runs the senders in turn, so that a disturbance of the machine affects all of them. */
 async function measure(load: Load, runs: number): Promise<RunsBySender> {
-  const results: Record<SenderName, Run[]> = { carillon: [], 'web-push': [] };
+  const results: Record<SenderName, Run[]> = {
+    carillon: [],
+    'web-push': [],
+    'web-push-cached-token': [],
+  };
   const bundler = await createBundler();
   const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
   let done = 0;
@@ -150,7 +155,7 @@ function resultsTable(results: readonly SenderResults[], floor: FloorResults): s
     one.handshakes.toFixed(0),
   ]);
   rows.push([
-    'floor: P-256 key pair + agreement',
+    'floor with a key pair per message',
     floor.cpuUsPerPush.toFixed(0),
     floor.cpuTimesWebPush.toFixed(1),
     '100 %',
