@@ -19,7 +19,7 @@ export function readVapidPair(publicKey: string, privateKey: string): VapidKeys 
   const point = Buffer.from(publicKey, 'base64');
   if (!isUncompressedPoint(point)) {
     throw new InvalidVapidPair(
-      'Invalid public VAPID key: use base64url of an uncompressed P-256 point (65 bytes).',
+      'Invalid application server key (public VAPID key): use base64url of an uncompressed P-256 point (65 bytes).',
     );
   }
   const scalar = Buffer.from(privateKey, 'base64');
@@ -28,7 +28,7 @@ export function readVapidPair(publicKey: string, privateKey: string): VapidKeys 
   }
   if (!publicKeyOf(scalar).equals(point)) {
     throw new InvalidVapidPair(
-      'The VAPID keys are not a pair: the public key belongs to another private key.',
+      'The keys are not a pair: the application server key belongs to another private VAPID key.',
     );
   }
   return { publicKey: point.toString('base64url'), privateKey: scalar.toString('base64url') };

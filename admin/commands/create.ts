@@ -27,10 +27,10 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       'my-site --local --json',
     ).addArgument(projectIdArgument()),
   )
-    .option('--vapid-public <key>', 'public key of an existing VAPID pair')
+    .option('--vapid-public <key>', 'application server key of an existing VAPID pair')
     .option(
       '--vapid-private-file <file>',
-      'file with the private key of that pair; - reads standard input',
+      'file with the private VAPID key of that pair; - reads standard input',
     )
     .action(async (projectId: string, options: CreateOptions) => {
       const { name, userIds } = options;

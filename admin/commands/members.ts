@@ -18,7 +18,7 @@ interface InviteOptions {
 export function inviteCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'invite',
-    'Gives a person a key of their own for a project, and prints it once.',
+    'Creates a member key for a person, and prints it once.',
     ...['my-site Ann --role sender', 'my-site "Ann Lee" --role viewer --expires 90d'],
   )
     .addArgument(projectIdArgument())
@@ -40,16 +40,16 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
           expiresAt === undefined ? 'until you revoke it' : `until ${formatTime(expiresAt)}`;
         print(
           { projectId, name, role, key, expiresAt },
-          `The key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
+          `The member key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
             `  ${paint('yellow', key)}\n\n` +
-            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
+            `It is valid ${end}. To end it:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
         );
       }),
     );
 }
 
 export function membersCommand(runOnStack: RunOnStack): Command {
-  return newCommand('members', 'Lists the people who have a key of their own.', 'my-site')
+  return newCommand('members', 'Lists the people who have a member key.', 'my-site')
     .addArgument(projectIdArgument())
     .action((projectId: string) =>
       runOnStack(async ({ registry, paint, print, next }) => {
@@ -74,7 +74,7 @@ export function membersCommand(runOnStack: RunOnStack): Command {
 }
 
 export function revokeCommand(runOnStack: RunOnStack): Command {
-  return newCommand('revoke', 'Takes the key of a member back.', 'my-site Ann')
+  return newCommand('revoke', 'Ends a member key.', 'my-site Ann')
     .addArgument(projectIdArgument())
     .addArgument(memberArgument())
     .action((projectId: string, name: string) =>
@@ -82,7 +82,7 @@ export function revokeCommand(runOnStack: RunOnStack): Command {
         await registry.revoke(projectId, name);
         print(
           { projectId, name, revoked: true },
-          `The key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
+          `The member key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
         );
       }),
     );

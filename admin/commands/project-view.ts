@@ -53,15 +53,15 @@ export function projectText(
   const fields: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Name', printable(project.name)],
     ['Application server key', project.applicationServerKey],
-    ['Previous server key', project.previousApplicationServerKey],
+    ['Previous application server key', project.previousApplicationServerKey],
     [
       'Subscribers that use it',
       previousKeySubscribers === undefined ? undefined : formatCount(previousKeySubscribers),
     ],
     ['Identity key', project.identityKey && paint('yellow', project.identityKey)],
     ['Created', formatTime(project.createdAt)],
-    ['Previous key valid until', until(project.previousKeyUntil)],
-    ['Previous id key until', until(project.previousIdentityKeyUntil)],
+    ['Previous secret key until', until(project.previousKeyUntil)],
+    ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['User ids', project.userIds],
     ['Subscribers', `${formatCount(usage.subscribers)}  ${limit('subscriberCap')}`],
     [`Notifications in ${usage.month}`, `${formatCount(usage.sends)}  ${limit('monthlySendCap')}`],
@@ -72,7 +72,7 @@ export function projectText(
     ),
   ];
   const lines = fields.flatMap(([label, value]) =>
-    value === undefined ? [] : [`  ${paint('dim', label.padEnd(24))}  ${value}\n`],
+    value === undefined ? [] : [`  ${paint('dim', label.padEnd(31))}  ${value}\n`],
   );
   return `${paint('bold', project.projectId)}\n${lines.join('')}`;
 }

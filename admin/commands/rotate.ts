@@ -38,10 +38,10 @@ export function rotateCommand(runOnStack: RunOnStack): Command {
       `keep the previous key valid for this long, such as 30m, 24h or 7d; 0: not at all (default: secret asks, identity ${identityGrace})`,
       readDuration,
     )
-    .option('--revoke', 'end a previous key now that is still valid or in use')
+    .option('--revoke', 'also end the previous key, although it is still valid or in use')
     .option(
       '--drop-previous',
-      'of vapid: drop the key from before the last rotation, and replace nothing',
+      'of vapid: drop the previous application server key, and create none',
     )
     // The name of `--revoke` in 1.0.
     .addOption(new Option('--force').hideHelp().implies({ revoke: true }))
@@ -68,7 +68,7 @@ async function rotateSecret(
   if (!revoke && isInFuture(until)) {
     throw new CommandError(
       'grace_period',
-      `The previous key of "${projectId}" is to stay valid until ${formatTime(until)}, and would end now. Wait, or use --revoke.`,
+      `The previous secret key of "${projectId}" is valid until ${formatTime(until)}. A rotation would end it now. Wait, or use --revoke.`,
     );
   }
   if (grace === undefined) {
@@ -83,7 +83,7 @@ async function rotateSecret(
   print(
     { projectId, secretKey, previousKeyUntil },
     `The new secret key of "${projectId}", printed only once:\n\n  ${paint('yellow', secretKey)}\n\n` +
-      `The previous key stays valid ${previousKeyEnd(previousKeyUntil)}.\n` +
+      `The previous secret key stays valid ${previousKeyEnd(previousKeyUntil)}.\n` +
       (previousKeyUntil === undefined
         ? ''
         : 'The query "Use of previous secret keys" in CloudWatch Logs Insights shows who still uses it.\n'),
@@ -100,8 +100,8 @@ async function rotateIdentity(
   const { previousIdentityKeyUntil: until } = await project(projectId);
   if (!revoke && isInFuture(until)) {
     const effect =
-      `makes the previous identity key of "${projectId}" invalid now, ` +
-      `which was to stay valid until ${formatTime(until)}`;
+      `ends the previous identity key of "${projectId}" now, ` +
+      `which is valid until ${formatTime(until)}`;
     await confirm({
       ...{ effect, expected: projectId, refusal: 'The identity key was not replaced.', yes },
     });
@@ -112,7 +112,7 @@ async function rotateIdentity(
   print(
     { projectId, identityKey, previousIdentityKeyUntil },
     `The new identity key of "${projectId}":\n\n  ${paint('yellow', identityKey)}\n\n` +
-      `Sign with it from now on. Signatures of the previous key stay valid ${previousKeyEnd(previousIdentityKeyUntil)}.\n`,
+      `Sign with it from now on. Signatures of the previous identity key stay valid ${previousKeyEnd(previousIdentityKeyUntil)}.\n`,
   );
 }
 
@@ -127,7 +127,7 @@ async function rotateVapid(context: Context, projectId: string): Promise<void> {
     },
     `The new application server key of "${projectId}":\n\n  ${paint('cyan', vapidPublicKey)}\n\n` +
       'Put it into your pages. Each browser then subscribes with it at its next visit;\n' +
-      'until then its pushes are signed with the previous key.\n\n' +
+      'until then its pushes are signed with the previous pair.\n\n' +
       `Browsers that still use it:  ${next(`show ${projectId}`)}\n` +
       `To drop it in the end:       ${next(`rotate ${projectId} vapid --drop-previous`)}\n`,
   );

@@ -172,7 +172,7 @@ class DeliveryCheck {
 
   #send(owner: ProjectClient): Promise<string> {
     const advice =
-      'Look at the log of the function Send: unlike Subscribe, it reads the VAPID keys and connects to push services.';
+      'Look at the log of the function Send: unlike Subscribe, it reads the private VAPID key and connects to push services.';
     return this.#step('send', advice, async (signal) => {
       for (;;) {
         const sent = await owner.send(this.#notification(), { signal });

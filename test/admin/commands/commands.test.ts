@@ -150,7 +150,7 @@ describe('show', () => {
       expect(output).not.toMatch(/hash|private|carillon_id_/i);
     }
     const { output } = await operator.runLocal(['show', projectId, '--keys']);
-    expect(output).toContain(`Identity key              ${identityKey}\n`);
+    expect(output).toContain(`Identity key                     ${identityKey}\n`);
     expect(await operator.runJson(['show', projectId, '--keys'])).toMatchObject({ identityKey });
   });
 

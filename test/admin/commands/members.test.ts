@@ -20,7 +20,7 @@ test('invite prints the key once, with its end and how to take it back', async (
   const { code, output } = await operator.runLocal(invite('--role', 'sender', '--expires', '90d'));
   expect(code).toBe(0);
   expect(output).toMatch(
-    /^The key of "Ann" for "p-[^"]+", with the role sender, printed only once:\n\n {2}carillon_mk_/,
+    /^The member key of "Ann" for "p-[^"]+", with the role sender, printed only once:\n\n {2}carillon_mk_/,
   );
   expect(output).toMatch(/It is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\. /);
   expect(output).toContain(`carillon -- revoke ${projectId} 'Ann' --local\n`);

@@ -77,7 +77,9 @@ describe('secret', () => {
     expect(output).toContain('"Use of previous secret keys"');
     const { previousKeyUntil } = (await find())!;
     expectFromNow(previousKeyUntil!, dayMs);
-    expect(await show()).toContain(`Previous key valid until  ${previousKeyUntil!.slice(0, 10)}`);
+    expect(await show()).toContain(
+      `Previous secret key until        ${previousKeyUntil!.slice(0, 10)}`,
+    );
   });
 
   it('asks before the present key ends at once', async () => {
@@ -90,11 +92,13 @@ describe('secret', () => {
     expect(agreed.output).not.toContain(secretKey);
   });
 
-  it('refuses to end a previous key that is to stay valid, unless it is revoked', async () => {
+  it('refuses to end a previous key during its grace period, unless it is revoked', async () => {
     await rotate('secret --grace 24h');
     const refused = await rotate('secret --grace 1h --yes');
     expect(refused.code).toBe(1);
-    expect(refused.messages).toMatch(/is to stay valid until .* Wait, or use --revoke\./);
+    expect(refused.messages).toMatch(
+      /previous secret key .* is valid until .* Wait, or use --revoke\./,
+    );
     expect(await rotate('secret --revoke --yes')).toMatchObject({ code: 0 });
     expect(await find()).not.toHaveProperty('previousKeyUntil');
   });
@@ -107,7 +111,7 @@ describe('identity', () => {
     expect(rotated.identityKey).not.toBe(identityKey);
     expectFromNow(rotated.previousIdentityKeyUntil, 30 * dayMs);
     const until = rotated.previousIdentityKeyUntil.slice(0, 10);
-    expect(await show()).toContain(`Previous id key until     ${until}`);
+    expect(await show()).toContain(`Previous identity key until      ${until}`);
     const second = await rotateJson('identity --grace 7d --revoke');
     expectFromNow(second.previousIdentityKeyUntil, 7 * dayMs);
     const { output } = await rotate('identity --grace 0 --yes');
@@ -120,7 +124,7 @@ describe('identity', () => {
     const second = await operator.registry.identityKey(projectId);
     expect((await rotate('identity')).messages).toContain('Use --yes');
     const { messages } = await rotate('identity', { typed: 'no\n' });
-    expect(messages).toContain('makes the previous identity key');
+    expect(messages).toContain('ends the previous identity key');
     expect(messages).toContain('The identity key was not replaced.');
     expect(await operator.registry.identityKey(projectId)).toBe(second);
     expect(await rotate('identity', { typed: `${projectId}\n` })).toMatchObject({ code: 0 });
@@ -165,7 +169,7 @@ describe('vapid', () => {
     await subscribe(0);
     await subscribe(1);
     expect(await show()).toMatch(
-      new RegExp(`Previous server key +${vapidKey}\n +Subscribers that use it +2\n`),
+      new RegExp(`Previous application server key +${vapidKey}\n +Subscribers that use it +2\n`),
     );
     expect(await operator.runJson(['show', projectId])).toMatchObject({
       previousApplicationServerKey: vapidKey,

@@ -116,7 +116,7 @@ describe('a fault is named by its step, which is the last one', () => {
             ? errorResponse('AccessDeniedException', 'KMS key access denied error')
             : undefined;
       },
-      /^problem send: .* Look at the log of the function Send: unlike Subscribe, it reads the VAPID keys/,
+      /^problem send: .* Look at the log of the function Send: unlike Subscribe, it reads the private VAPID key/,
       {},
     ],
     [
