@@ -78,7 +78,7 @@ export class VapidPairJustRotated extends Error {
   constructor(projectId: string, waitMs: number) {
     super(
       `The application server key of "${projectId}" was just rotated. ` +
-        `Drop the previous one in ${Math.ceil(waitMs / 1000)} s at the earliest: until then not all functions know the new key.`,
+        `Drop the previous one in ${Math.ceil(waitMs / 1000)} s at the earliest. Until then, some functions do not know the new key.`,
     );
   }
 }

@@ -37,7 +37,8 @@ export function deliveryVerdict(result: Judged): DeliveryVerdict {
     return { tone: 'neutral', text: 'Sending. The counts of the last seconds may be missing.' };
   }
   if (status === 'stopping') {
-    const text = 'Stopping: no push starts any more in a few seconds. The counts may still change.';
+    const text =
+      'Stopping: the last pushes start within a few seconds. The counts may still change.';
     return { tone: 'neutral', text };
   }
   if (status === 'stopped') {
@@ -52,7 +53,7 @@ export function deliveryVerdict(result: Judged): DeliveryVerdict {
     return {
       tone: 'bad',
       label: 'Interrupted',
-      text: `Interrupted: a function crashed, and nobody continues its work. ${deliveredText(result)} The others did not get the notification, or it is unknown.`,
+      text: `Interrupted: a function crashed, and its part of the audience is not continued. ${deliveredText(result)} The others did not get the notification, or nobody knows whether they did.`,
       advice: failureAdvice.interrupted,
     };
   }

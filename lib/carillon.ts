@@ -131,8 +131,7 @@ export interface CarillonProps {
    */
   readonly eventsPerSecond?: number;
   /**
-   * Write units per second that the tables in which events are counted take at once. At least 4,000. DynamoDB cannot
-   * lower them.
+   * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised.
    * @default - 4,000, as every new table
    */
   readonly warmWritesPerSecond?: number;

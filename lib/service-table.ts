@@ -72,7 +72,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
 export interface TableProps {
   /** Whether the tables are deleted with the stack. */
   readonly disposable: boolean;
-  /** Write units per second that the tables take at once in which events are counted. Default: 4,000, as any new table. */
+  /** Write capacity, in units per second, at which the event tables start. Default: 4,000, as any new table. */
   readonly warmWritesPerSecond: number | undefined;
 }
 

@@ -138,7 +138,7 @@ const settings = z.strictObject({
   /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: alarmEmail.optional(),
   alarmTopicArn: alarmTopicArn.optional(),
-  /** Dollars a month from 80 % of which `alarmEmail` is notified. */
+  /** Dollars a month. `alarmEmail` is notified at 80 and 100 %. */
   monthlyBudget: count.optional(),
   /** Where the operators read docs/runbook.md. Every alarm links to a section of it. */
   runbookUrl: runbookUrl.optional(),
@@ -156,7 +156,7 @@ const settings = z.strictObject({
   accountConcurrency: count.default(1000),
   /** Events per second that API Gateway accepts from all browsers. */
   eventsPerSecond: count.default(5000),
-  /** Write units per second that the tables in which events are counted take at once. */
+  /** Write capacity, in units per second, at which the event tables start. It can only be raised. */
   warmWritesPerSecond: count
     .refine((units) => units >= 4000, 'must be at least 4000, which every new table takes')
     .optional(),

@@ -134,21 +134,21 @@ async function synthesize(app: App, stack: string, settings: Settings): Promise<
 }
 
 function firstDeploymentText(name: string, state: StackState, { Resources }: Template): string {
-  const left = 'could not be created, and what is left of it is replaced';
+  const left = 'could not be created. A new stack replaces the failed one';
   return `
 ${name} ${state === 'failed' ? left : 'does not exist yet'}.
-It will have ${Object.keys(Resources).length} resources. Creating them takes about five minutes. Without traffic they
-cost about $6 a month: see docs/performance.md.`;
+It will have ${Object.keys(Resources).length} resources. Creating them takes 3 to 10 minutes (estimated). Without
+traffic they cost about $6 a month: see docs/performance.md.`;
 }
 
 const bootstrapText = `
 The CDK also needs a bucket and roles in this account and region, the stack CDKToolkit.
-CloudFormation gets the policy CarillonDeployment (execution-policy.json), and may deploy
-nothing else. Other apps of the CDK need policies of their own.`;
+CloudFormation gets the policy CarillonDeployment (execution-policy.json). It may then deploy
+only this service. Other CDK apps in this account and region need their own policies.`;
 
 const confirmationText = (address: string) => `
-AWS has sent a mail to ${address}. Confirm it within 48 hours: until then alarms notify
-nobody, and later AWS has forgotten the address.`;
+AWS has sent a mail to ${address}. Confirm it within 48 hours. Until then alarms notify
+nobody. Afterwards AWS has deleted the address.`;
 
 /** @returns undefined if there is a project, or nobody names one. */
 async function firstProjectId(

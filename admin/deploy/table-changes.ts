@@ -40,7 +40,7 @@ async function checkWarmWrites(
     if (taken > asked.WriteUnitsPerSecond) {
       throw new CommandError(
         'table_lowered',
-        `${id} takes ${taken} writes per second by now, and DynamoDB cannot lower that. Nothing was changed in AWS. Use --set warmWritesPerSecond=${taken}`,
+        `${id} takes ${taken} writes per second now. DynamoDB cannot lower that, so nothing was changed in AWS. Use --set warmWritesPerSecond=${taken}`,
       );
     }
   }

@@ -69,7 +69,7 @@ export function functionAlarms({
         statistic: 'Maximum',
       }),
       threshold: nearLimit * accountConcurrency,
-      description: 'The account runs nearly as many functions at once as AWS allows it.',
+      description: 'The account runs nearly as many functions as AWS allows.',
     },
     DroppedInvocations: {
       severity: 'page',

@@ -19,7 +19,7 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
       ),
       threshold: 20,
       description:
-        'At least 20 % of the pushes failed, without those that only a project can repair.',
+        'At least 20 % of the pushes failed. Failures that only the project can repair do not count.',
     },
     VapidRefusals: {
       severity: 'warning',

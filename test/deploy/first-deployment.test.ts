@@ -25,7 +25,7 @@ test('an empty account gets the service after a few answers', async () => {
   });
   expect(output).toContain('API key card of project "my-shop"');
   expect(code).toBe(0);
-  expect(output).toContain('Creating them takes about five minutes.');
+  expect(output).toContain('Creating them takes 3 to 10 minutes (estimated).');
   expect(output).toContain('AWS has sent a mail to ops@carillon.net. Confirm it within 48 hours');
   expect(operator.settings()).toEqual({
     vapidSubject: 'push@carillon.net',
@@ -92,7 +92,7 @@ describe('in an account that is bootstrapped', () => {
     expect(failed.output).toContain('Carillon is ROLLBACK_COMPLETE. The first deployment failed');
     delete aws.cloudFormation.failures.Send;
     const { code, output } = await operator.run(deploy);
-    expect(output).toContain('Carillon could not be created, and what is left of it is replaced.');
+    expect(output).toContain('Carillon could not be created. A new stack replaces the failed one.');
     expect(output).toContain('API key card of project "my-shop"');
     expect(code).toBe(0);
     expect(aws.cloudFormation.find('Carillon')!.isProtected).toBe(true);

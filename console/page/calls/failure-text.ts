@@ -19,7 +19,7 @@ const texts: Readonly<Record<string, Texts>> = {
   unauthorized: {
     what: 'The service has no project with this id and this key.',
     advice:
-      'Compare both with the message that you got the key in. A key of a team member may have expired or been taken back: ask for another one.',
+      'Compare both with the message that contained the key. A member key may have expired or been revoked: ask for another one.',
   },
   not_permitted: { advice: 'Ask the owner of the project for a key that allows it.' },
   direct_request: { advice: 'Open the console at the public address of the service.' },

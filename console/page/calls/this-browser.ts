@@ -26,7 +26,7 @@ export async function subscribedUserId(client: ProjectClient): Promise<string> {
   const { subscriptions } = await client.user(userId);
   if (subscriptions > 1) {
     throw new Error(
-      `${subscriptions} browsers have the user id ${userId}, and would all get the test. Give this one another user id under “Local stack”.`,
+      `${subscriptions} browsers have the user id ${userId}: all of them would get the test. Give this browser another user id under “Local stack”.`,
     );
   }
   return userId;

@@ -101,7 +101,7 @@ export function SendView() {
     else {
       ask({
         title: `Send to ${audience}?`,
-        text: `“${draft.title}” goes out at once. While it is being sent you can stop it; what is delivered by then cannot be taken back.`,
+        text: `“${draft.title}” is sent at once. You can stop it while it is being sent, but delivered messages stay delivered.`,
         confirm: 'Send now',
         onConfirm: () => send.mutate(),
       });

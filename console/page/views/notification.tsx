@@ -58,7 +58,7 @@ export function NotificationView({ id }: { readonly id: string }) {
                   onClick={() =>
                     ask({
                       title: `Stop ${notification.title}?`,
-                      text: 'Nobody else gets it: no push starts later than 5 seconds from now. What was delivered stays delivered. It cannot be continued.',
+                      text: 'The last pushes start within 5 seconds. Delivered messages stay delivered. A stopped notification cannot be continued.',
                       confirm: 'Stop sending',
                       isDangerous: true,
                       onConfirm: () => stop.mutate(),

@@ -62,7 +62,7 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
                 variant="outline"
                 title="Your key is no longer valid."
               >
-                It has expired, or was taken back. Sign in with another one.
+                It has expired, or was revoked. Sign in with another one.
               </Alert>
             )}
             <TextInput
