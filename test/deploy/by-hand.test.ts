@@ -12,9 +12,9 @@ afterEach(() => account.stop());
 
 const statusOf = (name: string) => account.aws.cloudFormation.find(name)?.status;
 
-/** The line of the page that starts with a command. */
-function documented(start: string): string {
-  const lines = page.split('\n').filter((line) => line.startsWith(start));
+/** The line of the page, or of another text, that starts with a command. */
+function documented(start: string, text = page): string {
+  const lines = text.split('\n').filter((line) => line.startsWith(start));
   expect(lines).not.toEqual([]);
   return lines[0]!;
 }
@@ -57,14 +57,15 @@ test('the CDK deploys, shows changes and rolls back', async () => {
 
 test('the role of the pipeline may do what the pipeline does, and no more', async () => {
   const { aws, operator } = account;
-  const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!));
-  const policy = blocks.find(({ Statement }) => Statement?.[0].Action === 'sts:AssumeRole');
+  const policy = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
   const [assume, ...others] = policy.Statement as { Action: string[]; Resource: string[] }[];
   const allowed = others.flatMap(({ Action }) => Action);
 
   await aws.bootstrap();
   operator.usePrepared(sharedAssembly());
-  const pipeline = documented('      - run: npm run -s deploy').replace('      - run: ', '');
+  const workflow = readFileSync('examples/pipeline/deploy.yml', 'utf8');
+  const step = '      - run: ';
+  const pipeline = documented(`${step}npm run -s deploy`, workflow).replace(step, '');
   const settings = '--set vapidSubject=push@carillon.net alarmEmail=ops@carillon.net';
   aws.cloudFormation.failures.Send = 'The role may not be assumed.';
   await operator.run(`${pipeline} ${settings}`);
