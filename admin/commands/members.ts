@@ -42,7 +42,7 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
           { projectId, name, role, key, expiresAt },
           `The member key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
             `  ${paint('yellow', key)}\n\n` +
-            `It is valid ${end}. To end it:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
+            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
         );
       }),
     );
