@@ -1,8 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
+import type { ProjectRef } from '../contract/project.ts';
+import type { Choice } from '../contract/schemas/choice.ts';
 import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
-import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
+import { choiceOf, projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
 import { ProjectNotFound } from './project-errors.ts';
@@ -19,13 +21,12 @@ export interface ExportedUser {
   readonly elsewhere: typeof elsewhere;
 }
 
-export interface ExportedSubscription {
+export interface ExportedSubscription extends Required<Omit<Choice, 'userId'>> {
   readonly endpoint: string;
   /** As the browser sent them, base64url. */
   readonly keys: { readonly p256dh: string; readonly auth: string };
   /** The key that the browser subscribed with. Undefined if the project has dropped it. */
   readonly applicationServerKey: string | undefined;
-  readonly channels: readonly string[];
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -81,7 +82,7 @@ export function userData(
       // Read last, so that it has the key of each subscription.
       const keys = applicationServerKeys(await existing(projectId));
       const subscriptions = found.map((item) =>
-        exported(item, keys.get(item.vapidPairNumber ?? 0)),
+        exported(ref, item, keys.get(item.vapidPairNumber ?? 0)),
       );
       return { projectId, userId, subscriptions, elsewhere };
     },
@@ -100,10 +101,12 @@ export function userData(
 }
 
 function exported(
+  project: ProjectRef,
   item: SubscriptionItem,
   applicationServerKey: string | undefined,
 ): ExportedSubscription {
-  const { origin, path, p256dh, auth, channels = [], createdAt, updatedAt } = item;
+  const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
+  const { userId: _, channels = [], ...others } = choiceOf(project, item);
   return {
     endpoint: origin + path,
     keys: {
@@ -112,6 +115,7 @@ function exported(
     },
     applicationServerKey,
     channels,
+    ...others,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

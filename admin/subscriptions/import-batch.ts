@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -18,6 +17,7 @@ import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
 import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';
+import { hasAttributes } from '../../lambdas/store/subscriptions.ts';
 import { ProjectNotFound } from '../project-errors.ts';
 
 /**
@@ -193,13 +193,7 @@ export function batchImport(
 
   /** Fails if the subscription was changed since the look-up: its browser knows better. */
   function update(item: ImportedSubscription, stored: SubscriptionItem) {
-    const { p256dh, auth, updatedAt, projectUser, channels, vapidPairNumber } = item;
-    const changed = {
-      ...{ p256dh, auth, updatedAt },
-      ...(projectUser !== undefined && { projectUser }),
-      ...(channels !== undefined && { channels }),
-      ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
-    };
+    const changed = { ...given(item), updatedAt: item.updatedAt };
     return {
       Update: {
         TableName: tables.subscriptions,
@@ -233,13 +227,16 @@ function keyOf({ projectPart, endpointHash }: ImportedSubscription) {
 /** Whether a subscription differs from the stored one, and is not older. */
 function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean {
   if (item.updatedAt < stored.updatedAt) return false;
-  return !(
-    Buffer.from(stored.p256dh).equals(item.p256dh) &&
-    Buffer.from(stored.auth).equals(item.auth) &&
-    (item.projectUser === undefined || item.projectUser === stored.projectUser) &&
-    (item.channels === undefined || isDeepStrictEqual(item.channels, stored.channels)) &&
-    (item.vapidPairNumber === undefined || item.vapidPairNumber === (stored.vapidPairNumber ?? 0))
-  );
+  return !hasAttributes(stored, given(item));
+}
+
+/** What a line sets of a stored subscription: what it leaves out stays. */
+function given(item: ImportedSubscription): Partial<SubscriptionItem> {
+  const { projectPart, endpointHash, createdAt, updatedAt, vapidPairNumber, ...others } = item;
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
+    ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
+  };
 }
 
 function hex(hash: Uint8Array): string {

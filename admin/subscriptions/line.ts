@@ -6,9 +6,9 @@ import { wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import {
+  choiceOf,
   endpointHash,
-  projectUser,
-  storedChannels,
+  storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
 import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
@@ -70,14 +70,13 @@ interface Line extends Omit<Subscription, 'applicationServerKey'> {
 
 /** A time of another clock may be in the future: then no later request of the browser would count. */
 function itemOf(project: ProjectRef, line: Line, now: number) {
-  const { endpoint, keys, userId, channels, createdAt = now, updatedAt = now } = line;
+  const { endpoint, keys, createdAt = now, updatedAt = now, ...choice } = line;
   return {
     ...subscriptionKey(project, endpointHash(endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    ...(userId === undefined ? {} : { projectUser: projectUser(project, userId) }),
-    channels: storedChannels(channels),
+    ...storedChoice(project, choice),
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
   };
@@ -104,9 +103,7 @@ export function exportLine(
     endpoint: item.origin + item.path,
     expirationTime: null,
     keys: { p256dh: encodeBase64url(item.p256dh), auth: encodeBase64url(item.auth) },
-    // `projectUser` is `ref#userId`.
-    userId: item.projectUser?.slice(project.length + 1),
-    channels: item.channels,
+    ...choiceOf(project, item),
     applicationServerKey,
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),

@@ -3,11 +3,12 @@ import { encodeBase64url } from '../base64url.ts';
 import { limits } from '../limits.ts';
 import { isUncompressedPoint } from '../p256.ts';
 import { readEndpoint, readEndpointUrl } from '../push-services.ts';
-import { bytes, channels, object, text, userId, wrong } from './fields.ts';
+import { choiceShape } from './choice.ts';
+import { bytes, object, text, wrong } from './fields.ts';
 
 /**
- * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally a `userId` with its signature, the
- * visitor's `channels` and the key that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
+ * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally the visitor's choice, the
+ * signature of its `userId` and the key that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -19,9 +20,8 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
       ),
       auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
     }),
-    userId: z.optional(userId),
+    ...choiceShape,
     userIdSignature: z.optional(z.string({ error: wrong('must be text') })),
-    channels: z.optional(channels(0)),
     applicationServerKey: z.optional(applicationServerKey),
   }).check(
     z.refine(

@@ -87,7 +87,7 @@ export interface SubscriptionItem {
   readonly p256dh: Uint8Array;
   readonly auth: Uint8Array;
   /** `ref#userId`, if the subscription has a user id. */
-  readonly projectUser?: string;
+  readonly projectUser?: string | undefined;
   /** What the visitor has chosen to receive; absent instead of empty. */
   readonly channels?: readonly string[] | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import type { ProjectRef } from '../../contract/project.ts';
+import type { Choice } from '../../contract/schemas/choice.ts';
+import type { SubscriptionItem } from './items.ts';
 
 export interface SubscriptionTables {
   readonly subscriptions: string;
@@ -58,9 +60,25 @@ export function storedPairNumber(number: number): number | undefined {
   return number === 0 ? undefined : number;
 }
 
-/** Channels as a subscription has them. */
-export function storedChannels(channels: readonly string[] = []): readonly string[] | undefined {
-  return channels.length === 0 ? undefined : channels;
+/** A visitor's choice as a subscription has it. */
+export function storedChoice(
+  project: ProjectRef,
+  { userId, channels = [], ...others }: Choice,
+): { readonly [Name in 'projectUser' | 'channels']: SubscriptionItem[Name] } {
+  // A member that is not stored is a type error.
+  others satisfies Readonly<Record<keyof typeof others, never>>;
+  return {
+    projectUser: userId === undefined ? undefined : projectUser(project, userId),
+    channels: channels.length === 0 ? undefined : channels,
+  };
+}
+
+/** The choice of a stored subscription. */
+export function choiceOf(
+  project: ProjectRef,
+  { projectUser, channels }: SubscriptionItem,
+): { readonly [Name in keyof Required<Choice>]: Choice[Name] } {
+  return { userId: projectUser?.slice(project.length + 1), channels };
 }
 
 /** The endpoint hashes from one position to another, part by part. */

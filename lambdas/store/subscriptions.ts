@@ -16,7 +16,7 @@ import {
   partOf,
   projectUser,
   type SubscriptionTables,
-  storedChannels,
+  storedChoice,
   storedPairNumber,
   subscriptionKey,
 } from './subscription-keys.ts';
@@ -176,15 +176,14 @@ export function subscriptionStore(
   async function update(
     project: ProjectRef,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, userId, channels, vapidPairNumber }: SavedSubscription,
+    { endpoint: { origin, path }, keys, vapidPairNumber, ...choice }: SavedSubscription,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const attributes = {
       origin,
       path,
       ...keys,
-      projectUser: userId === undefined ? undefined : projectUser(project, userId),
-      channels: storedChannels(channels),
+      ...storedChoice(project, choice),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     for (let updatedAt = clock().getTime(); ; ) {
@@ -240,10 +239,9 @@ export function subscriptionStore(
     {
       endpoint: { origin, path },
       keys,
-      userId,
-      channels,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
+      ...choice
     }: SavedSubscription,
     cap: number | null,
     abortSignal: AbortSignal | undefined,
@@ -256,8 +254,7 @@ export function subscriptionStore(
       origin,
       path,
       ...keys,
-      ...(userId === undefined ? {} : { projectUser: projectUser(project, userId) }),
-      channels: storedChannels(channels),
+      ...storedChoice(project, choice),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
       createdAt: now,
       updatedAt: now,
@@ -289,7 +286,11 @@ export function subscriptionStore(
   }
 }
 
-function hasAttributes(stored: SubscriptionItem, attributes: Partial<SubscriptionItem>): boolean {
+/** Whether a stored subscription already is as these attributes would make it. */
+export function hasAttributes(
+  stored: SubscriptionItem,
+  attributes: Partial<SubscriptionItem>,
+): boolean {
   const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
   return names.every((name) => {
     const [one, other] = [stored[name], attributes[name]];

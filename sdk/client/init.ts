@@ -40,19 +40,19 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /** The given members. A null user id clears what is stored. */
-  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): User {
+  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): Partial<User> {
     return {
       ...(userId !== undefined && { userId: userId ?? undefined, userIdSignature }),
       ...(channels && { channels }),
     };
   }
 
-  async function currentUser(change?: User): Promise<User> {
+  async function currentUser(change?: Partial<User>): Promise<User> {
     const {
       userId,
       userIdSignature,
       channels = options.channels,
-    }: User = { ...(await readRegistration(scope)), ...page, ...change };
+    }: Partial<User> = { ...(await readRegistration(scope)), ...page, ...change };
     return { userId, userIdSignature, channels };
   }
 
@@ -70,7 +70,7 @@ export function init(options: CarillonOptions): CarillonClient {
     await (supported ? withLock(register) : register());
   }
 
-  async function refresh(makeRequest: MakeRequest, change?: User): Promise<void> {
+  async function refresh(makeRequest: MakeRequest, change?: Partial<User>): Promise<void> {
     if (Notification.permission !== 'granted') return;
     const stored = await readRegistration(scope);
     const current = await client.subscription();

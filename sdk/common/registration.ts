@@ -1,7 +1,7 @@
 import type { ProjectAddress, User } from './service.ts';
 
 /** The last registration of this browser with the service. Pages and service worker share it. */
-export interface Registration extends ProjectAddress, User {
+export interface Registration extends ProjectAddress, Partial<User> {
   readonly endpoint: string;
   /** Milliseconds since the epoch. */
   readonly registeredAt: number;

@@ -1,4 +1,5 @@
 import type { routes } from '../../contract/routes.ts';
+import type { Choice } from '../../contract/schemas/choice.ts';
 import { retryAfterSecondsOf } from './retry-pause.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
@@ -10,14 +11,13 @@ export interface ProjectAddress {
   readonly applicationServerKey: string;
 }
 
-/** The user of a browser. */
-export interface User {
-  readonly userId?: string | undefined;
+/** The user of a browser, and what they chose: undefined, not absent, where nothing was. */
+export type User = { readonly [Name in keyof Required<Choice>]: Choice[Name] } & {
   /** Proof of the user id, made by the site's server. */
-  readonly userIdSignature?: string | undefined;
-  /** What the visitor has chosen to receive. Undefined: nothing was chosen yet. */
-  readonly channels?: readonly string[] | undefined;
-}
+  readonly userIdSignature: string | undefined;
+};
+/** Without who they are. */
+export type Choices = Omit<User, 'userId' | 'userIdSignature'>;
 
 /** The output of `PushSubscription.toJSON()`. */
 interface SubscriptionJson {
@@ -65,7 +65,7 @@ export const backgroundPauseMs = 10_000;
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
-  user: User,
+  user: Partial<User>,
   makeRequest: MakeRequest,
 ): Promise<void> {
   const body = JSON.stringify({

@@ -2,6 +2,7 @@ import { encodeKey } from './application-server-key.ts';
 import { announce } from './page-events.ts';
 import { isDue } from './registration.ts';
 import {
+  type Choices,
   deleteSubscription,
   type Failure,
   type MakeRequest,
@@ -84,7 +85,7 @@ export async function registerSubscription(
     // If this fails, the next send finds the old endpoint gone and removes it.
     await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
   }
-  const post = async (registered: User) => {
+  const post = async (registered: User | Choices) => {
     await postSubscription(project, subscription.toJSON(), registered, makeRequest);
     return registered;
   };

@@ -1,5 +1,5 @@
 import { attemptInBackground } from '../common/attempt-in-background.ts';
-import { requestOnce } from '../common/service.ts';
+import { requestOnce, type User } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey, registerSubscription, subscribeBrowser } from '../common/subscription.ts';
 import { timing } from '../common/timing.ts';
@@ -33,6 +33,6 @@ async function renewOnce(
   // In a site's own worker, the change may concern another sender's subscription.
   if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
   const subscription = await subscribeBrowser(pushManager, applicationServerKey);
-  const user = { userId, userIdSignature, channels };
+  const user: User = { userId, userIdSignature, channels };
   await registerSubscription(scope, stored, subscription, user, requestOnce);
 }

@@ -27,7 +27,7 @@ import { sendStore } from '../../lambdas/store/sends.ts';
 import { sliceStore } from '../../lambdas/store/slices.ts';
 import {
   endpointHash,
-  projectUser,
+  storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -226,7 +226,7 @@ export async function simulate(
     database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
-    for (const { origin, path, userId, channels, seenAgoMs, storedPairNumber } of browsers) {
+    for (const { origin, path, seenAgoMs, storedPairNumber, ...choice } of browsers) {
       const hash = endpointHash(origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
@@ -235,12 +235,11 @@ export async function simulate(
           origin,
           path,
           ...browserKeys,
-          channels,
           createdAt: 0,
           updatedAt: world.startsAt - seenAgoMs,
           vapidPairNumber: storedPairNumber,
         },
-        ...(userId === undefined ? {} : { projectUser: projectUser(ref, userId) }),
+        ...storedChoice(ref, choice),
       });
     }
     const parts = newSubscriberParts(ref, subscribers);
