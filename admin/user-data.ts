@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Choice } from '../contract/choice.ts';
 import { limits } from '../contract/limits.ts';
 import type { ProjectRef } from '../contract/project.ts';
-import type { Choice } from '../contract/schemas/choice.ts';
 import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { choiceOf, projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';

@@ -1,16 +1,17 @@
 import * as z from 'zod/mini';
-import { limits } from './limits.ts';
-import { channels, wholeNumber } from './schemas/fields.ts';
+import { shapeOf } from './schemas/content.ts';
+import { channels } from './schemas/fields.ts';
+import { audienceFields } from './send-fields.ts';
+
+const { userIds: _, recipients: __, channels: ___, ...others } = audienceFields;
 
 /**
  * Conditions on the subscriptions of an audience: those that a request gives all hold. They travel as one value,
  * from the request to the filter of the database. Code that does not know one of them refuses to deliver.
  */
 export const conditionsSchema = z.strictObject({
-  /** The subscription has any of these channels. */
   channels: z.optional(channels(1)),
-  /** Its last subscribe request is at most this many days ago, and one more. */
-  seenWithinDays: z.optional(wholeNumber(1, limits.seenWithinDays, ' of days')),
+  ...shapeOf(others),
 });
 export type Conditions = z.infer<typeof conditionsSchema>;
 

@@ -1,3 +1,4 @@
+import { hasConditions } from './conditions.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
 import { limits } from './limits.ts';
 import { isInProgress } from './notification-status.ts';
@@ -106,9 +107,8 @@ function deliveredText({ attempted, delivered }: Judged): string {
 
 function emptinessOf(audience: Judged['audience']): string {
   if (audience === 'everyone') return 'nobody is subscribed to this project';
-  const { channels, seenWithinDays } = audience;
-  const hasConditions = channels !== undefined || seenWithinDays !== undefined;
-  return hasConditions
+  const { users: _, ...conditions } = audience;
+  return hasConditions(conditions)
     ? 'no subscription meets the conditions'
     : 'none of the user ids has a subscription';
 }

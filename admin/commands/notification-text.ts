@@ -1,9 +1,10 @@
 import { deliveryVerdict, type Judged, type Tone } from '../../contract/delivery-verdict.ts';
+import { audienceText } from '../../contract/openapi/audience-text.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { printable } from '../terminal/printable.ts';
 import { table, truncate } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { countOf, formatCount } from './limits.ts';
+import { formatCount } from './limits.ts';
 import { formatTime } from './project-view.ts';
 
 /** A notification's counts, one per line, and what became of it unless that is good. */
@@ -102,15 +103,4 @@ export function failedText({
 function withRate(count: number, of: number): string {
   if (of === 0) return formatCount(count);
   return `${formatCount(count)} (${((100 * count) / of).toFixed(1)}%)`;
-}
-
-/** `2 users, with news or sales, seen within 30 days`. */
-function audienceText({ audience }: NotificationResult): string {
-  if (audience === 'everyone') return audience;
-  const { users, channels, seenWithinDays } = audience;
-  return [
-    users === undefined ? 'everyone' : countOf(users, 'user'),
-    ...(channels === undefined ? [] : [`with ${channels.join(' or ')}`]),
-    ...(seenWithinDays === undefined ? [] : [`seen within ${countOf(seenWithinDays, 'day')}`]),
-  ].join(', ');
 }

@@ -35,6 +35,11 @@ interface SeenByBrowsers {
   readonly preview?: Readonly<Partial<Record<Platform, Remark>>>;
 }
 
+interface Selecting {
+  /** Whom a condition selects, after "everyone, ". */
+  readonly selected: (value: never) => string;
+}
+
 /** Texts by the names of rows, with all that their rows ask for. */
 type TextsOf<Rows> = {
   readonly [Name in keyof Rows]: TextOf<Rows[Name]>;
@@ -42,6 +47,7 @@ type TextsOf<Rows> = {
 
 type TextOf<Row> = MemberText &
   (Row extends { readonly seenBy: 'browser' } ? SeenByBrowsers : unknown) &
+  (Row extends { readonly group: 'Only some of them' } ? Selecting : unknown) &
   (Row extends { readonly choices: readonly (infer Choice extends string)[] }
     ? { readonly choices: Readonly<Record<Choice, string>> }
     : unknown) &
@@ -51,7 +57,7 @@ type TextOf<Row> = MemberText &
 
 /** The texts of any field. */
 export type FieldText = MemberText &
-  Partial<SeenByBrowsers> & {
+  Partial<SeenByBrowsers & Selecting> & {
     readonly choices?: Readonly<Record<string, string>>;
     readonly members?: Readonly<Record<string, FieldText>>;
   };
@@ -278,6 +284,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     description: `Only subscriptions with at least one of these channels, at most ${limits.channels}. Duplicates count once.`,
     label: 'Channels',
     hint: `One per line, at most ${limits.channels}. Only browsers with at least one of them.`,
+    selected: (names: readonly string[]) => `with ${names.join(' or ')}`,
   },
   seenWithinDays: {
     description:
@@ -285,5 +292,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       'plus one: the SDK confirms at most once a day.',
     label: 'Seen within (days)',
     hint: 'Only browsers that have visited your site within this many days.',
+    selected: (days: number) => `seen within ${days} ${days === 1 ? 'day' : 'days'}`,
   },
 };

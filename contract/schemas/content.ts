@@ -17,7 +17,8 @@ type SchemaOf<Row> = Row extends { readonly members: infer Members }
   ? z.ZodMiniArray<z.ZodMiniObject<ShapeOf<Members>, z.core.$strict>>
   : z.ZodMiniType<ValueOf<Row>, ValueOf<Row>>;
 
-function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
+/** Of each row, its schema. */
+export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
   const schemas = Object.entries(rows).map(([name, row]) => {
     const schema = schemaOf(name, row);
     return [name, row.isRequired ? schema : z.optional(schema)];

@@ -1,10 +1,15 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../base64url.ts';
+import type { Choice } from '../choice.ts';
 import { limits } from '../limits.ts';
 import { isUncompressedPoint } from '../p256.ts';
 import { readEndpoint, readEndpointUrl } from '../push-services.ts';
-import { choiceShape } from './choice.ts';
-import { bytes, object, text, wrong } from './fields.ts';
+import { bytes, channels, object, text, userId, wrong } from './fields.ts';
+
+const choiceShape = {
+  userId: z.optional(userId),
+  channels: z.optional(channels(0)),
+} satisfies Readonly<Record<keyof Choice, unknown>>;
 
 /**
  * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally the visitor's choice, the

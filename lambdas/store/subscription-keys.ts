@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeBase64url } from '../../contract/base64url.ts';
+import type { Choice } from '../../contract/choice.ts';
 import type { ProjectRef } from '../../contract/project.ts';
-import type { Choice } from '../../contract/schemas/choice.ts';
 import type { SubscriptionItem } from './items.ts';
 
 export interface SubscriptionTables {

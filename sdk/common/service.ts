@@ -1,5 +1,5 @@
+import type { Choice } from '../../contract/choice.ts';
 import type { routes } from '../../contract/routes.ts';
-import type { Choice } from '../../contract/schemas/choice.ts';
 import { retryAfterSecondsOf } from './retry-pause.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */

@@ -1,9 +1,11 @@
+import { type Conditions, conditionsOf, hasConditions } from '../../contract/conditions.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { usersOf } from '../../lambdas/send/users-of.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
+import { simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report } from './simulation.ts';
@@ -116,10 +118,7 @@ function everyoneIsCounted(report: Report): string | undefined {
     const expected = untouched(report, result.id).length;
     const counted = result.attempted + (result.unreached ?? 0);
     // `unreached` is a lower bound, except of a broadcast without conditions.
-    const { channels, seenWithinDays } = request;
-    const isExact = [usersOf(request), channels, seenWithinDays].every(
-      (part) => part === undefined,
-    );
+    const isExact = usersOf(request) === undefined && !hasConditions(conditionsOf(request));
     const isBound = !isExact && result.unreached !== undefined;
     if (!isBound && counted < expected) {
       return `${result.id}: ${counted} of at least ${expected} are attempted or unreached`;
@@ -706,26 +705,27 @@ function isInAudience(
 ): boolean {
   const { world } = report;
   const { request } = callOf(report, notificationId);
-  const { channels, seenWithinDays } = request;
   const userIds = usersOf(request)?.userIds;
   const sentAt = sentAtOf(notificationId);
-  const matching = world
-    .registeredBetween(path, sentAt - behindMs, until)
-    .filter((stored) => stored !== undefined)
-    .some(
-      ({ user, channels: chosen }) =>
-        (userIds === undefined || (user !== undefined && userIds.includes(user))) &&
-        (channels === undefined || channels.some((channel) => chosen.includes(channel))),
-    );
   const { subscribesAt, seenAgoMs } = report.scenario.browsers.find((one) => one.path === path)!;
   const isSeenSince =
     subscribesAt > 0 ||
     world.registrations.get(path)!.some(({ at, by }) => at <= until && by?.startsWith('subscribe'));
-  const agoMs = sentAt - world.startsAt + seenAgoMs;
-  return (
-    matching &&
-    (seenWithinDays === undefined || isSeenSince || agoMs <= (seenWithinDays + 1) * dayMs)
-  );
+  const agoMs = isSeenSince ? 0 : sentAt - world.startsAt + seenAgoMs;
+  const conditions = Object.entries(conditionsOf(request));
+  return world
+    .registeredBetween(path, sentAt - behindMs, until)
+    .filter((stored) => stored !== undefined)
+    .some(
+      ({ user, channels }) =>
+        (userIds === undefined || (user !== undefined && userIds.includes(user))) &&
+        conditions.every(([name, value]) =>
+          simulatedConditions[name as keyof Conditions].isMet(value as never, {
+            channels,
+            seenAgoMs: agoMs,
+          }),
+        ),
+    );
 }
 
 /** Most by which the clocks of two functions differ. */
@@ -736,8 +736,6 @@ const behindMs = 1000 + clockDifferenceMs;
 
 /** A push for a user starts at most this much later than the browser was the user's. */
 const formerUserMs = 2000 + 1;
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The time in a UUID of version 7: epoch ms. */
 function sentAtOf(notificationId: string): number {

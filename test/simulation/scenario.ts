@@ -1,6 +1,7 @@
 import { createECDH } from 'node:crypto';
 import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import type { World } from './world.ts';
@@ -85,11 +86,6 @@ export const browserKeys = {
   p256dh: Uint8Array.from(ecdh.generateKeys()),
   auth: new Uint8Array(16),
 };
-
-const channels = ['news', 'sales'];
-/** Days of every send that has a condition on them. */
-const seenDays = 7;
-const dayMs = 24 * 60 * 60 * 1000;
 
 const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 
@@ -251,8 +247,11 @@ function randomCalls(
       ...(isPersonal
         ? { recipients: userIds.map((userId) => ({ userId, values: { name: userId } })) }
         : { userIds }),
-      ...(random.chance(0.2) ? { channels: random.pick([['news'], channels]) } : {}),
-      ...(random.chance(0.2) ? { seenWithinDays: seenDays } : {}),
+      ...Object.fromEntries(
+        Object.entries(simulatedConditions).flatMap(([name, { some }]) =>
+          random.chance(0.2) ? [[name, some(random)]] : [],
+        ),
+      ),
     };
     const first = {
       at: someTime(),

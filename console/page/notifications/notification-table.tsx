@@ -1,8 +1,8 @@
 import { Anchor, Table } from '@mantine/core';
+import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { Copy } from '../components/copy.tsx';
 import { Time } from '../components/time.tsx';
-import { audienceText } from '../delivery/delivery-text.ts';
 import { countText } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';

@@ -2,7 +2,7 @@ import { Chip, Group, NativeSelect, Radio, Stack, TagsInput, Text } from '@manti
 import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
 import { countOf, countText } from '../format.ts';
 import { audienceSizeText } from './audience-size.ts';
-import { fields } from './fields.ts';
+import { fields, namesIn } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
 import { SendField } from './send-field.tsx';
 import { type AudienceChoice, linesOf } from './send-form.ts';
@@ -94,6 +94,11 @@ function Conditions({ sample, subscribers = 0 }: AudienceFieldsProps) {
           ...(isOther ? [{ value: days, label: `Within ${countOf(Number(days), 'day')}` }] : []),
         ]}
       />
+      {namesIn('Only some of them')
+        .filter((name) => name !== 'channels' && name !== 'seenWithinDays')
+        .map((name) => (
+          <SendField key={name} name={name} />
+        ))}
     </>
   );
 }

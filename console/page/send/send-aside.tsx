@@ -5,6 +5,7 @@ import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import { rendered, type Values } from '../../../contract/placeholders.ts';
 import { pathOf, routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import { contentOf } from '../../../contract/send-fields.ts';
 import { codeSample, type SampleLanguage, sampleLanguages } from '../code/code-samples.ts';
 import { Card } from '../components/card.tsx';
 import { Copy } from '../components/copy.tsx';
@@ -99,9 +100,8 @@ function Choice({ label, tabs, children }: ChoiceProps) {
 const notificationId = '00000000-0000-0000-0000-000000000000';
 
 /** About as many bytes as the message of a notification will have. */
-function messageBytes({ userIds, recipients, ...content }: SendRequest, eventsUrl: string): number {
-  const { channels, seenWithinDays, ...shown } = content;
-  const message = JSON.stringify(pushMessage(notificationId, shown, eventsUrl));
+function messageBytes(notification: SendRequest, eventsUrl: string): number {
+  const message = JSON.stringify(pushMessage(notificationId, contentOf(notification), eventsUrl));
   return new TextEncoder().encode(message).length;
 }
 

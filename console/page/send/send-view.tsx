@@ -5,6 +5,7 @@ import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { Issue } from '../../../contract/errors.ts';
 import { fieldGroups } from '../../../contract/field-kinds.ts';
 import type { SendRequest, SendResult } from '../../../contract/schemas/notification.ts';
+import { contentOf } from '../../../contract/send-fields.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { useProject } from '../calls/queries.ts';
@@ -227,7 +228,7 @@ const hasField = ({ path }: Issue) => fieldAt(path) !== undefined;
 
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {
-  const { userIds, recipients, channels, seenWithinDays, ...content } = notification;
+  const [content, { recipients }] = [contentOf(notification), notification];
   if (recipients === undefined) return { ...content, userIds: [userId] };
   return { ...content, recipients: [{ userId, values: recipients[0]?.values }] };
 }

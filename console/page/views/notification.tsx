@@ -6,6 +6,7 @@ import {
   hasNoSubscriber,
 } from '../../../contract/delivery-verdict.ts';
 import { type FailureReason, failureReasons } from '../../../contract/failure-reasons.ts';
+import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { useNotification } from '../calls/queries.ts';
 import { Card } from '../components/card.tsx';
@@ -15,7 +16,6 @@ import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
-import { audienceText } from '../delivery/delivery-text.ts';
 import { countOf, countText, rateText } from '../format.ts';
 import { toneColors } from '../notifications/figures.ts';
 import { fragmentOf } from '../routing/place.ts';

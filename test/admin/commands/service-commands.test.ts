@@ -188,7 +188,7 @@ describe('stats', () => {
     );
     expect(newest).toContain(body.id);
     expect(others).toHaveLength(19);
-    expect(others[0]).toMatch(/Number 20 +1 user +sent +0 +0 +0 +0 +0 /);
+    expect(others[0]).toMatch(/Number 20 +1 user id +sent +0 +0 +0 +0 +0 /);
     const json = JSON.parse((await operator.run(['stats', projectId, '--json'])).output);
     expect(json).toHaveLength(20);
     const one = await operator.run(['stats', projectId, body.id, '--json']);

@@ -1,9 +1,9 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
-import { audienceText } from '../../../console/page/delivery/delivery-text.ts';
 import { agoText, countOf, monthText, rateText } from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { errorTable } from '../../../contract/errors.ts';
+import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 
 test('an audience is everyone, or a number of user ids', () => {

@@ -1,0 +1,9 @@
+/**
+ * What a visitor chooses of a subscription. It travels as one value from the request to the item: only
+ * `lambdas/store/subscription-keys.ts` takes it apart, where a member that it does not know is a type error.
+ */
+export interface Choice {
+  readonly userId?: string | undefined;
+  /** Names of what to receive. */
+  readonly channels?: readonly string[] | undefined;
+}

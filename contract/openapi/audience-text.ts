@@ -1,0 +1,17 @@
+import type { Conditions } from '../conditions.ts';
+import type { NotificationResult } from '../schemas/notification.ts';
+import { fieldTexts } from './field-texts.ts';
+
+type Audience = NotificationResult['audience'];
+
+/** `2 user ids, with news or sales, seen within 30 days`. */
+export function audienceText({ audience }: { readonly audience: Audience }): string {
+  if (audience === 'everyone') return audience;
+  const { users, ...conditions } = audience;
+  const selections = Object.entries(conditions).map(([name, value]) =>
+    fieldTexts[name as keyof Conditions].selected(value as never),
+  );
+  const ids = users === 1 ? 'user id' : 'user ids';
+  const whom = users === undefined ? 'everyone' : `${users.toLocaleString('en')} ${ids}`;
+  return [whom, ...selections].join(', ');
+}
