@@ -707,23 +707,15 @@ function isInAudience(
   const { request } = callOf(report, notificationId);
   const userIds = usersOf(request)?.userIds;
   const sentAt = sentAtOf(notificationId);
-  const { subscribesAt, seenAgoMs } = report.scenario.browsers.find((one) => one.path === path)!;
-  const isSeenSince =
-    subscribesAt > 0 ||
-    world.registrations.get(path)!.some(({ at, by }) => at <= until && by?.startsWith('subscribe'));
-  const agoMs = isSeenSince ? 0 : sentAt - world.startsAt + seenAgoMs;
   const conditions = Object.entries(conditionsOf(request));
   return world
     .registeredBetween(path, sentAt - behindMs, until)
     .filter((stored) => stored !== undefined)
     .some(
-      ({ user, channels }) =>
-        (userIds === undefined || (user !== undefined && userIds.includes(user))) &&
+      (stored) =>
+        (userIds === undefined || (stored.user !== undefined && userIds.includes(stored.user))) &&
         conditions.every(([name, value]) =>
-          simulatedConditions[name as keyof Conditions].isMet(value as never, {
-            channels,
-            seenAgoMs: agoMs,
-          }),
+          simulatedConditions[name as keyof Conditions].isMet(value as never, stored, sentAt),
         ),
     );
 }

@@ -7,16 +7,15 @@ import {
   readSendForm,
   type SendForm,
 } from '../../../console/page/send/send-form.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import { conditionsOf } from '../../../contract/conditions.ts';
 import { sampleContent, sendFields } from '../../../contract/send-fields.ts';
 
 /** Recipients take the place of user ids. */
 const { recipients, ...sampled }: Record<string, unknown> = Object.fromEntries(
   Object.entries(sendFields).map(([name, { sample }]) => [name, sample]),
 );
-const { channels, seenWithinDays } = sampled as Partial<SendRequest>;
 const full: SendForm = {
-  ...formOf({ ...sampleContent, audience: { channels, seenWithinDays } }),
+  ...formOf({ ...sampleContent, audience: conditionsOf(sampled) }),
   ...{ to: 'userIds', userIds: 'ada\n grace \n\n' },
 };
 
