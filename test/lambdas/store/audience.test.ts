@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { Conditions } from '../../../contract/conditions.ts';
+import { type Conditions, conditionsSchema } from '../../../contract/conditions.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
 import {
@@ -247,7 +247,7 @@ describe('conditions', () => {
     expect(seenSince(now, 365)).toBe(now - 366 * day);
   });
 
-  test.each<[string, Conditions, string]>([
+  const cases: readonly [string, Conditions, string][] = [
     ['none: all of them', {}, 'abcd'],
     ['one channel: its whole name', { channels: ['news'] }, 'ac'],
     ['several channels: any of them', { channels: ['news', 'sales'] }, 'abc'],
@@ -255,7 +255,14 @@ describe('conditions', () => {
     ['a channel that nobody has', { channels: ['new'] }, ''],
     ['a time: not earlier', { seenWithinDays: 7 }, 'abd'],
     ['a channel and a time: both', { channels: ['news', 'sales'], seenWithinDays: 7 }, 'ab'],
-  ])('%s', async (_, conditions, names) => {
+  ];
+
+  test('every condition is among the cases', () => {
+    const names = cases.flatMap(([, conditions]) => Object.keys(conditions));
+    expect(new Set(names)).toEqual(new Set(Object.keys(conditionsSchema.shape)));
+  });
+
+  test.each(cases)('%s', async (_, conditions, names) => {
     expect(await matching(conditions)).toBe(names);
   });
 
