@@ -60,7 +60,8 @@ test('without the address of the runbook, an alarm names the file', () => {
 
 test('no section describes an alarm that does not exist', () => {
   const described = [...sections.values()].filter((section) => section.includes('**Meaning.**'));
-  expect(described).toHaveLength(alarms.length);
+  const ofAlarms = new Set(alarms.map(({ description }) => sectionOf(description)));
+  expect(new Set(described)).toEqual(ofAlarms);
 });
 
 test.each(queries)('the runbook uses the query %s', (query) => {
