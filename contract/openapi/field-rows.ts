@@ -62,7 +62,7 @@ function alternatives(values: readonly unknown[]): string {
   return [codes.slice(0, -1).join(', '), codes.at(-1)].filter(Boolean).join(' or ');
 }
 
-/** The bounds of a schema in a sentence, such as `1 to 256 characters.`; empty if it has none. */
+/** The bounds of a schema in a sentence, such as `1 to 10 characters.`; empty if it has none. */
 function boundsOf(json: JsonSchema): string {
   const { minLength, maxLength, minItems, maxItems, minimum, maximum, items } = json;
   if (json.enum !== undefined) return `${alternatives(json.enum)}.`;

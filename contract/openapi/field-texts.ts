@@ -1,6 +1,8 @@
 import { limits } from '../limits.ts';
 import type { sendFields } from '../send-fields.ts';
 
+const ttlWeeks = limits.messageTtl / (7 * 24 * 60 * 60);
+
 /** What people read about each field of send: in the API's description, in the documents and in the console. */
 
 interface MemberText {
@@ -125,10 +127,10 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   ttl: {
     description:
-      'Seconds for which the push service keeps the message for an offline browser: at most four weeks. 0: only ' +
+      `Seconds for which the push service keeps the message for an offline browser: at most ${ttlWeeks} weeks. 0: only ` +
       'for browsers that are online.',
     label: 'Time to live (seconds)',
-    hint: 'How long the message waits for a browser that is offline. Empty: four weeks. 0: only for browsers that are online.',
+    hint: `How long the message waits for a browser that is offline. Empty: ${ttlWeeks} weeks. 0: only for browsers that are online.`,
   },
   urgency: {
     description: 'When a device that saves power receives it.',
