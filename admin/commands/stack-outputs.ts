@@ -1,10 +1,10 @@
 import { type CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { type Quotas, quotasSchema } from '../../contract/aws-quotas.ts';
 import {
   type DeployedSettings,
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
-import { type Quotas, quotasSchema } from '../../contract/quotas.ts';
 import { locateService } from '../../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../../contract/tables.ts';
 import { deployCall } from '../calls.ts';

@@ -5,7 +5,7 @@ import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Quotas } from '../../contract/quotas.ts';
+import type { Quotas } from '../../contract/aws-quotas.ts';
 import { deployedStack } from '../deployed-stack.ts';
 import { requestsPerSecond } from './api-facts.ts';
 import type { DeploymentFacts } from './facts.ts';

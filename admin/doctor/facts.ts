@@ -1,4 +1,4 @@
-import type { Quotas } from '../../contract/quotas.ts';
+import type { Quotas } from '../../contract/aws-quotas.ts';
 import type { StackStatus } from '../deployed-stack.ts';
 
 /**

@@ -12,7 +12,7 @@ export function serviceLogger(serviceName: FunctionName): Logger {
 
 /**
  * Gives each line of this invocation its ids, in place of the ids of the invocation before.
- * @param requestId of the gateway: of the request, or of the one that sent the share.
+ * @param requestId of the gateway: of the request, or of the one that sent the slice.
  */
 export function logInvocation(
   logger: Pick<Logger, 'setPersistentLogAttributes'>,

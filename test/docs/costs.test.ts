@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { quotasSchema } from '../../contract/quotas.ts';
+import { quotasSchema } from '../../contract/aws-quotas.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
