@@ -1,5 +1,6 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { Slice } from '../../../contract/slice.ts';
+import { sendTimeline } from '../../../contract/timeline.ts';
 import type { SendDependencies } from '../../../lambdas/send/sending.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
 import { allDelivered, dying, recipients } from '../deliver/slice-setup.ts';
@@ -68,6 +69,32 @@ describe('slices for a caller who waits', () => {
     expect(resultOf(await sendWith(setup, lost).outcome)).toMatchObject({ delivered: 9 });
     expect(setup.pushed()).toEqual(everyone);
     expect(setup.chunks[1]!.readAt - now.getTime()).toBeGreaterThanOrEqual(3000);
+  });
+
+  test('are read a second before the end, although that of the own slice cannot be stored', async () => {
+    const setup = sendSetup({ audience });
+    const { slices } = setup.deps;
+    const write: typeof slices.write = (key, one, signal) => {
+      if (key.slice === 0) return Promise.reject(new Error('throttled'));
+      return slices.write(key, one, signal);
+    };
+    const looks: number[] = [];
+    const find: typeof slices.find = (...args) => {
+      looks.push(setup.time.now - now.getTime());
+      return slices.find(...args);
+    };
+    const deps = { ...setup.deps, slices: { ...slices, write, find } };
+    const { outcome } = sendWith(
+      setup,
+      async (slice) => {
+        setup.deliverElsewhere(slice);
+        return true;
+      },
+      {},
+      deps,
+    );
+    expect(resultOf(await outcome)).toMatchObject({ attempted: 9, delivered: 9 });
+    expect(looks[0]).toBeLessThanOrEqual(sendTimeline.endMs - 1000);
   });
 
   test('are unreached where the time ends', async () => {
@@ -215,5 +242,7 @@ test('slices that Lambda does not take are not delivered once the project is kno
   await sendWith(setup, refused, {}, deps).outcome;
   // The project is read again while the second slice is delivered.
   expect(setup.pushed()).not.toContain('/6');
+  // Two slices have ended. Nobody tries to deliver the third.
+  expect(setup.calls.filter((call) => call === 'delivered')).toHaveLength(2);
   expect(setup.time.now - now.getTime()).toBeLessThan(27_000);
 });
