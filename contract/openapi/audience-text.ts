@@ -1,4 +1,4 @@
-import type { Conditions } from '../conditions.ts';
+import { type Conditions, conditionsOf } from '../conditions.ts';
 import type { NotificationResult } from '../schemas/notification.ts';
 import { fieldTexts } from './field-texts.ts';
 
@@ -7,8 +7,9 @@ type Audience = NotificationResult['audience'];
 /** `2 user ids, with news or sales, seen within 30 days`. */
 export function audienceText({ audience }: { readonly audience: Audience }): string {
   if (audience === 'everyone') return audience;
-  const { users, ...conditions } = audience;
-  const selections = Object.entries(conditions).map(([name, value]) =>
+  const { users } = audience;
+  // In one order: the database keeps none.
+  const selections = Object.entries(conditionsOf(audience)).map(([name, value]) =>
     fieldTexts[name as keyof Conditions].selected(value as never),
   );
   const ids = users === 1 ? 'user id' : 'user ids';
