@@ -68,7 +68,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
     await tab.click('link', 'Send');
     await tab.click('button', 'Send to 1 subscriber');
-    await tab.expectText('[role=dialog]', 'While it is being sent you can stop it');
+    await tab.expectText('[role=dialog]', 'You can stop it while it is being sent');
     await tab.click('button', 'Send now');
     await tab.expectView('The bells are ringing');
     await expectCount('Shown', 1);
