@@ -114,6 +114,28 @@ describe('a repeated request', () => {
     expect(new Set(setup.pushed()).size).toBe(setup.pushed().length);
   });
 
+  test('has to wait while the first may still cancel what it has not attempted', async () => {
+    const setup = sendSetup({ counts: { ...noCounts, unreached: 3 } });
+    const cancel = () => new Promise<never>(() => {});
+    const waiting = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
+    void setup.start({ idempotencyKey }, waiting);
+    await until(setup, 10_000);
+    expect(await sendKeyed(setup)).toMatchObject(inProgress);
+  });
+
+  test('pushes nothing more if the project was deleted since', async () => {
+    const setup = sendSetup({ audience: recipients(9) });
+    await firstDied(setup, { audience: { subscribers: 60_000 } });
+    const before = setup.pushed();
+    await until(setup, 40_000);
+    const projects = { refresh: async () => undefined };
+    // Functions read the project themselves.
+    const deleted = { ...setup.deps, projects, starter: { start: async () => true } };
+    const again = { idempotencyKey, audience: { subscribers: 60_000 } };
+    await setup.send(again, deleted).catch(() => {});
+    expect(setup.pushed()).toEqual(before);
+  });
+
   test('has to wait a second if the first has just been cancelled', async () => {
     const setup = sendSetup();
     await sendKeyed(setup);
