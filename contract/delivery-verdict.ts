@@ -1,4 +1,5 @@
 import { hasConditions } from './conditions.ts';
+import { countText } from './count-text.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
 import { limits } from './limits.ts';
 import { isInProgress } from './notification-status.ts';
@@ -132,8 +133,6 @@ function mostFrequent(failures: Judged['failures'] = {}): FailureReason | undefi
   const reasons = Object.keys(failures) as FailureReason[];
   return reasons.sort((one, other) => failures[other]! - failures[one]!)[0];
 }
-
-const countText = (count: number) => count.toLocaleString('en');
 
 /** What the project's owner, or the operator of the service, can do about a failure. */
 export const failureAdvice: Readonly<Record<FailureReason, string>> = {

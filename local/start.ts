@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
 import { startingResponse } from './gateway/starting.ts';
@@ -93,20 +94,19 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
     });
     const removeState = await writeState(state);
     try {
-      const field = (label: string, value: string) =>
-        print(`  ${paint('dim', label.padEnd(22))}  ${value}`);
       print(`\n${paint('green', `Carillon is running at ${stack.baseUrl}`)}`);
-      field('Console', localConsole.address);
-      field('Push service', stack.pushService.origin);
-      field('Project', project.projectId);
-      field('Application server key', project.applicationServerKey);
-      field('Secret key', project.secretKey);
-      field('For tools and shells', `${stateFile}, ${shellFileOf(stateFile)}`);
-      field('Log of the functions', functionLogFile);
-      field('Data', `${dataDir} (${stack.dynamodb.engine}); npm start -- --reset removes them`);
-      print(
-        "\nTo send a first notification, paste the lines of README's tour in a second terminal.",
-      );
+      const fields = [
+        ['Console', localConsole.address],
+        ['Push service', stack.pushService.origin],
+        ['Project', project.projectId],
+        ['Application server key', project.applicationServerKey],
+        ['Secret key', project.secretKey],
+        ['For tools and shells', `${stateFile}, ${shellFileOf(stateFile)}`],
+        ['Log of the functions', functionLogFile],
+        ['Data', `${dataDir} (${stack.dynamodb.engine}); npm start -- --reset removes them`],
+      ] as const;
+      print(fieldLines(fields, paint));
+      print("To send a first notification, paste the lines of README's tour in a second terminal.");
       print('Press Ctrl-C to stop.\n');
       if (browser) {
         firefox = openBrowser(dataDir, {

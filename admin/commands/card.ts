@@ -1,5 +1,6 @@
 import { pathOf, routes } from '../../contract/routes.ts';
 import { sdkSource } from '../calls.ts';
+import { fieldLines } from '../terminal/fields.ts';
 import { type Paint, plain } from '../terminal/terminal.ts';
 
 export interface CardProject {
@@ -18,7 +19,13 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
   const { projectId, applicationServerKey, secretKey, identityKey } = project;
   const sendUrl = baseUrl + pathOf(routes.send, { projectId });
   const heading = (text: string) => paint('bold', text);
-  const field = (label: string, value: string) => `  ${paint('dim', label.padEnd(22))}  ${value}`;
+  const fields = [
+    ['Project id', projectId],
+    ['Base URL', baseUrl],
+    ['Application server key', paint('cyan', applicationServerKey)],
+    ['Secret key', paint('yellow', secretKey)],
+    ['Identity key', paint('yellow', identityKey)],
+  ] as const;
   const options = [
     `  baseUrl: '${baseUrl}',`,
     `  projectId: '${projectId}',`,
@@ -27,12 +34,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
   return [
     heading(`API key card of project "${projectId}"`),
     '',
-    field('Project id', projectId),
-    field('Base URL', baseUrl),
-    field('Application server key', paint('cyan', applicationServerKey)),
-    field('Secret key', paint('yellow', secretKey)),
-    field('Identity key', paint('yellow', identityKey)),
-    '',
+    fieldLines(fields, paint),
     `  ${paint('yellow', 'The secret key is shown only once.')} Keep it on your server, never in a browser.`,
     '  The identity key belongs there too. It signs user ids: see docs/user-ids.md.',
     '',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { countOf } from '../../contract/count-text.ts';
 import type { RemovedItems } from '../project-removal.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type RunOnStack,
   type YesOption,
 } from './command.ts';
-import { countOf } from './limits.ts';
 
 export function deleteCommand(runOnStack: RunOnStack): Command {
   return newCommand(

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { countText } from '../../contract/count-text.ts';
 import type { Plan } from '../../contract/project.ts';
 import { type RouteName, routeNames } from '../../contract/routes.ts';
 import type { PlanChange } from '../project-registry.ts';
@@ -84,15 +85,5 @@ export function readPlan(options: LimitOptions): Plan {
 
 /** A limit with commas: `1,000`, or `none`. */
 export function describeLimit(limit: number | null): string {
-  return limit === null ? 'none' : formatCount(limit);
-}
-
-/** `1 user`, `2 users`. */
-export function countOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** 12345 as `12,345`. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US');
+  return limit === null ? 'none' : countText(limit);
 }

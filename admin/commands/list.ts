@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table, truncate } from '../terminal/table.ts';
 import type { RunOnStack } from './command.ts';
-import { describeLimit, formatCount } from './limits.ts';
+import { describeLimit } from './limits.ts';
 import { formatTime, type ProjectView, projectView } from './project-view.ts';
 
 export function listCommand(runOnStack: RunOnStack): Command {
@@ -45,9 +46,9 @@ function row({ projectId, name, usage, limits, userIds, createdAt }: ProjectView
   return [
     projectId,
     truncate(printable(name), 40),
-    formatCount(usage.subscribers),
+    countText(usage.subscribers),
     describeLimit(limits.subscriberCap),
-    formatCount(usage.sends),
+    countText(usage.sends),
     describeLimit(limits.monthlySendCap),
     describeLimit(limits.rateLimitPerMinute),
     userIds,

@@ -1,30 +1,30 @@
+import { countText } from '../../contract/count-text.ts';
 import { deliveryVerdict, type Judged, type Tone } from '../../contract/delivery-verdict.ts';
 import { audienceText } from '../../contract/openapi/audience-text.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';
 import { table, truncate } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
-import { formatCount } from './limits.ts';
 import { formatTime } from './project-view.ts';
 
 /** A notification's counts, one per line, and what became of it unless that is good. */
 export function notificationText(notification: NotificationResult, paint: Paint): string {
   const { id, title, status, sentAt } = notification;
   const { attempted, delivered, removed, unreached = 0, shown, clicked } = notification;
-  const fields: readonly (readonly [string, string])[] = [
+  const fields: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Title', printable(title)],
     ['Sent', `${formatTime(sentAt)} to ${audienceText(notification)}`],
     ['Status', status],
-    ['Attempted', formatCount(attempted)],
+    ['Attempted', countText(attempted)],
     ['Delivered', withRate(delivered, attempted)],
-    ['Removed', formatCount(removed)],
+    ['Removed', countText(removed)],
     ['Failed', failedText(notification)],
-    ...(unreached > 0 ? [['Unreached', formatCount(unreached)] as const] : []),
+    ['Unreached', unreached > 0 ? countText(unreached) : undefined],
     ['Shown', withRate(shown, delivered)],
     ['Clicked', withRate(clicked, shown)],
   ];
-  const lines = fields.map(([label, value]) => `  ${paint('dim', label.padEnd(9))}  ${value}\n`);
-  return `${paint('bold', id)}\n${lines.join('')}${verdictText(notification, paint)}`;
+  return `${paint('bold', id)}\n${fieldLines(fields, paint)}${verdictText(notification, paint)}`;
 }
 
 /** Notifications with their counts, one per line. */
@@ -59,7 +59,7 @@ function row(notification: NotificationResult, paint: Paint): string[] {
     truncate(printable(title), titleLengthCharacters),
     audienceText(notification),
     paint(styles[tone], label),
-    formatCount(attempted),
+    countText(attempted),
     withRate(delivered, attempted),
     withRate(removed, attempted),
     withRate(failed, attempted),
@@ -94,13 +94,13 @@ export function failedText({
   failures = {},
 }: Pick<SendResult, 'failed' | 'failures'>): string {
   const reasons = Object.entries(failures).map(
-    ([reason, count]) => `${reason} ${formatCount(count)}`,
+    ([reason, count]) => `${reason} ${countText(count)}`,
   );
-  return [formatCount(failed), ...reasons].join('  ');
+  return [countText(failed), ...reasons].join('  ');
 }
 
 /** `950 (95.0%)`. Without a rate if there is nothing to compare the count with. */
 function withRate(count: number, of: number): string {
-  if (of === 0) return formatCount(count);
-  return `${formatCount(count)} (${((100 * count) / of).toFixed(1)}%)`;
+  if (of === 0) return countText(count);
+  return `${countText(count)} (${((100 * count) / of).toFixed(1)}%)`;
 }

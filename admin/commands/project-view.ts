@@ -1,10 +1,12 @@
+import { countText } from '../../contract/count-text.ts';
 import type { DeployedSettings } from '../../contract/environment.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import type { RegisteredProject } from '../registered-project.ts';
+import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
-import { describeLimit, formatCount } from './limits.ts';
+import { describeLimit } from './limits.ts';
 
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */
@@ -56,25 +58,22 @@ export function projectText(
     ['Previous application server key', project.previousApplicationServerKey],
     [
       'Subscribers that use it',
-      previousKeySubscribers === undefined ? undefined : formatCount(previousKeySubscribers),
+      previousKeySubscribers === undefined ? undefined : countText(previousKeySubscribers),
     ],
     ['Identity key', project.identityKey && paint('yellow', project.identityKey)],
     ['Created', formatTime(project.createdAt)],
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['User ids', project.userIds],
-    ['Subscribers', `${formatCount(usage.subscribers)}  ${limit('subscriberCap')}`],
-    [`Notifications in ${usage.month}`, `${formatCount(usage.sends)}  ${limit('monthlySendCap')}`],
+    ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
+    [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
     ...Object.entries(limits.rateLimits ?? {}).map(
       ([action, ofAction]) =>
         [`  ${action}`, paint('dim', `limit: ${describeLimit(ofAction)}`)] as const,
     ),
   ];
-  const lines = fields.flatMap(([label, value]) =>
-    value === undefined ? [] : [`  ${paint('dim', label.padEnd(31))}  ${value}\n`],
-  );
-  return `${paint('bold', project.projectId)}\n${lines.join('')}`;
+  return `${paint('bold', project.projectId)}\n${fieldLines(fields, paint)}`;
 }
 
 /** Until when a key that was replaced is accepted. Functions remember a project for 30 s: `projectCacheMs`. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { countOf, countText } from '../../contract/count-text.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type RestoredProject, restoreProjects } from '../restore.ts';
@@ -13,7 +14,6 @@ import {
   dryRunText,
   type RunOnStack,
 } from './command.ts';
-import { countOf, formatCount } from './limits.ts';
 
 interface RestoreOptions extends DryRunOption {
   readonly projects: string;
@@ -86,10 +86,10 @@ function line({ projectId, project, overCap, keyDropped, ...counted }: RestoredP
   if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
   const counts = [
     `${countOf(counted.created, 'subscription')} added`,
-    `${formatCount(counted.updated)} updated`,
-    `${formatCount(counted.unchanged)} unchanged`,
-    ...(overCap > 0 ? [`${formatCount(overCap)} above the cap`] : []),
-    ...(keyDropped > 0 ? [`${formatCount(keyDropped)} of a dropped key left out`] : []),
+    `${countText(counted.updated)} updated`,
+    `${countText(counted.unchanged)} unchanged`,
+    ...(overCap > 0 ? [`${countText(overCap)} above the cap`] : []),
+    ...(keyDropped > 0 ? [`${countText(keyDropped)} of a dropped key left out`] : []),
   ];
   return `${projectId}: project ${project}, ${counts.join(', ')}\n`;
 }

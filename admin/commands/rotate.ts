@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
+import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { realWaiting } from '../vapid-rotation.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type YesOption,
 } from './command.ts';
 import { readDuration } from './duration.ts';
-import { formatCount } from './limits.ts';
 import { formatTime, previousKeyEnd } from './project-view.ts';
 
 interface RotateOptions extends YesOption {
@@ -144,7 +144,7 @@ async function dropPreviousVapid(
     const users = project ? await registry.countPreviousPair(project) : 0;
     const effect =
       `permanently deletes the subscribers of "${projectId}" that use its previous ` +
-      `application server key: ${formatCount(users)}`;
+      `application server key: ${countText(users)}`;
     const refusal = 'Nothing was deleted.';
     if (users > 0) await confirm({ effect, expected: projectId, refusal, yes });
   }
@@ -161,7 +161,7 @@ async function dropPreviousVapid(
   print(
     { projectId, removed: { subscriptions } },
     `Dropped the previous application server key of "${projectId}". ` +
-      `Subscribers removed with it: ${formatCount(subscriptions)}.\n`,
+      `Subscribers removed with it: ${countText(subscriptions)}.\n`,
   );
 }
 

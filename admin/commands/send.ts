@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { countOf, countText } from '../../contract/count-text.ts';
 import { hasNoSubscriber } from '../../contract/delivery-verdict.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SendResult } from '../../contract/schemas/notification.ts';
@@ -6,7 +7,6 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
 import { type KeyOptions, keyFileOption, keyVariable, openClient } from './key-option.ts';
-import { countOf, formatCount } from './limits.ts';
 import { failedText, verdictText } from './notification-text.ts';
 
 interface SendOptions extends KeyOptions, YesOption {
@@ -96,8 +96,8 @@ function readTitle(text: string): string {
 function countsText(result: SendResult): string {
   const { id, attempted, delivered, removed, unreached = 0 } = result;
   return (
-    `Sent ${id}: ${formatCount(attempted)} attempted, ${formatCount(delivered)} delivered, ` +
-    `${formatCount(removed)} removed${unreached > 0 ? `, ${formatCount(unreached)} unreached` : ''}.\n` +
+    `Sent ${id}: ${countText(attempted)} attempted, ${countText(delivered)} delivered, ` +
+    `${countText(removed)} removed${unreached > 0 ? `, ${countText(unreached)} unreached` : ''}.\n` +
     `Failed: ${failedText(result)}\n`
   );
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
-import { formatCount, readPlanChange } from './limits.ts';
+import { readPlanChange } from './limits.ts';
 import { addProjectOptions, type ProjectOptions } from './project-options.ts';
 import { type ProjectView, projectText, projectView } from './project-view.ts';
 
@@ -42,8 +43,8 @@ export function setCommand(runOnStack: RunOnStack): Command {
 function capWarning({ usage: { subscribers }, limits: { subscriberCap } }: ProjectView) {
   if (subscriberCap === null || subscribers <= subscriberCap) return undefined;
   return (
-    `The subscriber cap, ${formatCount(subscriberCap)}, is below the number of subscribers, ` +
-    `${formatCount(subscribers)}. All of them stay, and new ones are refused.`
+    `The subscriber cap, ${countText(subscriberCap)}, is below the number of subscribers, ` +
+    `${countText(subscribers)}. All of them stay, and new ones are refused.`
   );
 }
 

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { countOf, countText } from '../../contract/count-text.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
@@ -26,7 +27,6 @@ import {
   type RunOnStack,
   type YesOption,
 } from './command.ts';
-import { countOf, formatCount } from './limits.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
@@ -78,11 +78,11 @@ function reportText(report: ImportReport, paint: Paint): string {
   if (invalid > mistakes.length) {
     lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
   }
-  const [added, changed, same] = [created, updated, unchanged].map(formatCount);
+  const [added, changed, same] = [created, updated, unchanged].map(countText);
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const rows = origins.map(([origin, count]) => [formatCount(count), origin]);
+  const rows = origins.map(([origin, count]) => [countText(count), origin]);
   return (
-    `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${formatCount(withUserId)} with a user id.\n` +
+    `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${countText(withUserId)} with a user id.\n` +
     (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
   );
 }
@@ -206,7 +206,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
         if (counted && !dryRun && counted.removed > 0) {
           const effect =
             `permanently deletes ${countOf(counted.removed, 'subscription')} of "${projectId}" ` +
-            `and keeps ${formatCount(counted.kept)}`;
+            `and keeps ${countText(counted.kept)}`;
           await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.', yes });
         }
         const isDone = dryRun || counted?.removed === 0;
@@ -214,7 +214,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
         print(
           { removed, kept },
           `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} without a visit for ` +
-            `${countOf(unseenDays, 'day')}; ${formatCount(kept)} kept.\n${dryRunText(dryRun)}`,
+            `${countOf(unseenDays, 'day')}; ${countText(kept)} kept.\n${dryRunText(dryRun)}`,
         );
       }),
     );

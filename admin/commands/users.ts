@@ -1,11 +1,11 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
+import { countText } from '../../contract/count-text.ts';
 import { userSchema } from '../../contract/schemas/user.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import type { ExportedUser } from '../user-data.ts';
 import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
-import { formatCount } from './limits.ts';
 import { formatTime } from './project-view.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
@@ -70,7 +70,7 @@ function subscriptionsOf(
   count: number,
   { projectId, userId }: Pick<ExportedUser, 'projectId' | 'userId'>,
 ): string {
-  return `subscriptions of "${printable(userId)}" in "${projectId}": ${formatCount(count)}`;
+  return `subscriptions of "${printable(userId)}" in "${projectId}": ${countText(count)}`;
 }
 
 function userIdArgument(): Argument {

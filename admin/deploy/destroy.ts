@@ -1,6 +1,6 @@
 import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/client-cloudformation';
+import { countOf } from '../../contract/count-text.ts';
 import { CommandError } from '../commands/command.ts';
-import { countOf } from '../commands/limits.ts';
 import { deployedStack } from '../deployed-stack.ts';
 import { stackStateOf } from '../stack-state.ts';
 import type { Conversation } from '../terminal/conversation.ts';

@@ -1,12 +1,3 @@
-export function countText(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** `1 subscriber`, `1,200 subscribers`. */
-export function countOf(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** A part of a whole in percent; empty if the whole is 0. */
 export function rateText(part: number, whole: number): string {
   if (whole === 0) return '';

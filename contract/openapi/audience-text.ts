@@ -1,4 +1,5 @@
 import { type Conditions, conditionsOf } from '../conditions.ts';
+import { countOf } from '../count-text.ts';
 import type { NotificationResult } from '../schemas/notification.ts';
 import { fieldTexts } from './field-texts.ts';
 
@@ -12,7 +13,6 @@ export function audienceText({ audience }: { readonly audience: Audience }): str
   const selections = Object.entries(conditionsOf(audience)).map(([name, value]) =>
     fieldTexts[name as keyof Conditions].selected(value as never),
   );
-  const ids = users === 1 ? 'user id' : 'user ids';
-  const whom = users === undefined ? 'everyone' : `${users.toLocaleString('en')} ${ids}`;
+  const whom = users === undefined ? 'everyone' : countOf(users, 'user id');
   return [whom, ...selections].join(', ');
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../count-text.ts';
 import { limits } from '../limits.ts';
 import type { sendFields } from '../send-fields.ts';
 
@@ -294,6 +295,6 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       'plus one: the SDK confirms at most once a day.',
     label: 'Seen within (days)',
     hint: 'Only browsers that have visited your site within this many days.',
-    selected: (days: number) => `seen within ${days} ${days === 1 ? 'day' : 'days'}`,
+    selected: (days: number) => `seen within ${countOf(days, 'day')}`,
   },
 };

@@ -1,9 +1,9 @@
 import { Anchor, Table } from '@mantine/core';
+import { countText } from '../../../contract/count-text.ts';
 import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { Copy } from '../components/copy.tsx';
 import { Time } from '../components/time.tsx';
-import { countText } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { clickRate, deliveredRate } from './figures.ts';

@@ -1,8 +1,8 @@
+import { countText } from '../../../contract/count-text.ts';
 import type {
   NotificationList,
   NotificationResult,
 } from '../../../contract/schemas/notification.ts';
-import { countText } from '../format.ts';
 
 /**
  * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,

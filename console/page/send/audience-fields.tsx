@@ -1,6 +1,6 @@
 import { Chip, Group, NativeSelect, Radio, Stack, TagsInput, Text } from '@mantine/core';
+import { countOf, countText } from '../../../contract/count-text.ts';
 import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
-import { countOf, countText } from '../format.ts';
 import { audienceSizeText } from './audience-size.ts';
 import { fields, namesIn } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';

@@ -1,5 +1,5 @@
+import { countOf } from '../../../contract/count-text.ts';
 import type { AudienceCounts } from '../../../contract/schemas/project.ts';
-import { countOf } from '../format.ts';
 import { type FieldName, namesIn } from './fields.ts';
 import { recipientsOf } from './recipients-table.ts';
 import { linesOf, type SendForm } from './send-form.ts';

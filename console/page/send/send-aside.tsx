@@ -1,4 +1,5 @@
 import { Code, Group, Stack, Tabs, Text } from '@mantine/core';
+import { countText } from '../../../contract/count-text.ts';
 import { limits } from '../../../contract/limits.ts';
 import { pushMessage } from '../../../contract/message.ts';
 import type { Platform } from '../../../contract/openapi/field-texts.ts';
@@ -9,7 +10,6 @@ import { contentOf } from '../../../contract/send-fields.ts';
 import { codeSample, type SampleLanguage, sampleLanguages } from '../code/code-samples.ts';
 import { Card } from '../components/card.tsx';
 import { Copy } from '../components/copy.tsx';
-import { countText } from '../format.ts';
 import { NotificationPreview } from '../preview/notification-preview.tsx';
 import { platformTabs } from '../preview/platforms.ts';
 import { useSession } from '../session.ts';

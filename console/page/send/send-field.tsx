@@ -8,8 +8,8 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
+import { countText } from '../../../contract/count-text.ts';
 import { limits } from '../../../contract/limits.ts';
-import { countText } from '../format.ts';
 import { buttonFields, type FieldName, fieldAt, fields } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
 import { type ButtonForm, emptyButton } from './send-form.ts';

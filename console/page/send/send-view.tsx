@@ -1,6 +1,7 @@
 import { Alert, Button, Fieldset, Grid, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, useState } from 'react';
+import { countOf } from '../../../contract/count-text.ts';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { Issue } from '../../../contract/errors.ts';
 import { fieldGroups } from '../../../contract/field-kinds.ts';
@@ -13,7 +14,6 @@ import { subscribedUserId } from '../calls/this-browser.ts';
 import { useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
 import { View } from '../components/view.tsx';
-import { countOf } from '../format.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
 import { AudienceFields } from './audience-fields.tsx';

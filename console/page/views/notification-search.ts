@@ -1,9 +1,10 @@
+import { countOf, countText } from '../../../contract/count-text.ts';
 import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
 import type {
   NotificationList,
   NotificationResult,
 } from '../../../contract/schemas/notification.ts';
-import { countOf, countText, dateText } from '../format.ts';
+import { dateText } from '../format.ts';
 
 /** Those whose title, body or id contains the text; all of them if it is empty. */
 export function matching(

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, Progress, Table, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { countOf, countText } from '../../../contract/count-text.ts';
 import {
   deliveryVerdict,
   failureAdvice,
@@ -16,7 +17,7 @@ import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
-import { countOf, countText, rateText } from '../format.ts';
+import { rateText } from '../format.ts';
 import { toneColors } from '../notifications/figures.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { contentTexts, formOf } from '../send/send-form.ts';

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Group, Paper, SimpleGrid, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { countOf, countText } from '../../../contract/count-text.ts';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { NotificationList } from '../../../contract/schemas/notification.ts';
 import {
@@ -14,7 +15,7 @@ import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
-import { countOf, countText, monthText, rateText, timeText } from '../format.ts';
+import { monthText, rateText, timeText } from '../format.ts';
 import { clickRate, deliveredRate } from '../notifications/figures.ts';
 import { NotificationTable } from '../notifications/notification-table.tsx';
 import { audienceAfter, broadcastsIn, growthText, monthOf } from '../overview/broadcasts.ts';

@@ -1,13 +1,13 @@
 import { Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { countOf } from '../../../contract/count-text.ts';
 import { limits } from '../../../contract/limits.ts';
 import { type UserSubscriptions, userSchema } from '../../../contract/schemas/user.ts';
 import { danger, useConfirm } from '../components/confirm.tsx';
 import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
-import { countOf } from '../format.ts';
 import { mayDo, useSession } from '../session.ts';
 
 type Device = UserSubscriptions['devices'][number];

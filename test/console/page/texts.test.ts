@@ -1,7 +1,8 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
-import { agoText, countOf, monthText, rateText } from '../../../console/page/format.ts';
+import { agoText, monthText, rateText } from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/form-context.ts';
+import { countOf } from '../../../contract/count-text.ts';
 import { errorTable } from '../../../contract/errors.ts';
 import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
