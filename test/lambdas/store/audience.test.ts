@@ -2,6 +2,7 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { type Conditions, conditionsSchema } from '../../../contract/conditions.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
+import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
   partCount,
@@ -11,6 +12,7 @@ import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
+import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 
 let database: Database;
 
@@ -336,4 +338,21 @@ test('an aborted signal ends the reading', async () => {
   const { ref: project } = await database.createProject();
   const signal = AbortSignal.abort();
   await expect(audiences().everyone(project, all, { ...options, signal })).rejects.toThrow();
+});
+
+test('a browser that the index still has for two users belongs to the newer one', async () => {
+  const project = 'shop-1' as ProjectRef;
+  let now = 0;
+  const lags = [5, 0];
+  const memory = new MemoryDatabase({ now: () => now, lagMs: () => lags.shift()! });
+  for (const part of newSubscriberParts(project, 0)) memory.put(tables.usage, { ...part });
+  const subscriptions = subscriptionStore(memory.client(), tables, () => new Date(now));
+  const browser = subscription();
+  for (const userId of ['ada', 'bob']) {
+    now += 5;
+    await subscriptions.save(project, { ...browser, userId }, null);
+  }
+  const store = audienceStore(memory.client(), tables.subscriptions);
+  const { recipients } = await store.users(project, ['ada', 'bob'], { from: 0, to: 2 }, options);
+  expect(recipients.map(({ user }) => user)).toEqual([1]);
 });
