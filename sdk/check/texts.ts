@@ -1,4 +1,5 @@
 import { englishHelp, type HelpTexts } from '../bell/texts.ts';
+import { unusableText } from '../client/service-worker.ts';
 
 /** What is checked. */
 export type CheckName =
@@ -68,7 +69,7 @@ export const english: CheckTexts = {
     'Nobody has been asked yet, or the question was closed. Subscribe on this site, and allow notifications.',
   workerActive: '{file} is active.',
   workerInactive: 'The service worker is not active yet. Reload the page.',
-  workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
+  workerFile: unusableText('{file}', '{response}'),
   workerMissing:
     'No service worker has the scope {scope}. Scopes on this site: {scopes}. Subscribe on this site.',
   workerOther:

@@ -21,11 +21,15 @@ export async function registerWorker({
   } catch (cause) {
     const response = await unusableResponse(serviceWorker);
     const sentence = response
-      ? `${serviceWorker} responds with ${response}. Copy carillon-sw.js there, as text/javascript.`
+      ? unusableText(serviceWorker, response)
       : `${serviceWorker} failed to start: ${(cause as Error).message}`;
     throw new CarillonError('service_worker_failed', sentence, { cause });
   }
 }
+
+/** @param response of {@link unusableResponse}. */
+export const unusableText = (file: string, response: string) =>
+  `${file} responds with ${response}. Copy carillon-sw.js there, as text/javascript.`;
 
 /**
  * Status and type of the file of a service worker, undefined if it can be loaded. Each browser reports the

@@ -36,7 +36,7 @@ export const getProject: Operation = {
         },
         rateLimits: {
           description:
-            'Actions with another limit, by their `operationId`. Absent if there are none.',
+            'Limits of actions that have their own, by `operationId`. Absent if no action has one.',
         },
         access: {
           description:

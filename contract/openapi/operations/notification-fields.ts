@@ -53,7 +53,7 @@ export const countFields: Fields<typeof deliveryCountsSchema> = {
 };
 
 export const failuresField = {
-  description: 'The failures by their [reason](operating.md#logs). Absent if there are none.',
+  description: 'Failures by their [reason](operating.md#logs). Absent if nothing failed.',
   fields: reasonFields(),
 };
 
