@@ -5,7 +5,7 @@ import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Quotas } from '../contract/aws-quotas.ts';
 import type { DeployedSettings } from '../contract/environment.ts';
-import type { OtherVariable } from '../contract/functions.ts';
+import type { OtherVariable } from '../contract/function-facts.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import { locateService } from '../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../contract/tables.ts';

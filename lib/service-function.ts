@@ -3,8 +3,8 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { EnvironmentName } from '../contract/environment.ts';
-import { type FunctionFacts, functions } from '../contract/functions.ts';
-import type { FunctionName } from '../contract/routes.ts';
+import type { FunctionFacts } from '../contract/function-facts.ts';
+import { type FunctionName, functions } from '../contract/functions.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { assetOf } from './assets.ts';
 import { logGroup } from './logs.ts';
@@ -23,7 +23,7 @@ export class ServiceFunction extends lambda.Function {
   readonly facts: FunctionFacts;
 
   constructor(scope: Construct, props: ServiceFunctionProps) {
-    const facts: FunctionFacts = functions[props.name];
+    const facts = functions[props.name];
     const id = props.name[0]!.toUpperCase() + props.name.slice(1);
     const log = logGroup(scope, `${id}Log`, props.disposable);
     // Lambda's managed policy would allow writing to all log groups of the account.

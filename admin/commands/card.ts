@@ -1,4 +1,5 @@
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { sdkSource } from '../calls.ts';
 import { fieldLines } from '../terminal/fields.ts';
 import { type Paint, plain } from '../terminal/terminal.ts';

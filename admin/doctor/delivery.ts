@@ -6,7 +6,8 @@ import {
   failureReasons,
 } from '../../contract/failure-reasons.ts';
 import type { PushMessage } from '../../contract/message.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
 import type { SendRequest } from '../../contract/schemas/notification.ts';
 import { errorOf } from '../../sdk/common/error.ts';

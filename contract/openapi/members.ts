@@ -1,11 +1,11 @@
-import { type MemberRole, mayCall, memberRoles } from '../roles.ts';
-import type { OwnerRouteName, Route } from '../routes.ts';
+import { includes, type MemberRole, memberRoles } from '../roles.ts';
+import type { Route } from '../routes.ts';
 import type { Operation } from './operation.ts';
 
 /** The roles of the members that may call a route. */
-export function rolesFor({ caller, name }: Route): readonly MemberRole[] {
-  if (caller === 'browser') return [];
-  return memberRoles.filter((role) => mayCall(role, name as OwnerRouteName));
+export function rolesFor(route: Route): readonly MemberRole[] {
+  if (route.caller === 'browser') return [];
+  return memberRoles.filter((role) => includes(role, route.role));
 }
 
 /** The description of an operation, with the keys that it takes. */

@@ -7,8 +7,8 @@ import {
   secretKeyPattern,
 } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
-import { type Access, mayCall, permissions } from '../../contract/roles.ts';
-import type { OwnerRouteName } from '../../contract/routes.ts';
+import { type Access, includes } from '../../contract/roles.ts';
+import type { RouteOf } from '../../contract/routes.ts';
 import type { FindProject } from './find-project.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
@@ -52,11 +52,11 @@ export function authenticate<Found extends Project>(
 }
 
 /** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
-export function requireRole(route: OwnerRouteName, { role }: Access): void {
-  if (mayCall(role, route)) return;
-  const { least, action } = permissions[route];
-  const needed = least === 'owner' ? 'only the secret key may' : `the role "${least}" may`;
-  throw new ServiceError('not_permitted', `The role "${role}" may not ${action}; ${needed}.`);
+export function requireRole(route: RouteOf<'owner'>, { role }: Access): void {
+  if (includes(role, route.role)) return;
+  const needed =
+    route.role === 'owner' ? 'only the secret key may' : `the role "${route.role}" may`;
+  throw new ServiceError('not_permitted', `The role "${role}" may not ${route.action}; ${needed}.`);
 }
 
 /** Compares in constant time, also where there is no stored hash. */

@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { Project } from '../../contract/project.ts';
-import type { OwnerRouteName, Route, RouteName } from '../../contract/routes.ts';
+import type { Route, RouteOf } from '../../contract/routes.ts';
 import { authenticate, requireKey, requireRole } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
@@ -27,13 +27,8 @@ export function chain(plugin?: middy.PluginObject) {
   return middy({ ...plugin, timeoutEarlyInMillis: 0 });
 }
 
-type RouteFor<Caller extends Route['caller']> = Route & {
-  readonly caller: Caller;
-  readonly name: Caller extends 'owner' ? OwnerRouteName : RouteName;
-};
-
 export interface ChainSettings<Caller extends Route['caller'], Found extends Project = Project> {
-  readonly route: RouteFor<Caller>;
+  readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
@@ -88,7 +83,7 @@ export function ownerChain<Found extends Project, Input>(
         perMinute,
         rateLimits,
         async (event: Parameters<typeof readInput>[0]) => {
-          requireRole(route.name, event.access);
+          requireRole(route, event.access);
           return readInput(event);
         },
       ),

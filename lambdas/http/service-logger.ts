@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context } from 'aws-lambda';
-import type { FunctionName } from '../../contract/routes.ts';
+import type { FunctionName } from '../../contract/functions.ts';
 
 /** The log of one function, as lines of JSON. No error brings a secret into it. */
 export function serviceLogger(serviceName: FunctionName): Logger {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../contract/limits.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { observer } from '../deliver/observer.ts';
 import { sliceDependencies } from '../deliver/slice-dependencies.ts';

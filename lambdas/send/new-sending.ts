@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { conditionsOf } from '../../contract/conditions.ts';
+import { pathOf } from '../../contract/path-of.ts';
 import type { SigningProject } from '../../contract/project.ts';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/routes.ts';
 import { contentOf } from '../../contract/send-fields.ts';
 import type { Slice } from '../../contract/slice.ts';
 import { CurrentProject } from '../deliver/current-project.ts';

@@ -4,8 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { functions } from '../../contract/functions.ts';
-import type { FunctionName } from '../../contract/routes.ts';
+import { type FunctionName, functionNames } from '../../contract/functions.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { type Assets, assetsFile } from '../assets.ts';
 import { filesIn } from './files-in.ts';
@@ -16,8 +15,7 @@ import { filesIn } from './files-in.ts';
  * @param target absolute; must exist.
  */
 export async function bundleFunctions(root: string, target: string): Promise<void> {
-  const names = Object.keys(functions) as FunctionName[];
-  const entries = names.map(async (name) => {
+  const entries = functionNames.map(async (name) => {
     const folder = join(target, name);
     await Promise.all([
       bundle(root, name, folder),

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { projectIdSchema } from '../../contract/schemas/ids.ts';
 import type { Pages } from '../gateway/handle-request.ts';
 import type { PushService } from '../push-service/push-service.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { transform } from '@swc/core';
 import { build, type Plugin } from 'esbuild';
+import * as routeAddresses from '../../contract/route-addresses.ts';
 import * as workerValues from '../../contract/worker-values.ts';
 import { version } from '../../package.json' with { type: 'json' };
 
@@ -22,15 +23,20 @@ export interface BundledFile {
 
 const target = 'es2022';
 
-/** Puts constants in the place of the module that computes them, so that what it imports is not bundled. */
+/** Modules that compute constants. */
+const computing = { 'worker-values': workerValues, 'route-addresses': routeAddresses };
+
+/** Puts constants in the place of the modules that compute them, so that what these import is not bundled. */
 const constants: Plugin = {
   name: 'constants',
   setup({ onLoad }) {
-    onLoad({ filter: /\/contract\/worker-values\.ts$/ }, () => ({
-      contents: Object.entries(workerValues)
-        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
-        .join('\n'),
-    }));
+    for (const [file, values] of Object.entries(computing)) {
+      onLoad({ filter: new RegExp(`/contract/${file}\\.ts$`) }, () => ({
+        contents: Object.entries(values)
+          .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+          .join('\n'),
+      }));
+    }
   },
 };
 

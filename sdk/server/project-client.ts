@@ -1,5 +1,7 @@
 import { idempotencyKeyPattern } from '../../contract/formats.ts';
-import { pathOf, type Route, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routeAddresses } from '../../contract/route-addresses.ts';
+import type { Route } from '../../contract/routes.ts';
 import type {
   AcceptedSend,
   NotificationList,
@@ -114,7 +116,7 @@ export class ProjectClient {
       ...(respondAsync && { prefer: 'respond-async' }),
     };
     const body = JSON.stringify(notification);
-    return this.#call(routes.send, { signal, headers, body });
+    return this.#call(routeAddresses.send, { signal, headers, body });
   }
 
   /**
@@ -123,7 +125,7 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   notification(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
-    return this.#call(routes.getNotification, { parameters: { notificationId }, signal });
+    return this.#call(routeAddresses.getNotification, { parameters: { notificationId }, signal });
   }
 
   /**
@@ -132,7 +134,7 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   stop(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
-    return this.#call(routes.stopNotification, { parameters: { notificationId }, signal });
+    return this.#call(routeAddresses.stopNotification, { parameters: { notificationId }, signal });
   }
 
   /** Reads a page of the project's notifications, the newest first. @throws {CarillonError} */
@@ -141,17 +143,17 @@ export class ProjectClient {
       ...(limit === undefined ? {} : { limit: String(limit) }),
       ...(cursor === undefined ? {} : { cursor }),
     };
-    return this.#call(routes.listNotifications, { query, signal });
+    return this.#call(routeAddresses.listNotifications, { query, signal });
   }
 
   /** Reads the project, its caps and its usage. @throws {CarillonError} */
   project({ sample, signal }: ProjectOptions = {}): Promise<ProjectResult> {
-    return this.#call(routes.getProject, { query: sample ? { sample } : {}, signal });
+    return this.#call(routeAddresses.getProject, { query: sample ? { sample } : {}, signal });
   }
 
   /** Counts the subscriptions of a user id, and lists them as `devices`. @throws {CarillonError} */
   user(userId: string, { signal }: CallOptions = {}): Promise<UserSubscriptions> {
-    return this.#call(routes.getUser, { query: { userId }, signal });
+    return this.#call(routeAddresses.getUser, { query: { userId }, signal });
   }
 
   /**
@@ -160,7 +162,7 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   removeUser(userId: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
-    return this.#call(routes.removeUser, { query: { userId }, signal });
+    return this.#call(routeAddresses.removeUser, { query: { userId }, signal });
   }
 
   /**
@@ -170,11 +172,11 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   removeDevice(userId: string, device: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
-    return this.#call(routes.removeUser, { query: { userId, device }, signal });
+    return this.#call(routeAddresses.removeUser, { query: { userId, device }, signal });
   }
 
   async #call<Body>(
-    route: Route,
+    route: Pick<Route, 'method' | 'path'>,
     { parameters, query, headers, body, signal }: Call,
   ): Promise<Body> {
     const path = pathOf(route, { projectId: this.projectId, ...parameters });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, Page } from 'puppeteer-core';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';

@@ -1,4 +1,5 @@
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type ConsolePage, openConsole } from './fixtures/console-page.ts';

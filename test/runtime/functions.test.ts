@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { pathOf, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { routes } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { functionEnvironment } from '../../local/function-environment.ts';
 import { startGateway } from '../../local/gateway/gateway.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
+import type { FunctionName } from '../../contract/functions.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import type { SendResult } from '../../contract/schemas/notification.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';

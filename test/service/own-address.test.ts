@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pathOf, type Route, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 
 const publicBaseUrl = 'https://push.carillon.example';

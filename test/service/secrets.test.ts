@@ -1,4 +1,5 @@
-import { pathOf, type RouteName, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
 import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
 import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';

@@ -1,5 +1,6 @@
 import { shellString } from '../../../admin/terminal/shell-string.ts';
-import { pathOf, routes } from '../../../contract/routes.ts';
+import { pathOf } from '../../../contract/path-of.ts';
+import { routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import {
   goRawString,
