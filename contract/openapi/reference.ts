@@ -22,14 +22,15 @@ export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.m
  * @throws {Error} for a block with an unknown name.
  */
 export function withGeneratedBlocks(markdown: string): string {
+  const described = new Set(Array.from(markdown.matchAll(block), ([, name]) => name));
   return markdown.replaceAll(block, (_, name: string) => {
-    const text = blockOf(name.split(' '));
+    const text = name === 'other routes' ? sectionsWithout(described) : blockOf(name.split(' '));
     if (text === undefined) throw new Error(`Unknown generated block: ${name}`);
     return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
   });
 }
 
-/** Names: those of the lists below, or a route and one of its blocks. */
+/** Names: those of the lists below, or a route and one of its blocks. `other routes` has the sections of all others. */
 function blockOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
   const lists = `${first} ${second}`.trim();
   if (lists === 'routes') return routeTable();
@@ -41,6 +42,29 @@ function blockOf([first = '', second = '', ...rest]: readonly string[]): string 
   return first in routes
     ? blockOfRoute(routes[name], operations[name], second, rest[0])
     : undefined;
+}
+
+/** A section for each route that the document does not describe itself. */
+function sectionsWithout(described: ReadonlySet<string | undefined>): string {
+  return Object.values<Route>(routes)
+    .filter(({ name }) => !described.has(`${name} description`))
+    .map(sectionOf)
+    .join('\n\n');
+}
+
+function sectionOf(route: Route): string {
+  const operation: Operation = operations[route.name];
+  const kinds = [
+    'description',
+    ...Object.keys(operation.examples).map((name) => `example ${name}`),
+    ...['headers', 'query', 'body'],
+    ...Object.entries(operation.responses).flatMap(([status, { content }]) =>
+      content.name === 'Ok' ? [] : [`response ${status}`],
+    ),
+    'errors',
+  ];
+  const blocks = kinds.flatMap((kind) => blockOf([route.name, ...kind.split(' ')]) ?? []);
+  return [`## ${operation.summary}`, ...blocks].join('\n\n');
 }
 
 function blockOfRoute(
