@@ -64,7 +64,7 @@ type Listed<Row> = Row extends { readonly variables: readonly (infer Name extend
 /** The variables that a function reads. */
 export type VariableOf<Name extends FunctionName> =
   | Listed<Rows[Name]>
-  | Named<Rows[Name]['tables']>
+  | (Rows[Name] extends { readonly tables: infer Tables } ? Named<Tables> : never)
   | (Name extends RouteName ? RouteVariable : never);
 
 export function variablesOf<Name extends FunctionName>(name: Name): readonly VariableOf<Name>[] {
