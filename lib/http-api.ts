@@ -16,8 +16,8 @@ import { logGroup } from './logs.ts';
  * projects. The functions limit each caller, by address and project. Track has a setting of its own.
  *
  * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
- * burst of 5,000 (2,500 and 1,250 in some regions). The routes, their preflights and the console add up to
- * 9,350 and 4,675 with the default of track, so that a flood on one route leaves capacity for the others.
+ * burst of 5,000 (2,500 and 1,250 in some regions). With the default of track, the routes, their
+ * preflights and the console stay below both, so that a flood on one route leaves capacity for the others.
  */
 function throttlePerSecond({ name, caller }: Route): number {
   // Few owners' servers and dashboards call these.
