@@ -105,6 +105,7 @@ describe('a slice of several chunks', () => {
     const setup = sliceSetup({ audience: recipients(8), chunkMs: 10_000 });
     expect(await setup.runHere(quarters)).toMatchObject({ hasEnded: true });
     expect(setup.pushed()).toHaveLength(6);
+    expect(setup.calls.filter((call) => call.startsWith('open'))).toEqual(['open 0']);
     expect(await setup.stored()).toMatchObject({
       ...{ ended: 'delivered', isRead: false, pending: 0, counts: { attempted: 6 } },
     });
