@@ -1,18 +1,7 @@
 import { noCounts } from '../../../contract/counts.ts';
-import type { SigningProject } from '../../../contract/project.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { fakePusher } from './fake-pusher.ts';
-import {
-  allDelivered,
-  awaited,
-  dying,
-  project,
-  recipients,
-  type SliceSetup,
-  slice,
-  sliceSetup,
-  startMs,
-} from './slice-setup.ts';
+import { awaited, dying, recipients, type SliceSetup, sliceSetup, startMs } from './slice-setup.ts';
 
 const quarters = { step: positionCount / 4 };
 
@@ -27,16 +16,6 @@ describe('a slice that another invocation has', () => {
     await setup.time.until(other);
   });
 
-  test('is awaited if nobody waits, however long it takes, so that the event stays until it has ended', async () => {
-    const setup = sliceSetup({ audience: recipients(3), chunkMs: 300_000 });
-    const other = setup.start({}, 'other');
-    await setup.until(1000);
-    await setup.run();
-    expect(setup.time.now).toBeGreaterThanOrEqual(startMs + 300_000);
-    expect(setup.pushed()).toHaveLength(3);
-    await setup.time.until(other);
-  });
-
   test('leaves its event to Lambda if the time is over before', async () => {
     const setup = sliceSetup({ audience: recipients(3), chunkMs: 300_000 });
     const other = setup.start({}, 'other');
@@ -45,16 +24,6 @@ describe('a slice that another invocation has', () => {
       'Lambda repeats this one',
     );
     await setup.time.until(other);
-  });
-
-  test('and has ended is not delivered again', async () => {
-    const setup = sliceSetup({ audience: recipients(3) });
-    await setup.run({}, 'other');
-    const before = await setup.stored();
-    await setup.run();
-    expect(await setup.stored()).toEqual(before);
-    expect(setup.pushed()).toHaveLength(3);
-    expect(setup.calls.filter((call) => call === 'delivered')).toHaveLength(1);
   });
 });
 
@@ -85,18 +54,6 @@ describe('a slice whose function has died', () => {
     ...{ attempted: 8, delivered: 7, failed: 1, failures: { interrupted: 1 } },
   };
 
-  test('continues after its chunk, whose other pushes count as interrupted', async () => {
-    const setup = await died();
-    await setup.until(100_000);
-    await setup.run(quarters);
-    expect(await setup.stored()).toMatchObject({
-      counts: continued,
-      ended: 'delivered',
-      pending: 0,
-    });
-    expect(setup.pushed()).toEqual(recipients(8).map(({ path }) => path));
-  });
-
   test('is taken over after its lease and a second for the clocks, also by a repetition that comes at once', async () => {
     const setup = await died();
     await setup.run(quarters);
@@ -104,13 +61,6 @@ describe('a slice whose function has died', () => {
     const [third] = setup.chunks.slice(2);
     expect(third!.readAt).toBeGreaterThanOrEqual(startMs + 2000 + 60_000 + 1000);
     expect(await setup.stored()).toMatchObject({ counts: continued });
-  });
-
-  test('is continued by one of two invocations', async () => {
-    const setup = await died();
-    await setup.time.until(Promise.all(['one', 'other'].map((by) => setup.start(quarters, by))));
-    expect(setup.calls.filter((call) => call === 'delivered')).toHaveLength(1);
-    expect(setup.pushed()).toEqual(recipients(8).map(({ path }) => path));
   });
 
   test('keeps which users it has reached, and adds others', async () => {
@@ -142,73 +92,4 @@ describe('a slice whose function has died', () => {
       counts: { attempted: 3, failed: 3, failures: { interrupted: 3 } },
     });
   });
-
-  test('and that was stopped afterwards is left as it is', async () => {
-    const setup = await died();
-    await setup.slices.stop(
-      { notificationId: slice().notificationId, slice: 0, expiresAt: 1 },
-      startMs + 5000,
-    );
-    await setup.run(quarters);
-    expect(setup.pushed()).toHaveLength(4);
-    expect(await setup.stored()).toMatchObject({ pending: 1, ended: undefined });
-  });
-});
-
-describe('an invocation whose lease has run out', () => {
-  /** Reading the second chunk takes so long, and the database does not respond to writes meanwhile. */
-  function slowReader({ deps, time }: SliceSetup, ms: number): SliceSetup['deps'] {
-    let reads = 0;
-    return {
-      ...deps,
-      sleep: (wait, signal) => (wait === 2000 ? new Promise(() => {}) : deps.sleep(wait, signal)),
-      audiences: {
-        ...deps.audiences,
-        everyone: async (...args) => {
-          reads += 1;
-          if (reads === 2) await time.sleep(ms);
-          return deps.audiences.everyone(...args);
-        },
-      },
-    };
-  }
-  const halves = { step: positionCount / 2 };
-
-  test.each([
-    ['pushes nothing once another one has taken the slice over', 63_000, 2],
-    ['keeps the slice if it writes before the other one does', 59_500, 0],
-  ])('%s', async (_, ms, interrupted) => {
-    const setup = sliceSetup({ audience: recipients(4) });
-    const slow = setup.start(halves, 'slow', slowReader(setup, ms));
-    await setup.until(50_000);
-    await setup.run(halves, 'other');
-    await setup.time.until(slow);
-    expect(await setup.stored()).toMatchObject({
-      ...{ ended: 'delivered', counts: { attempted: 4, failed: interrupted } },
-    });
-    expect(setup.pushed()).toEqual(recipients(4).map(({ path }) => path));
-  });
-});
-
-test.each<[string, SigningProject | undefined]>([
-  ['deleted', undefined],
-  ['deleted, and created again', { ...project, ref: 'shop-2' as typeof project.ref }],
-])('the slice of a project that was %s is not delivered', async (_, found) => {
-  const projects = { refresh: async () => found };
-  const setup = sliceSetup({ audience: recipients(3), overrides: { projects } });
-  await setup.run();
-  expect(setup.calls).toEqual([]);
-});
-
-test('a slice of a request that has ended meanwhile is not pushed any more', async () => {
-  const setup = sliceSetup({ audience: recipients(3) });
-  await setup.until(23_000);
-  await setup.run(awaited);
-  expect(setup.pushed()).toEqual([]);
-});
-
-test('a chunk that is pushed to while its invocation ends is counted', async () => {
-  const setup = sliceSetup({ audience: recipients(3), chunkMs: 2000 });
-  await setup.run();
-  expect((await setup.stored())!.counts).toEqual(allDelivered({ recipients: recipients(3) }));
 });

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { noCounts } from '../../../contract/counts.ts';
 import { Lease } from '../../../lambdas/deliver/lease.ts';
 import type { SliceStore } from '../../../lambdas/store/slices.ts';
 import { storedSlice } from '../../fixtures/stored-slice.ts';
@@ -50,11 +49,6 @@ test("a slice is known to be this invocation's from the start of a write that su
   expect(lease.knownAt).toBe(startMs);
 });
 
-test('a write whose response was lost, and which was repeated, is stored', async () => {
-  const stored = storedSlice({ lease: { by: 'mine', n: 1, until: startMs + 27_000 } });
-  expect(await leaseWith(async () => stored).save(signal)).toBe('mine');
-});
-
 test('after a stop only counts and the end are stored, and pushes are not extended', async () => {
   let now = startMs;
   const stoppedAt = startMs + 500;
@@ -89,21 +83,4 @@ test("a slice that is another invocation's is lost, and described as that has le
   expect(lease.other).toEqual(other);
   expect(await lease.end('delivered', signal)).toBe('lost');
   expect(writes).toBe(1);
-});
-
-test('what another invocation has left is continued from its last write, and its pending pushes have failed', async () => {
-  const counts = { ...noCounts, attempted: 3, delivered: 3 };
-  const left = storedSlice({ position: 7, pending: 2, counts });
-  let written: Parameters<SliceStore['write']>[1] | undefined;
-  const lease = leaseWith(async (_, write) => {
-    written = write;
-    return undefined;
-  });
-  lease.takeOver(left);
-  expect(lease.position).toBe(7);
-  await lease.end('delivered', signal);
-  expect(written).toMatchObject({
-    ...{ event: { known: left.lease }, position: 7, pending: 0, until: startMs },
-    counts: { attempted: 5, delivered: 3, failed: 2, failures: { interrupted: 2 } },
-  });
 });

@@ -186,21 +186,6 @@ describe('slices for a caller who waits', () => {
 describe('slices for a caller who does not wait', () => {
   const asynchronous = { respondAsync: true };
 
-  test('are all handed to functions, without times', async () => {
-    const setup = sendSetup({ audience });
-    expect(await setup.send({ ...large, ...asynchronous })).toMatchObject({
-      ...{ kind: 'accepted', status: 'sending' },
-    });
-    expect(setup.started.map(({ slice, awaitedSince }) => [slice, awaitedSince])).toEqual([
-      ...[
-        [0, undefined],
-        [1, undefined],
-        [2, undefined],
-      ],
-    ]);
-    expect(setup.time.now - now.getTime()).toBe(1000);
-  });
-
   test('are delivered here until the time of the request if Lambda does not take them', async () => {
     const setup = sendSetup({ audience });
     const start = async ({ slice }: Slice) => slice !== 1;

@@ -31,22 +31,6 @@ async function firstDied(setup: SendSetup, change: Parameters<SendSetup['send']>
 }
 
 describe('a repeated request', () => {
-  test('gets the response of the first, and nothing is sent', async () => {
-    const setup = sendSetup({ counts: { ...noCounts, attempted: 2, delivered: 2, unreached: 1 } });
-    const first = await sendKeyed(setup);
-    expect(await sendKeyed(setup)).toEqual(first);
-    expect(setup.pushed()).toHaveLength(3);
-    expect(await setup.sent()).toBe(1);
-  });
-
-  test('names the users whom the first did not reach', async () => {
-    const setup = sendSetup({ counts: { ...noCounts, attempted: 1, delivered: 1, unreached: 2 } });
-    const request = { title: 'T', userIds: ['v', 'u', 'w'] };
-    const first = await sendKeyed(setup, { request });
-    expect(resultOf(first).usersNotReached).toEqual(['u', 'w']);
-    expect(await sendKeyed(setup, { request })).toEqual(first);
-  });
-
   test.each<[string, ParsedSendRequest, ParsedSendRequest]>([
     ['text', { title: 'T' }, { title: 'U' }],
     ['condition', { title: 'T' }, { title: 'T', channels: ['news'] }],
@@ -157,16 +141,6 @@ describe('a repeated request', () => {
 });
 
 describe('the form of the first response', () => {
-  test('is kept, whatever a repeated request prefers', async () => {
-    const setup = sendSetup();
-    const first = await sendKeyed(setup);
-    expect(await sendKeyed(setup, { respondAsync: true })).toEqual(first);
-    const [other, id] = [{ idempotencyKey: 'order-2' }, '01890a5d-ac96-774b-bcce-000000000003'];
-    await sendKeyed(setup, { ...other, respondAsync: true });
-    await until(setup, 10_000);
-    expect(await sendKeyed(setup, other)).toEqual({ kind: 'accepted', id, status: 'sent' });
-  });
-
   test('has the present status while functions have all slices', async () => {
     const setup = sendSetup();
     const first = { respondAsync: true };

@@ -1,65 +1,37 @@
-import { newVapidPair } from '../../../../admin/vapid-pair.ts';
 import type { Recipient } from '../../../../contract/audience.ts';
 import { noCounts } from '../../../../contract/counts.ts';
-import { inFlight } from '../../../../lambdas/push/pushing/push-service.ts';
-import { type PushTimes, startPushingWith } from '../../../../lambdas/push/pushing/pusher.ts';
-import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
-import { fcm, mozilla, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
-import { Scheduler } from '../../../simulation/time/scheduler.ts';
+import type { PusherOptions, PushTimes } from '../../../../lambdas/push/pushing/pusher.ts';
+import { pusherOptions, vapid } from '../../../fixtures/chunk.ts';
+import {
+  type Conduct,
+  fcm,
+  mozilla,
+  recipientsAt,
+  virtualPushing,
+} from '../../../fixtures/virtual-pushing.ts';
+import type { Scheduler } from '../../../simulation/time/scheduler.ts';
 
-const vapid = { current: { number: 0, ...newVapidPair() } };
-
-/**
- * Pushes in virtual time. A push is accepted after these ms, never if undefined, throttled for a minute,
- * fails, or its subscription is gone.
- */
+/** Pushes to recipients that are added later. */
 function start(
-  responseMs: (origin: string) => number | 'throttled' | 'failing' | 'gone' | undefined,
+  conduct: (origin: string, now: number) => Conduct,
   given: PushTimes | ((time: Scheduler) => PushTimes) = {
     ...{ lastPushAt: 22_000, pausesAt: 22_000, endAt: 25_000 },
   },
-  { pushesPerSecond = Number.POSITIVE_INFINITY, isAwaited = true } = {},
+  options: Partial<PusherOptions> = {},
 ) {
-  const time = new Scheduler();
+  const { startPushing, time, pushes } = virtualPushing(({ origin }, { now }) =>
+    conduct(origin, now),
+  );
   const times = typeof given === 'function' ? given(time) : given;
-  const pushes: { readonly origin: string; readonly at: number }[] = [];
-  const startPushing = startPushingWith({
-    transport: ({ origin, timeoutMs }) => {
-      pushes.push({ origin, at: time.now });
-      const ms = responseMs(origin);
-      return new Promise((resolve, reject) => {
-        const silent = new NoResponseError('No response.', { isTimeout: true });
-        if (ms === undefined) time.after(timeoutMs, () => reject(silent));
-        else if (ms === 'throttled') {
-          resolve({ status: 429, headers: { 'retry-after': '60' }, body: '' });
-        } else if (ms === 'failing') resolve({ status: 503, headers: {}, body: '' });
-        else if (ms === 'gone') resolve({ status: 410, headers: {}, body: '' });
-        else {
-          time.after(ms, () => resolve({ status: 201, headers: {}, body: '' }));
-        }
-      });
-    },
-    sign: () => 'vapid t=x',
-    clock: time.clock,
-    sleep: time.sleep,
-    random: () => 0,
-    extraOrigins: [],
-    inFlight,
-  });
-  const options = {
-    messages: [Buffer.from('{"title":"Hello"}')],
-    options: { ttl: 60 },
-    times,
-    isAwaited,
-    pushesPerSecond,
-    group: () => 0,
-    remove: async () => {},
-    correctPair: async () => {},
-  };
-  const running = startPushing(options);
-  const add = (recipients: readonly Recipient[]) => running.add(recipients, vapid, time.now);
+  const running = startPushing({ ...pusherOptions, ...options, times });
+  const pairs = { current: { number: 0, ...vapid } };
+  const add = (recipients: readonly Recipient[]) => running.add(recipients, pairs, time.now);
   return { running, add, time, pushes };
 }
+
+const accepts = (after: number): Conduct => ({ status: 201, after });
+const silent: Conduct = {};
+const throttles: Conduct = { status: 429, headers: { 'retry-after': '60' }, after: 0 };
 
 /** Times of an asynchronous slice, whose pauses are put off every two seconds. */
 function longTimes(time: Scheduler): PushTimes {
@@ -72,7 +44,7 @@ function longTimes(time: Scheduler): PushTimes {
 }
 
 test('wants more recipients when all it has are pushed to', async () => {
-  const { running, add, time } = start(() => 50);
+  const { running, add, time } = start(() => accepts(50));
   add(recipientsAt(fcm, 500));
   expect(await time.until(running.wantsMore())).toBe(true);
   expect(running.soFar().attempted).toBeGreaterThan(100);
@@ -84,7 +56,7 @@ test('wants more recipients when all it has are pushed to', async () => {
 });
 
 test('wants more recipients while a push service that is silent holds up its own', async () => {
-  const { running, add, time } = start((origin) => (origin === mozilla ? undefined : 50));
+  const { running, add, time } = start((origin) => (origin === mozilla ? silent : accepts(50)));
   add([...recipientsAt(mozilla, 100), ...recipientsAt(fcm, 950)]);
   expect(await time.until(running.wantsMore())).toBe(true);
   expect(time.now).toBeLessThan(5000);
@@ -95,8 +67,8 @@ test('wants more recipients while a push service that is silent holds up its own
 test('wants more recipients while a push service that always responds late holds up its own', async () => {
   // At different times, so that it is never silent.
   let responses = 0;
-  const late = () => 1200 + ((responses++ * 37) % 800);
-  const { running, add, time } = start((origin) => (origin === mozilla ? late() : 50));
+  const late = () => accepts(1200 + ((responses++ * 37) % 800));
+  const { running, add, time } = start((origin) => (origin === mozilla ? late() : accepts(50)));
   add(recipientsAt(mozilla, 2000));
   // First before any response, when it is silent, and then between its responses.
   for (let times = 0; times < 2; times += 1) {
@@ -109,7 +81,7 @@ test('wants more recipients while a push service that always responds late holds
 });
 
 test('wants no more than fit in memory', async () => {
-  const { running, add, time } = start(() => undefined);
+  const { running, add, time } = start(() => silent);
   add(recipientsAt(mozilla, 1000));
   const wanted = running.wantsMore();
   expect(await time.until(wanted)).toBe(true);
@@ -120,27 +92,33 @@ test('wants no more than fit in memory', async () => {
 }, 60_000);
 
 test('reaches everyone of a slow push service for as long as it may', async () => {
-  const { running, add, time } = start(() => 4000, longTimes);
+  const { running, add, time } = start(() => accepts(4000), longTimes);
   add(recipientsAt(fcm, 4000));
   expect(await time.until(running.end())).toMatchObject({ delivered: 4000, unreached: 0 });
   expect(time.now).toBeGreaterThan(45_000);
 }, 60_000);
 
 test('waits for a push service that throttles, also for longer than until the next pause', async () => {
-  const { running, add, time } = start(() => (time.now < 90_000 ? 'throttled' : 50), longTimes);
+  const { running, add, time } = start(
+    (_, now) => (now < 90_000 ? throttles : accepts(50)),
+    longTimes,
+  );
   add(recipientsAt(fcm, 100));
   expect(await time.until(running.end())).toMatchObject({ delivered: 100 });
   expect(time.now).toBeLessThan(130_000);
 });
 
 test('removes who is gone after such a wait', async () => {
-  const { running, add, time } = start(() => (time.now < 90_000 ? 'throttled' : 'gone'), longTimes);
+  const { running, add, time } = start(
+    (_, now) => (now < 90_000 ? throttles : { status: 410 }),
+    longTimes,
+  );
   add(recipientsAt(fcm, 20));
   expect(await time.until(running.end())).toMatchObject({ removed: 20, failed: 0 });
 });
 
 test('starts no push after it was stopped', async () => {
-  const { running, add, time, pushes } = start(() => 1000);
+  const { running, add, time, pushes } = start(() => accepts(1000));
   add(recipientsAt(fcm, 500));
   time.at(1500, () => running.stop());
   const { attempted, unreached } = await time.until(running.end());
@@ -151,7 +129,7 @@ test('starts no push after it was stopped', async () => {
 });
 
 test('does not wait for the pauses before retries after it was stopped', async () => {
-  const { running, add, time, pushes } = start(() => 'throttled', {
+  const { running, add, time, pushes } = start(() => throttles, {
     ...{ lastPushAt: 300_000, pausesAt: 300_000, endAt: 310_000 },
   });
   add(recipientsAt(fcm, 20));
@@ -170,7 +148,7 @@ describe('a pusher whose times pause it', () => {
 
   test('starts no push until they are extended, and then reaches everyone', async () => {
     const times = pausingAt(1500);
-    const { running, add, time, pushes } = start(() => 1000, times);
+    const { running, add, time, pushes } = start(() => accepts(1000), times);
     add(recipientsAt(fcm, 500));
     time.at(8000, () => {
       times.pausesAt = 20_000;
@@ -182,7 +160,7 @@ describe('a pusher whose times pause it', () => {
   });
 
   test('repeats no push meanwhile', async () => {
-    const { running, add, time, pushes } = start(() => (time.now < 1000 ? 'failing' : 50), {
+    const { running, add, time, pushes } = start((_, now) => ({ status: now < 1000 ? 503 : 201 }), {
       ...pausingAt(200),
     });
     add(recipientsAt(fcm, 3));
@@ -191,7 +169,7 @@ describe('a pusher whose times pause it', () => {
   });
 
   test('leaves out who is still queued after the last push', async () => {
-    const { running, add, time } = start(() => 1000, pausingAt(1500));
+    const { running, add, time } = start(() => accepts(1000), pausingAt(1500));
     add(recipientsAt(fcm, 500));
     const { attempted, unreached } = await time.until(running.end());
     expect(attempted + unreached).toBe(500);
@@ -200,7 +178,7 @@ describe('a pusher whose times pause it', () => {
 
   test('wants no more recipients meanwhile', async () => {
     const times = pausingAt(100);
-    const { running, add, time } = start(() => 50, times);
+    const { running, add, time } = start(() => accepts(50), times);
     add(recipientsAt(fcm, 10));
     time.at(7000, () => {
       times.pausesAt = 20_000;
@@ -212,7 +190,9 @@ describe('a pusher whose times pause it', () => {
 
   test('keeps its pace when it continues', async () => {
     const times = pausingAt(1000);
-    const { running, add, time, pushes } = start(() => 50, times, { pushesPerSecond: 100 });
+    const { running, add, time, pushes } = start(() => accepts(50), times, {
+      pushesPerSecond: 100,
+    });
     add(recipientsAt(fcm, 300));
     time.at(5000, () => {
       times.pausesAt = 20_000;
@@ -225,7 +205,9 @@ describe('a pusher whose times pause it', () => {
 
 describe('a push that timed out', () => {
   test('is not repeated once all others have ended, if a caller waits', async () => {
-    const { running, add, time, pushes } = start((origin) => (origin === mozilla ? undefined : 50));
+    const { running, add, time, pushes } = start((origin) =>
+      origin === mozilla ? silent : accepts(50),
+    );
     add([...recipientsAt(mozilla, 2), ...recipientsAt(fcm, 10)]);
     expect(await time.until(running.end())).toMatchObject({
       delivered: 10,
@@ -238,7 +220,7 @@ describe('a push that timed out', () => {
   });
 
   test('is repeated if nobody waits', async () => {
-    const { running, add, time, pushes } = start(() => undefined, longTimes, { isAwaited: false });
+    const { running, add, time, pushes } = start(() => silent, longTimes, { isAwaited: false });
     add(recipientsAt(mozilla, 1));
     expect(await time.until(running.end())).toMatchObject({ failures: { no_response: 1 } });
     expect(pushes).toHaveLength(3);

@@ -1,6 +1,6 @@
-import { type Outcome, stepAfter } from '../../../../lambdas/push/pushing/outcome.ts';
+import { type Outcome, type Step, stepAfter } from '../../../../lambdas/push/pushing/outcome.ts';
 
-const outcomes: Readonly<Record<string, Outcome>> = {
+const outcomes = {
   delivered: { kind: 'delivered' },
   gone: { kind: 'gone' },
   refused: { kind: 'failed', reason: 'refused' },
@@ -9,76 +9,35 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   'for 30 s': { kind: 'transient', reason: 'throttled', retryAfterMs: 30_000 },
   reset: { kind: 'transient', reason: 'no_response' },
   timeout: { kind: 'transient', reason: 'no_response', isTimeout: true },
+} as const satisfies Record<string, Outcome>;
+
+/** The first attempt of a push that nobody waits for, with much time left. */
+const push = {
+  ...{ attempts: 1, hasOtherPair: false, isAwaited: false, msLeft: 1_000_000, random: 0 },
 };
 
-/** Half of each random pause is random. */
-const random = 0;
+const settled = { kind: 'settle' };
+const again = (afterMs: number): Step => ({ kind: 'retry', afterMs });
 
-test('what a push does after each outcome, by its attempts and by who waits', () => {
-  const rows = [
-    ['attempt', 'other pair', 'awaited', 's left', ...Object.keys(outcomes)],
-    ...[1, 2, 3].flatMap((attempts) =>
-      [true, false].flatMap((hasOtherPair) =>
-        [true, false].flatMap((isAwaited) =>
-          [1_000_000, 20_000, 100].map((msLeft) => [
-            ...[attempts, hasOtherPair ? 'yes' : 'no', isAwaited ? 'yes' : 'no', msLeft / 1000],
-            ...Object.values(outcomes).map((outcome) => {
-              const push = { attempts, hasOtherPair, isAwaited, msLeft, random };
-              const step = stepAfter(outcome, push);
-              if (step.kind === 'retry') return `again ${step.afterMs}`;
-              return step.kind === 'settle' ? step.as.kind : 'other pair';
-            }),
-          ]),
-        ),
-      ),
-    ),
-  ];
-  expect(
-    rows
-      .map((row) =>
-        row
-          .map((cell) => String(cell).padEnd(13))
-          .join('')
-          .trimEnd(),
-      )
-      .join('\n'),
-  ).toMatchInlineSnapshot(`
-"attempt      other pair   awaited      s left       delivered    gone         refused      key_mismatch throttled    for 30 s     reset        timeout
-1            yes          yes          1000         delivered    gone         failed       other pair   again 250    again 30000  again 250    failed
-1            yes          yes          20           delivered    gone         failed       other pair   again 250    failed       again 250    failed
-1            yes          yes          0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-1            yes          no           1000         delivered    gone         failed       other pair   again 250    again 30000  again 250    again 250
-1            yes          no           20           delivered    gone         failed       other pair   again 250    failed       again 250    again 250
-1            yes          no           0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-1            no           yes          1000         delivered    gone         failed       failed       again 250    again 30000  again 250    failed
-1            no           yes          20           delivered    gone         failed       failed       again 250    failed       again 250    failed
-1            no           yes          0.1          delivered    gone         failed       failed       failed       failed       failed       failed
-1            no           no           1000         delivered    gone         failed       failed       again 250    again 30000  again 250    again 250
-1            no           no           20           delivered    gone         failed       failed       again 250    failed       again 250    again 250
-1            no           no           0.1          delivered    gone         failed       failed       failed       failed       failed       failed
-2            yes          yes          1000         delivered    gone         failed       other pair   again 500    again 30000  again 500    failed
-2            yes          yes          20           delivered    gone         failed       other pair   again 500    failed       again 500    failed
-2            yes          yes          0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-2            yes          no           1000         delivered    gone         failed       other pair   again 500    again 30000  again 500    again 500
-2            yes          no           20           delivered    gone         failed       other pair   again 500    failed       again 500    again 500
-2            yes          no           0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-2            no           yes          1000         delivered    gone         failed       failed       again 500    again 30000  again 500    failed
-2            no           yes          20           delivered    gone         failed       failed       again 500    failed       again 500    failed
-2            no           yes          0.1          delivered    gone         failed       failed       failed       failed       failed       failed
-2            no           no           1000         delivered    gone         failed       failed       again 500    again 30000  again 500    again 500
-2            no           no           20           delivered    gone         failed       failed       again 500    failed       again 500    again 500
-2            no           no           0.1          delivered    gone         failed       failed       failed       failed       failed       failed
-3            yes          yes          1000         delivered    gone         failed       other pair   failed       failed       failed       failed
-3            yes          yes          20           delivered    gone         failed       other pair   failed       failed       failed       failed
-3            yes          yes          0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-3            yes          no           1000         delivered    gone         failed       other pair   failed       failed       failed       failed
-3            yes          no           20           delivered    gone         failed       other pair   failed       failed       failed       failed
-3            yes          no           0.1          delivered    gone         failed       other pair   failed       failed       failed       failed
-3            no           yes          1000         delivered    gone         failed       failed       failed       failed       failed       failed
-3            no           yes          20           delivered    gone         failed       failed       failed       failed       failed       failed
-3            no           yes          0.1          delivered    gone         failed       failed       failed       failed       failed       failed
-3            no           no           1000         delivered    gone         failed       failed       failed       failed       failed       failed
-3            no           no           20           delivered    gone         failed       failed       failed       failed       failed       failed
-3            no           no           0.1          delivered    gone         failed       failed       failed       failed       failed       failed"
-`);
+test.each<[keyof typeof outcomes, Partial<typeof push>, object]>([
+  ['delivered', { hasOtherPair: true }, { ...settled, as: outcomes.delivered }],
+  ['gone', { hasOtherPair: true }, { ...settled, as: outcomes.gone }],
+  ['refused', { hasOtherPair: true }, { ...settled, as: outcomes.refused }],
+  ['key_mismatch', {}, { ...settled, as: outcomes.key_mismatch }],
+  ['key_mismatch', { hasOtherPair: true, attempts: 3, msLeft: 0 }, { kind: 'use_other_pair' }],
+  // Half of each pause is random.
+  ['throttled', {}, again(250)],
+  ['throttled', { random: 0.5 }, again(375)],
+  ['throttled', { hasOtherPair: true, isAwaited: true }, again(250)],
+  ['throttled', { attempts: 2 }, again(500)],
+  ['throttled', { attempts: 3 }, settled],
+  ['throttled', { msLeft: 251 }, again(250)],
+  ['throttled', { msLeft: 250 }, settled],
+  ['for 30 s', { attempts: 2 }, again(30_000)],
+  ['for 30 s', { msLeft: 30_000 }, { ...settled, as: { kind: 'failed', reason: 'throttled' } }],
+  ['reset', { isAwaited: true }, again(250)],
+  ['timeout', {}, again(250)],
+  ['timeout', { isAwaited: true }, { ...settled, as: { kind: 'failed', reason: 'no_response' } }],
+])('after %s, a push with %j takes the step %j', (name, change, step) => {
+  expect(stepAfter(outcomes[name], { ...push, ...change })).toMatchObject(step);
 });

@@ -62,6 +62,8 @@ test('a push above the connection limit fails', async () => {
     transport(request({ origin })),
   ]);
   expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+  // A fault of the caller, and not of the network.
+  expect(second).toMatchObject({ reason: { name: 'Error', message: 'Too many pushes at once.' } });
   expect(await transport(request({ origin }))).toMatchObject({ status: 201 });
 });
 

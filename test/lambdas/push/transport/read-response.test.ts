@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
 import { bodyLimitBytes, readResponse } from '../../../../lambdas/push/transport/read-response.ts';
 
 const lines = (...text: string[]) => text.join('\r\n');
@@ -100,7 +101,7 @@ test.each([
     lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '1', 'ab', ''),
   ],
 ])('a response with %s is malformed', (_, text) => {
-  expect(() => readResponse(text)).toThrow();
+  expect(() => readResponse(text)).toThrow(NoResponseError);
 });
 
 test('any text is parsed, or refused with a message of readResponse', () => {

@@ -1,6 +1,6 @@
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
+import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
 import { certificate } from '../../../../local/push-service/certificate.ts';
 import { accept, acceptingServer, closeServers, listen, rawServer, request } from './servers.ts';
@@ -69,13 +69,10 @@ test('a redirect is returned and not followed', async () => {
 test('a push without a response times out and closes its connection', async () => {
   const { origin } = await acceptingServer(() => {});
   const transport = pushTransport({ limit: 1 });
-  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toThrow(
-    'No response in time.',
-  );
+  const timedOut = { name: 'NoResponseError', isTimeout: true };
+  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
   // An open connection would make this push fail because of the limit.
-  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toThrow(
-    'No response in time.',
-  );
+  await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
 });
 
 test.each([
@@ -95,12 +92,34 @@ test('a body is cut to 4,096 bytes', async () => {
 });
 
 test.each([
-  ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(100_000)}`],
-  ['endless interim responses', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(5000)],
-  ['another protocol', '220 mail.example.com ESMTP\r\n\r\n'],
-])('a response with %s fails', async (_, text) => {
-  const origin = await rawServer(text);
-  await expect(pushTransport({ limit: 1 })(request({ origin }))).rejects.toThrow();
+  ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(100_000)}`, false],
+  ['endless interim responses', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(5000), false],
+  ['another protocol', '220 mail.example.com ESMTP\r\n\r\n', false],
+  ['a broken connection', 'HTTP/1.1 20', true],
+])('a response with %s counts as missing', async (_, text, ends) => {
+  const origin = await rawServer(text, (socket) => ends && socket.destroy());
+  const push = pushTransport({ limit: 1 })(request({ origin }));
+  await expect(push).rejects.toThrow(NoResponseError);
+  await expect(push).rejects.toMatchObject({ isTimeout: false });
+});
+
+test('a server that refuses the connection gives no response', async () => {
+  const { origin } = await acceptingServer();
+  await closeServers();
+  await expect(pushTransport({ limit: 1 })(request({ origin }))).rejects.toThrow(NoResponseError);
+});
+
+test.each([
+  [
+    'a host without an address',
+    Object.assign(new Error('x'), { code: 'ENOTFOUND' }),
+    NoResponseError,
+  ],
+  ['a private address', new UnsendableError('x'), UnsendableError],
+  ['a fault of the code', new TypeError('x'), TypeError],
+])('%s is told apart from other errors of a look-up', async (_, error, kind) => {
+  const transport = pushTransport({ limit: 1, lookup: (_, __, done) => done(error, []) });
+  await expect(transport(request({ origin: 'http://push.example' }))).rejects.toThrow(kind);
 });
 
 test('an unrequested response is not used for the next push', async () => {
