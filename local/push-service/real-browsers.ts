@@ -24,13 +24,10 @@ const requestSchema = z.discriminatedUnion('messageType', [
   z.object({ messageType: z.literal('broadcast_subscribe') }),
   z.object({
     messageType: z.literal('ack'),
-    updates: z.array(z.object({ version: z.string(), code: z.int().optional() })),
+    updates: z.array(z.object({ version: z.string() })),
   }),
 ]);
 type Request = z.infer<typeof requestSchema>;
-
-/** The code by which a browser acknowledges a message that its service worker has received. */
-const deliveredCode = 100;
 
 /** A message that the browser has not acknowledged yet. */
 interface PendingMessage {
@@ -53,10 +50,6 @@ interface Browser {
 }
 
 export interface RealBrowsers {
-  /** How many browsers are connected. */
-  readonly connected: number;
-  /** Messages that a browser could not decrypt or pass to its service worker. */
-  readonly undelivered: number;
   /**
    * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
    * reconnect immediately, get a new id, and drop their subscriptions.
@@ -79,7 +72,6 @@ export function acceptRealBrowsers(
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const browsers = new Map<string, Browser>();
-  let undelivered = 0;
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     sockets.handleUpgrade(request, socket, head, (connection) => connect(connection)),
@@ -139,9 +131,7 @@ export function acceptRealBrowsers(
       if (browser.channelIds.delete(channelID)) channels.remove(channelID);
       send(browser, { messageType, channelID, status: 200 });
     } else if (messageType === 'ack') {
-      for (const { version, code = deliveredCode } of request.updates) {
-        if (browser.pending.delete(version) && code !== deliveredCode) undelivered++;
-      }
+      for (const { version } of request.updates) browser.pending.delete(version);
     }
   }
 
@@ -192,12 +182,6 @@ export function acceptRealBrowsers(
   }
 
   return {
-    get connected() {
-      return [...browsers.values()].filter(({ socket }) => socket !== undefined).length;
-    },
-    get undelivered() {
-      return undelivered;
-    },
     forget() {
       for (const { channelIds, socket } of browsers.values()) {
         for (const id of channelIds) channels.remove(id);
