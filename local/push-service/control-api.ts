@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { behaviourSchema } from './behaviour.ts';
-import type { PushService } from './push-service.ts';
+import type { Channels } from './channels.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
 import { NothingToReportError } from './service-worker.ts';
@@ -10,7 +10,12 @@ import { type ReceivedMessage, SimulatedBrowser } from './simulated-browser.ts';
 const bodyLimitBytes = 1024 * 1024;
 
 /** The parts of the push service that the control API uses. */
-type ControlledPushService = Pick<PushService, 'origin' | 'channels' | 'subscribe' | 'stats'>;
+interface ControlledPushService {
+  readonly origin: string;
+  readonly channels: Channels;
+  subscribe(options: { applicationServerKey?: string | undefined }): SimulatedBrowser;
+  stats(): unknown;
+}
 
 interface Call {
   readonly request: IncomingMessage;
