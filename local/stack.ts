@@ -12,10 +12,9 @@ import { functionEnvironment } from './function-environment.ts';
 import { type AccessLine, type OnResponse, startGateway } from './gateway/gateway.ts';
 import type { Pages } from './gateway/handle-request.ts';
 import { startLambdaApi } from './lambda/api.ts';
-import { Concurrency, Throttled } from './lambda/concurrency.ts';
+import { Executions, type Invocation } from './lambda/executions.ts';
 import type { FunctionLog } from './lambda/function-instance.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
-import { type Invocation, measured } from './lambda/invocation.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { type SettingValues, settingValues } from './setting-values.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
@@ -106,7 +105,7 @@ export interface ForgottenConnections {
  * @throws {Error} after everything was stopped that had started.
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const { signal, onStep = () => {}, onInvocation = () => {} } = options;
+  const { signal, onStep = () => {}, onInvocation } = options;
   const stops: (() => Promise<void>)[] = [];
   let frozenMs = 0;
   const wallClock = () => Date.now() + frozenMs;
@@ -168,19 +167,17 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(proxy.stop);
 
     const functions = new Map<string, FunctionPool>();
-    const concurrency = new Concurrency(definitions, options.accountConcurrency);
-    const invoke = measured(
+    const executions = new Executions(
       (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
-      concurrency,
       onInvocation,
+      options.accountConcurrency,
     );
     const environments = new Map<string, Record<string, string>>();
     const lambdaApi = await startLambdaApi({
       functions: definitions,
       environments,
       grants,
-      invoke,
-      concurrency,
+      executions,
       retryDelaysMs: options.retryDelaysMs,
       onLog,
       onInvocation,
@@ -211,13 +208,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     gateway.open({
       routes,
-      invoke: async (name, event, requestId) => {
-        const reason = concurrency.throttled(name);
-        if (reason === undefined)
-          return concurrency.run(name, () => invoke(name, event, requestId));
-        onInvocation({ function: name, outcome: 'throttled' });
-        throw new Throttled(reason);
-      },
+      invoke: executions.start,
       throttled: options.throttled,
       nowMs: options.nowMs,
       wallClock,
@@ -237,7 +228,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       lambdaEndpoint: lambdaApi.endpoint,
       functions,
       freeze(pauseMs, then) {
-        if (concurrency.running > 0) throw new Error('Lambda does not freeze a running function.');
+        if (executions.running > 0) throw new Error('Lambda does not freeze a running function.');
         frozenMs += pauseMs;
         return {
           dynamodb: proxy.forgetConnections(then),

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { startGuard } from '../../local/dynamodb/guard.ts';
 import { startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { startLambdaApi } from '../../local/lambda/api.ts';
-import { Concurrency } from '../../local/lambda/concurrency.ts';
+import { Executions } from '../../local/lambda/executions.ts';
 import { startPushService } from '../../local/push-service/push-service.ts';
 
 interface Server {
@@ -26,8 +26,7 @@ const servers: readonly (readonly [string, () => Promise<Server>])[] = [
         functions: [],
         environments: new Map(),
         grants: new Map(),
-        invoke: () => Promise.reject(new Error('No function is invoked.')),
-        concurrency: new Concurrency([]),
+        executions: new Executions(() => Promise.reject(new Error('No function is invoked.'))),
       }),
   ],
   [

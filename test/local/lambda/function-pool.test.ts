@@ -33,7 +33,6 @@ function poolOf(
       environment: {},
       timeoutMs: 20_000,
       memoryMb: 128,
-      reservedConcurrency: undefined,
       asynchronous: { retries: 2, maximumAgeMs: 3_600_000 },
       ...settings,
     },
