@@ -146,7 +146,11 @@ test('X-Forwarded-For does not change the address that requests are counted unde
     const [cookie = ''] = attributes.split(';');
     const wrong = `${cookie.split('=')[0]}=wrong`;
     const evil = 'https://evil.example';
-    const refusedHeaders: HeadersInit[] = [{}, { cookie: wrong }, { cookie, origin: evil }];
+    const refusedHeaders: Record<string, string>[] = [
+      {},
+      { cookie: wrong },
+      { cookie, origin: evil },
+    ];
     for (const headers of refusedHeaders) {
       for (const path of Object.values(localPaths)) {
         const refused = await fetch(origin + path, { headers });
