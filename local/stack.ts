@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EnvironmentName } from '../contract/environment.ts';
 import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
-import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
+import { type DynamoDb, type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
 import { type TableNames, tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { AfterForgetting } from './forget-connections.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type AccessLine, type OnResponse, startGateway } from './gateway/gateway.ts';
-import type { Pages } from './gateway/handle-request.ts';
+import { type Api, type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startLambdaApi } from './lambda/api.ts';
-import { Executions, type Invocation } from './lambda/executions.ts';
-import type { FunctionLog } from './lambda/function-instance.ts';
+import type { EventQueueOptions } from './lambda/event-queue.ts';
+import { Executions } from './lambda/executions.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
 import { type PushService, startPushService } from './push-service/push-service.ts';
 import { type SettingValues, settingValues } from './setting-values.ts';
@@ -24,58 +23,40 @@ import { createResolver } from './template/references.ts';
 import { readRoutes } from './template/routes.ts';
 import { readAssembly } from './template/template.ts';
 
-export interface StackOptions {
+export interface StackOptions
+  extends Omit<GatewayOptions, 'onFailure'>,
+    Pick<Api, 'throttled' | 'nowMs'>,
+    Pick<EventQueueOptions, 'retryDelaysMs' | 'onLog' | 'onInvocation'>,
+    DynamoDbOptions {
   /** Directory of a synthesized cloud assembly. Default: the stack is synthesized. */
   readonly assembly?: string | undefined;
   /** Settings of the CDK app. Has no effect with `assembly`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Replaces the template's values, in the functions that have these variables. */
   readonly environment?: Readonly<Partial<Record<EnvironmentName, string>>> | undefined;
-  /** Port of the gateway. Default: 0, any free port. */
-  readonly port?: number | undefined;
-  /** See `GatewayOptions`. */
-  readonly pagesPort?: number | undefined;
   /** Default: 0, any free port. */
   readonly pushServicePort?: number | undefined;
-  readonly engine?: DynamoDbEngine | undefined;
   /** Directory of the tables and of the push service's subscriptions. Default: in memory. */
   readonly dataDir?: string | undefined;
   /** Whether to remove that directory first. */
   readonly reset?: boolean | undefined;
-  /** See `Api`. */
-  readonly throttled?: boolean | undefined;
-  /** See `Api`. */
-  readonly nowMs?: (() => number) | undefined;
   /** Maximum number of instances per function. Default: 8. */
   readonly concurrency?: number | undefined;
   /** Concurrent executions of all functions above which Lambda throttles. Default: 1,000. */
   readonly accountConcurrency?: number | undefined;
-  /** See `EventQueueOptions`. */
-  readonly retryDelaysMs?: readonly number[] | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
   /** Is called with the name of each slow step, such as "Creating the tables". */
   readonly onStep?: ((step: string) => void) | undefined;
-  readonly onRequest?: ((line: AccessLine) => void) | undefined;
-  /** See `GatewayOptions`. */
-  readonly onResponse?: OnResponse | undefined;
-  readonly onLog?: ((line: FunctionLog) => void) | undefined;
-  readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
   /** Is called before each allowed call to DynamoDB, and may return a fault. */
   readonly onDynamoDbCall?: DynamoDbHook | undefined;
-  /** See `GatewayOptions`. */
-  readonly pages?: Pages | undefined;
 }
 
 export interface Stack {
   /** URL of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly pushService: PushService;
-  readonly dynamodb: {
-    readonly endpoint: string;
-    readonly engine: DynamoDbEngine;
-    readonly tables: TableNames;
-  };
+  readonly dynamodb: Omit<DynamoDb, 'stop'> & { readonly tables: TableNames };
   /** The settings as the functions have them. */
   readonly settings: SettingValues;
   /** Address of the Lambda API. */

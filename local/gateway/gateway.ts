@@ -21,8 +21,6 @@ export interface AccessLine {
   readonly isFromPage: boolean;
 }
 
-export type OnResponse = (match: RouteMatch | undefined, response: GatewayResponse) => void;
-
 export interface GatewayOptions {
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
@@ -32,7 +30,9 @@ export interface GatewayOptions {
   /** Is called with the error behind a 500, unless it is the function's own error. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Is called with each response, and the match of its request. */
-  readonly onResponse?: OnResponse | undefined;
+  readonly onResponse?:
+    | ((match: RouteMatch | undefined, response: GatewayResponse) => void)
+    | undefined;
   /** Handles requests without a route. Default: the gateway responds 404. */
   readonly pages?: Pages | undefined;
 }
