@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EnvironmentName } from '../contract/environment.ts';
 import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
-import { type DynamoDb, type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
+import { type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
-import { type TableNames, tableNames } from './dynamodb/table-names.ts';
+import { tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { AfterForgetting } from './forget-connections.ts';
 import { functionEnvironment } from './function-environment.ts';
@@ -14,8 +14,8 @@ import { startLambdaApi } from './lambda/api.ts';
 import type { EventQueueOptions } from './lambda/event-queue.ts';
 import { Executions } from './lambda/executions.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
-import { type PushService, startPushService } from './push-service/push-service.ts';
-import { type SettingValues, settingValues } from './setting-values.ts';
+import { startPushService } from './push-service/push-service.ts';
+import { settingValues } from './setting-values.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
 import { readFunctions } from './template/functions.ts';
 import { readGrants } from './template/iam-policy.ts';
@@ -52,40 +52,14 @@ export interface StackOptions
   readonly onDynamoDbCall?: DynamoDbHook | undefined;
 }
 
-export interface Stack {
-  /** URL of the API, without a trailing slash. */
-  readonly baseUrl: string;
-  readonly pushService: PushService;
-  readonly dynamodb: Omit<DynamoDb, 'stop'> & { readonly tables: TableNames };
-  /** The settings as the functions have them. */
-  readonly settings: SettingValues;
-  /** Address of the Lambda API. */
-  readonly lambdaEndpoint: string;
-  /** By the function's name. */
-  readonly functions: ReadonlyMap<string, FunctionPool>;
-  /**
-   * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
-   * advance, their timers do not, and their peers forget the connections that are open.
-   * @throws {Error} if a function is running.
-   */
-  freeze(pauseMs: number, then: AfterForgetting): ForgottenConnections;
-  /** Stops everything in reverse order of its start. */
-  stop(): Promise<void>;
-}
-
-/** The number of forgotten connections, by the peer that forgot them. */
-export interface ForgottenConnections {
-  readonly dynamodb: number;
-  readonly lambda: number;
-  readonly pushService: number;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /**
  * Runs the tables, routes and functions of the synthesized template on this machine. A local push
  * service replaces the browser vendors'; its origin is one of the extra push origins.
  * @throws {Error} after everything was stopped that had started.
  */
-export async function startStack(options: StackOptions = {}): Promise<Stack> {
+export async function startStack(options: StackOptions = {}) {
   const { signal, onStep = () => {}, onInvocation } = options;
   const stops: (() => Promise<void>)[] = [];
   let frozenMs = 0;
@@ -198,6 +172,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(gateway.stop);
 
     return {
+      /** URL of the API, without a trailing slash. */
       baseUrl: gateway.origin,
       pushService,
       dynamodb: {
@@ -205,10 +180,19 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         engine: dynamodb.engine,
         tables: tableNames(definitions),
       },
+      /** The settings as the functions have them. */
       settings: settingValues(environments.values()),
+      /** Address of the Lambda API. */
       lambdaEndpoint: lambdaApi.endpoint,
-      functions,
-      freeze(pauseMs, then) {
+      /** By the function's name. */
+      functions: functions as ReadonlyMap<string, FunctionPool>,
+      /**
+       * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
+       * advance, their timers do not, and their peers forget the connections that are open.
+       * @returns the number of forgotten connections, by the peer that forgot them.
+       * @throws {Error} if a function is running.
+       */
+      freeze(pauseMs: number, then: AfterForgetting) {
         if (executions.running > 0) throw new Error('Lambda does not freeze a running function.');
         frozenMs += pauseMs;
         return {
@@ -217,6 +201,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
           pushService: pushService.forgetConnections(then),
         };
       },
+      /** Stops everything in reverse order of its start. */
       stop,
     };
   } catch (error) {

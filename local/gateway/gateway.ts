@@ -48,15 +48,6 @@ export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly wallClock?: (() => number) | undefined;
 }
 
-export interface Gateway {
-  /** `http://localhost:<port>`. */
-  readonly origin: string;
-  /** Serves this API from now on. Until then, every response is 503. */
-  open(api: Api): void;
-  /** Closes every connection, also during a request. Idempotent. */
-  stop(): Promise<void>;
-}
-
 /** API Gateway's limit for the request line and the headers. */
 const headerLimitBytes = 10_240;
 
@@ -71,7 +62,7 @@ export async function startGateway({
   onFailure = () => {},
   onResponse = () => {},
   pages = async () => undefined,
-}: GatewayOptions): Promise<Gateway> {
+}: GatewayOptions) {
   let opened: (HandlerOptions & Pick<Api, 'routes'>) | undefined;
   const hasPages = ({ socket }: IncomingMessage) =>
     pagesPort === undefined || socket.localPort === pagesPort;
@@ -122,13 +113,16 @@ export async function startGateway({
     throw error;
   }
   return {
+    /** `http://localhost:<port>`. */
     origin: `http://localhost:${(servers[0]!.address() as AddressInfo).port}`,
-    open(api) {
+    /** Serves this API from now on. Until then, every response is 503. */
+    open(api: Api) {
       const { routes, invoke, wallClock = Date.now } = api;
       const admits = throttles(api);
       const pagesThere: Pages = async (request) => (hasPages(request) ? pages(request) : undefined);
       opened = { routes, invoke, wallClock, pages: pagesThere, admits };
     },
+    /** Closes every connection, also during a request. Idempotent. */
     stop,
   };
 }

@@ -8,14 +8,14 @@ import {
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
 import { closeServer } from '../close-server.ts';
-import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
+import { connectionForgetter } from '../forget-connections.ts';
 import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { Channels } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
 import { type Endpoint, receivePush } from './endpoint.ts';
 import { PushCounter, type Respond } from './push-counter.ts';
-import { acceptRealBrowsers, type RealBrowsers } from './real-browsers.ts';
+import { acceptRealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
 import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
@@ -41,32 +41,14 @@ export interface SubscribeOptions {
 }
 
 /** A push service on this machine, instead of the browser vendors'. */
-export interface PushService {
-  /** `http://127.0.0.1:<port>`. */
-  readonly origin: string;
-  readonly channels: Channels;
-  /** Browsers that connect by WebSocket to the port of {@link origin}. */
-  readonly realBrowsers: RealBrowsers;
-  /**
-   * Creates a simulated browser with a subscription.
-   * @throws {TypeError} if the application server key is invalid.
-   */
-  subscribe(options?: SubscribeOptions): SimulatedBrowser;
-  /** Calls the listener with the id of a simulated browser and the text of the message that it has received. */
-  onMessage(listener: (id: string, text: string) => void): void;
-  stats(): ReturnType<Channels['counts']> & Omit<PushCounter, 'begin'>;
-  /** Forgets all connections. @returns how many these were. */
-  forgetConnections(then: AfterForgetting): number;
-  /** Closes every connection, also during a request, and aborts every wait. */
-  stop(): Promise<void>;
-}
+export type PushService = Awaited<ReturnType<typeof startPushService>>;
 
 /** @throws the error of `listen`, such as `EADDRINUSE`. */
 export async function startPushService({
   port = 0,
   nowMs = Date.now,
   subscriptionFile,
-}: PushServiceOptions = {}): Promise<PushService> {
+}: PushServiceOptions = {}) {
   const server = createServer();
   server.keepAliveTimeout = keepAliveTimeoutMs;
   const forgetConnections = connectionForgetter(server);
@@ -88,11 +70,17 @@ export async function startPushService({
     else channels.restore(new SimulatedBrowser(browserOf(subscription), context));
   }
 
-  const pushService: PushService = {
+  const pushService = {
+    /** `http://127.0.0.1:<port>`. */
     origin,
     channels,
+    /** Browsers that connect by WebSocket to the port of the origin. */
     realBrowsers,
-    subscribe({ applicationServerKey, keys = createBrowserKeys() } = {}) {
+    /**
+     * Creates a simulated browser with a subscription.
+     * @throws {TypeError} if the application server key is invalid.
+     */
+    subscribe({ applicationServerKey, keys = createBrowserKeys() }: SubscribeOptions = {}) {
       const key =
         applicationServerKey === undefined
           ? undefined
@@ -102,9 +90,14 @@ export async function startPushService({
       channels.add(browser);
       return browser;
     },
-    onMessage: (listener) => void arrivals.on(anyArrival, listener),
+    /** Calls the listener with the id of a simulated browser and the text of the message that it has received. */
+    onMessage(listener: (id: string, text: string) => void) {
+      arrivals.on(anyArrival, listener);
+    },
     stats: () => ({ ...channels.counts(), ...counter, responses: { ...counter.responses } }),
+    /** Forgets all connections. @returns how many these were. */
     forgetConnections,
+    /** Closes every connection, also during a request, and aborts every wait. */
     async stop() {
       stopping.abort(new Error('The push service was stopped.'));
       realBrowsers.stop();

@@ -49,23 +49,8 @@ interface Browser {
   socket: WebSocket | undefined;
 }
 
-export interface RealBrowsers {
-  /**
-   * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
-   * reconnect immediately, get a new id, and drop their subscriptions.
-   */
-  forget(): void;
-  /** Adds a subscription from before a restart. Its browser gets its id again when it connects. */
-  restore(subscription: RealSubscription): void;
-  stop(): void;
-}
-
 /** Accepts WebSocket connections of real browsers on the server, but none of a page. */
-export function acceptRealBrowsers(
-  server: Server,
-  origin: string,
-  channels: Channels,
-): RealBrowsers {
+export function acceptRealBrowsers(server: Server, origin: string, channels: Channels) {
   const sockets = new WebSocketServer({
     noServer: true,
     verifyClient: ({ req }, respond) => respond(isAllowedRequest(req), 403, refusalText),
@@ -182,6 +167,10 @@ export function acceptRealBrowsers(
   }
 
   return {
+    /**
+     * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
+     * reconnect immediately, get a new id, and drop their subscriptions.
+     */
     forget() {
       for (const { channelIds, socket } of browsers.values()) {
         for (const id of channelIds) channels.remove(id);
@@ -189,7 +178,8 @@ export function acceptRealBrowsers(
       }
       browsers.clear();
     },
-    restore({ uaid, ...subscription }) {
+    /** Adds a subscription from before a restart. Its browser gets its id again when it connects. */
+    restore({ uaid, ...subscription }: RealSubscription) {
       const browser = browsers.get(uaid) ?? newBrowser(uaid);
       channels.restore(channelOf(browser, subscription));
     },
