@@ -2,16 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closeServer } from './close-server.ts';
-import { type AfterForgetting, connectionForgetter } from './forget-connections.ts';
+import { connectionForgetter } from './forget-connections.ts';
 
 /** A service of AWS on this machine, for the functions or for clients of the local stack. */
-export interface AwsService {
-  readonly endpoint: string;
-  /** Forgets all connections. @returns how many these were. */
-  forgetConnections(then: AfterForgetting): number;
-  /** Closes every connection. Idempotent. */
-  stop(): Promise<void>;
-}
+export type AwsService = Awaited<ReturnType<typeof startAwsService>>;
 
 /**
  * Starts it on a free port of the loopback interface.
@@ -20,7 +14,7 @@ export interface AwsService {
  */
 export async function startAwsService(
   handle: (message: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<AwsService> {
+) {
   const server = createServer((message, response) => {
     handle(message, response).catch(() => response.destroy());
   });
@@ -32,7 +26,9 @@ export async function startAwsService(
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Forgets all connections. @returns how many these were. */
     forgetConnections,
+    /** Closes every connection. Idempotent. */
     stop: () => closeServer(server),
   };
 }

@@ -1,26 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/**
- * A child process that ends when this process ends, even if this process is killed: a signal handler
- * could not ensure that. A shell between the two does: its standard input closes when this process
- * ends. The shell leads a process group, so that Ctrl-C in the terminal reaches this process only,
- * which then stops its children in order.
- */
-export interface ManagedChild {
-  /** Resolves when the child has ended. */
-  readonly ended: Promise<Ending>;
-  /** Sends SIGTERM, and SIGKILL after the timeout. Resolves when the child has ended. */
-  stop(): Promise<void>;
-}
-
-export interface Ending {
-  /** Exit code; 128 and more after a signal. Null: it could not be started, or was killed. */
-  readonly code: number | null;
-  /** The last text of its standard error. */
-  readonly errors: string;
-}
-
 // Only the owner can read the files that the command creates: private keys are among its data.
 // A shell without job control gives background commands /dev/null as standard input. Descriptor 3
 // is a copy of the shell's own.
@@ -35,8 +15,14 @@ wait $program
 /** How many characters of standard error are kept for an error message. */
 const keptErrorCharacters = 2000;
 
-/** @param command a program and its parameters. */
-export function startChildProcess(command: readonly string[], killTimeoutMs = 2000): ManagedChild {
+/**
+ * Starts a child process that ends when this process ends, even if this process is killed: a signal handler
+ * could not ensure that. A shell between the two does: its standard input closes when this process
+ * ends. The shell leads a process group, so that Ctrl-C in the terminal reaches this process only,
+ * which then stops its children in order.
+ * @param command a program and its parameters.
+ */
+export function startChildProcess(command: readonly string[], killTimeoutMs = 2000) {
   const shell = spawn('/bin/sh', ['-c', shellScript, 'sh', ...command], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
@@ -47,10 +33,17 @@ export function startChildProcess(command: readonly string[], killTimeoutMs = 20
   });
   const ended = exitCode(shell).then((code) => {
     shell.stdin.destroy();
-    return { code, errors: errors.trim() };
+    return {
+      /** Exit code; 128 and more after a signal. Null: it could not be started, or was killed. */
+      code,
+      /** The last text of its standard error. */
+      errors: errors.trim(),
+    };
   });
   return {
+    /** Resolves when the child has ended. */
     ended,
+    /** Sends SIGTERM, and SIGKILL after the timeout. Resolves when the child has ended. */
     async stop() {
       shell.stdin.end();
       const timer = setTimeout(() => killGroup(shell), killTimeoutMs);

@@ -13,37 +13,28 @@ export interface FunctionEnvironmentOptions {
   readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
 }
 
-/** The environment variables of a function in the local stack. */
+/**
+ * The environment variables of a function in the local stack: those of the template, those that Lambda sets, and the
+ * endpoints of the local DynamoDB and Lambda API.
+ */
 export function functionEnvironment(
-  definition: FunctionDefinition,
-  options: FunctionEnvironmentOptions,
+  { logicalId, name, memoryMb, environment }: FunctionDefinition,
+  {
+    pushServiceOrigin,
+    dynamodbEndpoint,
+    baseUrl,
+    lambdaEndpoint,
+    overrides = {},
+  }: FunctionEnvironmentOptions,
 ): Record<string, string> {
+  const variables = Object.entries(environment).map(([variable, templateValue]) => {
+    const fallback = variable === 'PUBLIC_BASE_URL' ? baseUrl : templateValue;
+    const value = overrides[variable] ?? fallback;
+    if (variable !== 'EXTRA_PUSH_ORIGINS') return [variable, value];
+    return [variable, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
+  });
   return {
-    ...templateVariables(definition, options),
-    ...lambdaVariables(definition, options),
-  };
-}
-
-function templateVariables(
-  { environment: variables }: FunctionDefinition,
-  { pushServiceOrigin, baseUrl, overrides = {} }: FunctionEnvironmentOptions,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, templateValue]) => {
-      const value = overrides[name] ?? templateValue;
-      if (name === 'PUBLIC_BASE_URL') return [name, overrides[name] ?? baseUrl];
-      if (name !== 'EXTRA_PUSH_ORIGINS') return [name, value];
-      return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
-    }),
-  );
-}
-
-/** The variables that Lambda sets, and the endpoints of the local DynamoDB and Lambda API. */
-function lambdaVariables(
-  { logicalId, name, memoryMb }: FunctionDefinition,
-  { dynamodbEndpoint, lambdaEndpoint }: FunctionEnvironmentOptions,
-): Record<string, string> {
-  return {
+    ...Object.fromEntries(variables),
     AWS_REGION: localRegion,
     // The proxy identifies the function by this id, as IAM does by the role.
     AWS_ACCESS_KEY_ID: logicalId,

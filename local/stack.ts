@@ -3,21 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EnvironmentName } from '../contract/environment.ts';
 import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
-import { type DynamoDbEngine, startDynamoDb } from './dynamodb/dynamodb.ts';
+import { type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
-import { type TableNames, tableNames } from './dynamodb/table-names.ts';
+import { tableNames } from './dynamodb/table-names.ts';
 import { createTables } from './dynamodb/tables.ts';
 import type { AfterForgetting } from './forget-connections.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type AccessLine, type OnResponse, startGateway } from './gateway/gateway.ts';
-import type { Pages } from './gateway/handle-request.ts';
+import { type Api, type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startLambdaApi } from './lambda/api.ts';
-import { Concurrency, Throttled } from './lambda/concurrency.ts';
-import type { FunctionLog } from './lambda/function-instance.ts';
+import type { EventQueueOptions } from './lambda/event-queue.ts';
+import { Executions } from './lambda/executions.ts';
 import { FunctionPool } from './lambda/function-pool.ts';
-import { type Invocation, measured } from './lambda/invocation.ts';
-import { type PushService, startPushService } from './push-service/push-service.ts';
-import { type SettingValues, settingValues } from './setting-values.ts';
+import { startPushService } from './push-service/push-service.ts';
+import { settingValues } from './setting-values.ts';
 import { provideAssembly } from './template/assembly-cache.ts';
 import { readFunctions } from './template/functions.ts';
 import { readGrants } from './template/iam-policy.ts';
@@ -25,88 +23,44 @@ import { createResolver } from './template/references.ts';
 import { readRoutes } from './template/routes.ts';
 import { readAssembly } from './template/template.ts';
 
-export interface StackOptions {
+export interface StackOptions
+  extends Omit<GatewayOptions, 'onFailure'>,
+    Pick<Api, 'throttled' | 'nowMs'>,
+    Pick<EventQueueOptions, 'retryDelaysMs' | 'onLog' | 'onInvocation'>,
+    DynamoDbOptions {
   /** Directory of a synthesized cloud assembly. Default: the stack is synthesized. */
   readonly assembly?: string | undefined;
   /** Settings of the CDK app. Has no effect with `assembly`. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Replaces the template's values, in the functions that have these variables. */
   readonly environment?: Readonly<Partial<Record<EnvironmentName, string>>> | undefined;
-  /** Port of the gateway. Default: 0, any free port. */
-  readonly port?: number | undefined;
-  /** See `GatewayOptions`. */
-  readonly pagesPort?: number | undefined;
   /** Default: 0, any free port. */
   readonly pushServicePort?: number | undefined;
-  readonly engine?: DynamoDbEngine | undefined;
   /** Directory of the tables and of the push service's subscriptions. Default: in memory. */
   readonly dataDir?: string | undefined;
   /** Whether to remove that directory first. */
   readonly reset?: boolean | undefined;
-  /** See `Api`. */
-  readonly throttled?: boolean | undefined;
-  /** See `Api`. */
-  readonly nowMs?: (() => number) | undefined;
   /** Maximum number of instances per function. Default: 8. */
   readonly concurrency?: number | undefined;
   /** Concurrent executions of all functions above which Lambda throttles. Default: 1,000. */
   readonly accountConcurrency?: number | undefined;
-  /** See `EventQueueOptions`. */
-  readonly retryDelaysMs?: readonly number[] | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
   /** Is called with the name of each slow step, such as "Creating the tables". */
   readonly onStep?: ((step: string) => void) | undefined;
-  readonly onRequest?: ((line: AccessLine) => void) | undefined;
-  /** See `GatewayOptions`. */
-  readonly onResponse?: OnResponse | undefined;
-  readonly onLog?: ((line: FunctionLog) => void) | undefined;
-  readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
   /** Is called before each allowed call to DynamoDB, and may return a fault. */
   readonly onDynamoDbCall?: DynamoDbHook | undefined;
-  /** See `GatewayOptions`. */
-  readonly pages?: Pages | undefined;
 }
 
-export interface Stack {
-  /** URL of the API, without a trailing slash. */
-  readonly baseUrl: string;
-  readonly pushService: PushService;
-  readonly dynamodb: {
-    readonly endpoint: string;
-    readonly engine: DynamoDbEngine;
-    readonly tables: TableNames;
-  };
-  /** The settings as the functions have them. */
-  readonly settings: SettingValues;
-  /** Address of the Lambda API. */
-  readonly lambdaEndpoint: string;
-  /** By the function's name. */
-  readonly functions: ReadonlyMap<string, FunctionPool>;
-  /**
-   * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
-   * advance, their timers do not, and their peers forget the connections that are open.
-   * @throws {Error} if a function is running.
-   */
-  freeze(pauseMs: number, then: AfterForgetting): ForgottenConnections;
-  /** Stops everything in reverse order of its start. */
-  stop(): Promise<void>;
-}
-
-/** The number of forgotten connections, by the peer that forgot them. */
-export interface ForgottenConnections {
-  readonly dynamodb: number;
-  readonly lambda: number;
-  readonly pushService: number;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /**
  * Runs the tables, routes and functions of the synthesized template on this machine. A local push
  * service replaces the browser vendors'; its origin is one of the extra push origins.
  * @throws {Error} after everything was stopped that had started.
  */
-export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const { signal, onStep = () => {}, onInvocation = () => {} } = options;
+export async function startStack(options: StackOptions = {}) {
+  const { signal, onStep = () => {}, onInvocation } = options;
   const stops: (() => Promise<void>)[] = [];
   let frozenMs = 0;
   const wallClock = () => Date.now() + frozenMs;
@@ -168,19 +122,17 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(proxy.stop);
 
     const functions = new Map<string, FunctionPool>();
-    const concurrency = new Concurrency(definitions, options.accountConcurrency);
-    const invoke = measured(
+    const executions = new Executions(
       (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
-      concurrency,
       onInvocation,
+      options.accountConcurrency,
     );
     const environments = new Map<string, Record<string, string>>();
     const lambdaApi = await startLambdaApi({
       functions: definitions,
       environments,
       grants,
-      invoke,
-      concurrency,
+      executions,
       retryDelaysMs: options.retryDelaysMs,
       onLog,
       onInvocation,
@@ -211,13 +163,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     gateway.open({
       routes,
-      invoke: async (name, event, requestId) => {
-        const reason = concurrency.throttled(name);
-        if (reason === undefined)
-          return concurrency.run(name, () => invoke(name, event, requestId));
-        onInvocation({ function: name, outcome: 'throttled' });
-        throw new Throttled(reason);
-      },
+      invoke: executions.start,
       throttled: options.throttled,
       nowMs: options.nowMs,
       wallClock,
@@ -226,6 +172,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     stops.push(gateway.stop);
 
     return {
+      /** URL of the API, without a trailing slash. */
       baseUrl: gateway.origin,
       pushService,
       dynamodb: {
@@ -233,11 +180,20 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         engine: dynamodb.engine,
         tables: tableNames(definitions),
       },
+      /** The settings as the functions have them. */
       settings: settingValues(environments.values()),
+      /** Address of the Lambda API. */
       lambdaEndpoint: lambdaApi.endpoint,
-      functions,
-      freeze(pauseMs, then) {
-        if (concurrency.running > 0) throw new Error('Lambda does not freeze a running function.');
+      /** By the function's name. */
+      functions: functions as ReadonlyMap<string, FunctionPool>,
+      /**
+       * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
+       * advance, their timers do not, and their peers forget the connections that are open.
+       * @returns the number of forgotten connections, by the peer that forgot them.
+       * @throws {Error} if a function is running.
+       */
+      freeze(pauseMs: number, then: AfterForgetting) {
+        if (executions.running > 0) throw new Error('Lambda does not freeze a running function.');
         frozenMs += pauseMs;
         return {
           dynamodb: proxy.forgetConnections(then),
@@ -245,6 +201,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
           pushService: pushService.forgetConnections(then),
         };
       },
+      /** Stops everything in reverse order of its start. */
       stop,
     };
   } catch (error) {

@@ -17,7 +17,7 @@ import {
 import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
-import { type LocalState, shellFileOf, stateFile, writeState } from './start/state-file.ts';
+import { shellFileOf, stateFile, stateOf, writeState } from './start/state-file.ts';
 
 const { output, messages } = processTerminal;
 const print = (text: string) => output.write(`${text}\n`);
@@ -79,20 +79,11 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
-    const { endpoint, tables } = stack.dynamodb;
-    const state: LocalState = {
-      baseUrl: stack.baseUrl,
-      pushService: stack.pushService.origin,
-      dynamodb: { endpoint, tables },
-      lambda: { endpoint: stack.lambdaEndpoint, functions: [...stack.functions.keys()] },
-      settings: stack.settings,
-      project,
-    };
     localConsole = await openLocalConsole(process.cwd(), {
       ...{ ...stack, project, proxy },
       origin: `http://localhost:${pagesPort ?? port}`,
     });
-    const removeState = await writeState(state);
+    const removeState = await writeState(stateOf(stack, project));
     try {
       print(`\n${paint('green', `Carillon is running at ${stack.baseUrl}`)}`);
       const fields = [

@@ -32,7 +32,7 @@ export async function createTables(
   const text = textResolver(resolve);
   const client = localClient(endpoint);
   try {
-    const tables = resourcesOf(template, 'AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable');
+    const tables = resourcesOf(template, 'AWS::DynamoDB::Table');
     const names = tables.map(async ([logicalId, { Properties = {} }]) => {
       const name = text({ Ref: logicalId }, logicalId);
       const properties = resolve(Properties, logicalId) as TableProperties;

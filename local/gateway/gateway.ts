@@ -21,8 +21,6 @@ export interface AccessLine {
   readonly isFromPage: boolean;
 }
 
-export type OnResponse = (match: RouteMatch | undefined, response: GatewayResponse) => void;
-
 export interface GatewayOptions {
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
@@ -32,7 +30,9 @@ export interface GatewayOptions {
   /** Is called with the error behind a 500, unless it is the function's own error. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Is called with each response, and the match of its request. */
-  readonly onResponse?: OnResponse | undefined;
+  readonly onResponse?:
+    | ((match: RouteMatch | undefined, response: GatewayResponse) => void)
+    | undefined;
   /** Handles requests without a route. Default: the gateway responds 404. */
   readonly pages?: Pages | undefined;
 }
@@ -46,15 +46,6 @@ export interface Api extends Pick<HandlerOptions, 'invoke'> {
   readonly nowMs?: (() => number) | undefined;
   /** The clock that events have their time from: ms since the epoch. Default: the system's. */
   readonly wallClock?: (() => number) | undefined;
-}
-
-export interface Gateway {
-  /** `http://localhost:<port>`. */
-  readonly origin: string;
-  /** Serves this API from now on. Until then, every response is 503. */
-  open(api: Api): void;
-  /** Closes every connection, also during a request. Idempotent. */
-  stop(): Promise<void>;
 }
 
 /** API Gateway's limit for the request line and the headers. */
@@ -71,7 +62,7 @@ export async function startGateway({
   onFailure = () => {},
   onResponse = () => {},
   pages = async () => undefined,
-}: GatewayOptions): Promise<Gateway> {
+}: GatewayOptions) {
   let opened: (HandlerOptions & Pick<Api, 'routes'>) | undefined;
   const hasPages = ({ socket }: IncomingMessage) =>
     pagesPort === undefined || socket.localPort === pagesPort;
@@ -122,13 +113,16 @@ export async function startGateway({
     throw error;
   }
   return {
+    /** `http://localhost:<port>`. */
     origin: `http://localhost:${(servers[0]!.address() as AddressInfo).port}`,
-    open(api) {
+    /** Serves this API from now on. Until then, every response is 503. */
+    open(api: Api) {
       const { routes, invoke, wallClock = Date.now } = api;
       const admits = throttles(api);
       const pagesThere: Pages = async (request) => (hasPages(request) ? pages(request) : undefined);
       opened = { routes, invoke, wallClock, pages: pagesThere, admits };
     },
+    /** Closes every connection, also during a request. Idempotent. */
     stop,
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Throttled } from '../lambda/concurrency.ts';
+import { type Invoke, Throttled } from '../lambda/executions.ts';
 import { FunctionError } from '../lambda/function-instance.ts';
 import type { GatewayRoute } from '../template/routes.ts';
 import { gatewayEvent, sourceAddress } from './event.ts';
@@ -11,12 +11,7 @@ import { type GatewayResponse, gatewayResponse, gatewayResponses } from './respo
 export type Pages = (request: IncomingMessage) => Promise<GatewayResponse | undefined>;
 
 export interface HandlerOptions {
-  /**
-   * Runs a function.
-   * @param event JSON.
-   * @returns the function's result, JSON.
-   */
-  readonly invoke: (functionName: string, event: string, requestId: string) => Promise<string>;
+  readonly invoke: Invoke;
   /** Whether the route's throttle admits one more request. */
   readonly admits: (route: GatewayRoute) => boolean;
   /** Ms since the epoch. */

@@ -7,10 +7,9 @@ import { accessDenial, callerOf } from '../template/authorization.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 import type { Grants } from '../template/iam-policy.ts';
 import { localAccount, localRegion } from '../template/references.ts';
-import type { ThrottleReason } from './concurrency.ts';
 import { EventQueue, type EventQueueOptions } from './event-queue.ts';
+import { Throttled } from './executions.ts';
 import { FunctionError } from './function-instance.ts';
-import { describe } from './management.ts';
 
 export interface LambdaApiOptions extends EventQueueOptions {
   readonly functions: readonly FunctionDefinition[];
@@ -27,7 +26,7 @@ type InvocationType = keyof typeof payloadLimits;
 /**
  * Serves the operation Invoke of the Lambda API on a free port of the loopback interface, for
  * function names and ARNs without a version, and for the invocation types RequestResponse and Event. To others
- * than functions it also serves what {@link describe} has.
+ * than functions it also serves what {@link read} has.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 export async function startLambdaApi(options: LambdaApiOptions): Promise<AwsService> {
@@ -54,18 +53,18 @@ interface Response {
 }
 
 async function respond(
-  { functions, grants, concurrency, invoke, environments, onInvocation }: LambdaApiOptions,
+  options: LambdaApiOptions,
   queue: EventQueue,
   message: IncomingMessage,
   requestId: string,
 ): Promise<Response> {
   if (!isAllowedRequest(message)) return errorResponse(403, 'AccessDeniedException', refusalText);
+  const { functions, grants, executions } = options;
   const payload = await buffer(message);
   const { method, url = '', headers } = message;
-  const accountConcurrency = concurrency.accountLimit;
-  const described = describe(method, url, { functions, environments, accountConcurrency });
-  if (described !== undefined && !grants.has(callerOf(headers))) {
-    return { status: 200, body: JSON.stringify(described) };
+  if (method === 'GET' && !grants.has(callerOf(headers))) {
+    const found = read(url, options);
+    if (found !== undefined) return { status: 200, body: JSON.stringify(found) };
   }
   const [, path] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/.exec(url) ?? [];
   if (method !== 'POST' || path === undefined) {
@@ -104,12 +103,32 @@ async function respond(
     queue.add(definition, event, requestId);
     return { status: 202 };
   }
-  const reason = concurrency.throttled(name);
-  if (reason !== undefined) {
-    onInvocation?.({ function: name, outcome: 'throttled' });
-    return throttled(reason);
+  return result(executions.start(name, event, requestId));
+}
+
+/**
+ * The response of an operation that only reads, for operators: GetAccountSettings and GetFunctionConfiguration.
+ * https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html
+ * https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html
+ * @returns undefined for any other request, and for an unknown function.
+ */
+function read(
+  url: string,
+  { functions, environments, executions }: LambdaApiOptions,
+): object | undefined {
+  if (/^\/2016-08-19\/account-settings\/?$/.test(url)) {
+    return { AccountLimit: { ConcurrentExecutions: executions.accountLimit } };
   }
-  return result(concurrency.run(name, () => invoke(name, event, requestId)));
+  const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/configuration$/.exec(url) ?? [];
+  const definition = functions.find((known) => known.name === name);
+  if (definition === undefined) return undefined;
+  return {
+    FunctionName: definition.name,
+    FunctionArn: definition.arn,
+    State: 'Active',
+    LastUpdateStatus: 'Successful',
+    Environment: { Variables: environments.get(definition.name) },
+  };
 }
 
 function arnOf(nameOrArn: string): string {
@@ -136,6 +155,7 @@ async function result(execution: Promise<string>): Promise<Response> {
   try {
     return { status: 200, headers, body: await execution };
   } catch (error) {
+    if (error instanceof Throttled) return throttled;
     if (!(error instanceof FunctionError)) throw error;
     const { errorType, message: errorMessage } = error;
     return {
@@ -146,26 +166,28 @@ async function result(execution: Promise<string>): Promise<Response> {
   }
 }
 
-function throttled(reason: ThrottleReason): Response {
-  const error = errorResponse(429, 'TooManyRequestsException', 'Rate Exceeded.', {
-    Reason: reason,
-  });
-  return { ...error, headers: { ...error.headers, 'retry-after': '1' } };
-}
-
 /** An error in the form of the Lambda API. */
 function errorResponse(
   status: number,
   name: string,
   message: string,
   detail: object = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Response {
   return {
     status,
-    headers: { 'x-amzn-errortype': name },
+    headers: { 'x-amzn-errortype': name, ...headers },
     body: JSON.stringify({ Type: 'User', message, ...detail }),
   };
 }
+
+const throttled = errorResponse(
+  429,
+  'TooManyRequestsException',
+  'Rate Exceeded.',
+  { Reason: 'ConcurrentInvocationLimitExceeded' },
+  { 'retry-after': '1' },
+);
 
 function write(
   response: ServerResponse,

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDefinition } from '../template/functions.ts';
-import type { Concurrency } from './concurrency.ts';
+import type { Executions, Invocation } from './executions.ts';
 import { FunctionError, type FunctionLog } from './function-instance.ts';
-import type { Invocation, Invoke } from './invocation.ts';
 
 export interface EventQueueOptions {
-  readonly invoke: Invoke;
-  readonly concurrency: Concurrency;
+  readonly executions: Executions;
   /** Waits before the first and the second retry. Default: AWS's, one minute and two. */
   readonly retryDelaysMs?: readonly number[] | undefined;
   readonly nowMs?: (() => number) | undefined;
@@ -48,15 +46,15 @@ export class EventQueue {
 
   async #process(definition: QueuedFunction, event: string, requestId: string): Promise<void> {
     const { name, asynchronous } = definition;
-    const { concurrency, invoke } = this.#options;
+    const { executions } = this.#options;
     const { signal } = this.#stopped;
     const endMs = this.#nowMs() + asynchronous.maximumAgeMs;
     const attempt = async (): Promise<Attempt> => {
       if (this.#nowMs() > endMs) return 'expired';
-      return invoke(name, event, requestId).then(() => 'succeeded' as const, failed);
+      return executions.start(name, event, requestId).then(() => 'succeeded' as const, failed);
     };
     for (let retries = 0; ; retries += 1) {
-      const outcome = await concurrency.runWhenAllowed(name, attempt, signal);
+      const outcome = await executions.whenAllowed(attempt, signal);
       if (outcome === 'succeeded' || signal.aborted) return;
       if (outcome === 'expired' || retries === asynchronous.retries) {
         const reason = outcome === 'expired' ? 'too old' : `failed ${retries + 1} times`;

@@ -6,13 +6,8 @@ import type { FunctionLog } from './function-instance.ts';
 /** The functions' output: one JSON object per line, `{ time, function, log }`. */
 export const functionLogFile = '.carillon/functions.log';
 
-export interface FunctionLogFile {
-  write(line: FunctionLog): void;
-  close(): Promise<void>;
-}
-
 /** The first line replaces the previous log, so that a failed start without output keeps it. */
-export function functionLog(file = functionLogFile): FunctionLogFile {
+export function functionLog(file = functionLogFile) {
   let stream: WriteStream | undefined;
   const open = () => {
     mkdirSync(dirname(file), { recursive: true });
@@ -20,7 +15,7 @@ export function functionLog(file = functionLogFile): FunctionLogFile {
     return createWriteStream(file, { mode: 0o600 });
   };
   return {
-    write({ function: name, text }) {
+    write({ function: name, text }: FunctionLog): void {
       stream ??= open();
       const time = new Date().toISOString();
       stream.write(`${JSON.stringify({ time, function: name, log: parseIfJson(text) })}\n`);

@@ -10,28 +10,67 @@ import { type ReceivedMessage, SimulatedBrowser } from './simulated-browser.ts';
 const bodyLimitBytes = 1024 * 1024;
 
 /** The parts of the push service that the control API uses. */
-export interface ControlledPushService {
+interface ControlledPushService {
   readonly origin: string;
   readonly channels: Channels;
   subscribe(options: { applicationServerKey?: string | undefined }): SimulatedBrowser;
   stats(): unknown;
 }
 
+interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly pushService: ControlledPushService;
+}
+
+interface BrowserCall extends Call {
+  readonly browser: SimulatedBrowser;
+}
+
+type Operation<C> = readonly [method: string, handle: (call: C) => Promise<void> | void];
+
 const subscribeSchema = z.strictObject({ applicationServerKey: z.string().optional() });
 
+const operations: Readonly<Record<string, Operation<Call>>> = {
+  // Describes this server in one line.
+  '/': ['GET', ({ response, pushService }) => sendDescription(response, pushService.origin)],
+  // Counts of subscriptions, pushes and responses.
+  '/stats': ['GET', ({ response, pushService }) => sendJson(response, 200, pushService.stats())],
+  // Creates a simulated browser; returns its id and subscription.
+  '/browsers': ['POST', createBrowser],
+};
+
+/** Below `/browsers/<id>`. */
+const browserOperations: Readonly<Record<string, Operation<BrowserCall>>> = {
+  // Ends its subscription.
+  '': [
+    'DELETE',
+    ({ response, browser }) => {
+      browser.unsubscribe();
+      response.writeHead(204).end();
+    },
+  ],
+  // The messages that it received, decrypted.
+  '/messages': [
+    'GET',
+    ({ response, browser }) => sendJson(response, 200, browser.messages.map(messageJson)),
+  ],
+  // Sets how the next pushes to it are treated.
+  '/behave': [
+    'POST',
+    async ({ request, response, browser }) => {
+      browser.behave(await readJson(request, behaviourSchema));
+      response.writeHead(204).end();
+    },
+  ],
+  // Report its last message as shown or clicked; return the service's response.
+  '/show': ['POST', ({ response, browser }) => relayResponse(response, () => browser.show())],
+  '/click': ['POST', ({ response, browser }) => relayResponse(response, () => browser.click())],
+};
+
 /**
- * Handles all requests but pushes:
- *
- *   GET    /                        describes this server in one line
- *   GET    /stats                   counts of subscriptions, pushes and responses
- *   POST   /browsers                creates a simulated browser; returns its id and subscription
- *   DELETE /browsers/<id>           ends its subscription
- *   GET    /browsers/<id>/messages  the messages it received, decrypted
- *   POST   /browsers/<id>/behave    sets how the next pushes to it are treated
- *   POST   /browsers/<id>/show      reports its last message as shown; returns the service's response
- *   POST   /browsers/<id>/click     reports its last message as clicked; returns the same
- *
- * @throws {Refusal} for any other request.
+ * Handles all requests but pushes.
+ * @throws {Refusal} for anything but the operations above.
  */
 export async function handleControlRequest(
   request: IncomingMessage,
@@ -39,71 +78,32 @@ export async function handleControlRequest(
   pushService: ControlledPushService,
 ): Promise<void> {
   const [path = ''] = request.url!.split('?');
-  const [root, id, action, ...rest] = path.slice(1).split('/');
-  if (rest.length > 0) throw unknownPath(path);
-  if (root === 'browsers' && id !== undefined) {
-    const browser = findBrowser(id, pushService.channels);
-    return handleBrowserRequest(request, response, browser, action);
+  const call = { request, response, pushService };
+  const [, id, action = ''] = /^\/browsers\/([^/]+)(.*)$/.exec(path) ?? [];
+  if (id === undefined) return perform(operations[path], call);
+  const browser = pushService.channels.find(id);
+  if (!(browser instanceof SimulatedBrowser)) {
+    throw new Refusal(404, 'There is no simulated browser with this id.');
   }
-  switch (path) {
-    case '/':
-      expectMethod(request, 'GET');
-      return sendText(response, `Carillon's local push service at ${pushService.origin}\n`);
-    case '/stats':
-      expectMethod(request, 'GET');
-      return sendJson(response, 200, pushService.stats());
-    case '/browsers':
-      expectMethod(request, 'POST');
-      return sendJson(response, 201, await createBrowser(request, pushService));
-    default:
-      throw unknownPath(path);
-  }
+  return perform(browserOperations[action], { ...call, browser });
 }
 
-async function handleBrowserRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  browser: SimulatedBrowser,
-  action: string | undefined,
-): Promise<void> {
-  switch (action) {
-    case undefined:
-      expectMethod(request, 'DELETE');
-      browser.unsubscribe();
-      return sendNoContent(response);
-    case 'messages':
-      expectMethod(request, 'GET');
-      return sendJson(response, 200, browser.messages.map(messageJson));
-    case 'behave':
-      expectMethod(request, 'POST');
-      browser.behave(await readJson(request, behaviourSchema));
-      return sendNoContent(response);
-    case 'show':
-      expectMethod(request, 'POST');
-      return relayResponse(response, () => browser.show());
-    case 'click':
-      expectMethod(request, 'POST');
-      return relayResponse(response, () => browser.click());
-    default:
-      throw new Refusal(404, `Unknown action "${action}": use messages, behave, show or click.`);
-  }
+async function perform<C extends Call>(operation: Operation<C> | undefined, call: C) {
+  if (operation === undefined) throw new Refusal(404, `Unknown path ${call.request.url}.`);
+  const [method, handle] = operation;
+  if (call.request.method !== method) throw methodNotAllowed(method);
+  await handle(call);
 }
 
-async function createBrowser(request: IncomingMessage, pushService: ControlledPushService) {
+async function createBrowser({ request, response, pushService }: Call): Promise<void> {
   const options = await readJson(request, subscribeSchema);
   try {
     const browser = pushService.subscribe(options);
-    return { id: browser.id, ...browser.toJSON() };
+    sendJson(response, 201, { id: browser.id, ...browser.toJSON() });
   } catch (error) {
     if (error instanceof TypeError) throw new Refusal(400, error.message);
     throw error;
   }
-}
-
-function findBrowser(id: string, channels: Channels): SimulatedBrowser {
-  const channel = channels.find(id);
-  if (channel instanceof SimulatedBrowser) return channel;
-  throw new Refusal(404, 'There is no simulated browser with this id.');
 }
 
 function messageJson({ text, headers: { ttl, urgency, topic } }: ReceivedMessage) {
@@ -148,26 +148,11 @@ async function readJson<Schema extends z.ZodType>(
   throw new Refusal(400, `Invalid body. ${issues.join('; ')}`);
 }
 
-function expectMethod(request: IncomingMessage, method: string): void {
-  if (request.method !== method) throw methodNotAllowed(method);
-}
-
-function unknownPath(path: string): Refusal {
-  return new Refusal(404, `Unknown path ${path}.`);
-}
-
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.statusCode = status;
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function sendText(response: ServerResponse, text: string): void {
-  response.setHeader('content-type', 'text/plain; charset=utf-8');
-  response.end(text);
-}
-
-function sendNoContent(response: ServerResponse): void {
-  response.statusCode = 204;
-  response.end();
+function sendDescription(response: ServerResponse, origin: string): void {
+  response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`Carillon's local push service at ${origin}\n`);
 }

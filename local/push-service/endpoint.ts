@@ -1,10 +1,10 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DecryptionError } from '../../admin/browser/decrypt.ts';
 import { openAfter } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
-import type { Exchange, PushCounter } from './push-counter.ts';
-import { methodNotAllowed, pushRefusal, Refusal } from './refusal.ts';
+import type { PushCounter, Respond } from './push-counter.ts';
+import { methodNotAllowed, pushRefusal } from './refusal.ts';
 import { readBody } from './request-body.ts';
 import type { VapidVerifier } from './vapid.ts';
 
@@ -18,35 +18,20 @@ export interface Endpoint {
   readonly channels: Channels;
   readonly vapid: VapidVerifier;
   readonly counter: PushCounter;
-  /** Called for each message that its channel has received. */
-  readonly onAccepted: () => void;
 }
 
 /**
  * Handles a request to `/push/<id>` (RFC 8030 §5). It first validates the push as a real push service
  * does, and then applies the channel's behaviour, so that a behaviour cannot hide an error of the
  * sender. Unlike a real push service, it also refuses a message that the browser cannot decrypt (400).
+ * @throws {Refusal}
  */
 export async function receivePush(
   request: IncomingMessage,
-  exchange: Exchange,
+  response: ServerResponse,
+  respond: Respond,
   id: string,
-  endpoint: Endpoint,
-): Promise<void> {
-  try {
-    await accept(request, exchange, id, endpoint);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const headers = { ...error.headers, 'content-type': 'application/json' };
-    exchange.respond(error.status, headers, error.body);
-  }
-}
-
-async function accept(
-  request: IncomingMessage,
-  exchange: Exchange,
-  id: string,
-  { origin, channels, vapid, counter, onAccepted }: Endpoint,
+  { origin, channels, vapid, counter }: Endpoint,
 ): Promise<void> {
   if (request.method !== 'POST') throw methodNotAllowed('POST');
   const channel = findChannel(id, channels);
@@ -58,7 +43,7 @@ async function accept(
 
   let behaviour = channels.nextBehaviour(id);
   while (behaviour.stall) {
-    const isOpen = await openAfter((signal) => channels.changed(id, signal), exchange.response);
+    const isOpen = await openAfter((signal) => channels.changed(id, signal), response);
     if (!isOpen) return;
     findChannel(id, channels);
     behaviour = channels.nextBehaviour(id);
@@ -66,20 +51,19 @@ async function accept(
   const { delayMs, reset, status, headers, body: text } = behaviour;
   if (delayMs !== undefined) {
     const delay = (signal: AbortSignal) => sleep(delayMs, undefined, { signal });
-    if (!(await openAfter(delay, exchange.response))) return;
+    if (!(await openAfter(delay, response))) return;
   }
   if (reset) {
     request.socket.destroy();
     return;
   }
   if (status !== undefined) {
-    exchange.respond(status, headers, text);
+    respond(status, headers, text);
     return;
   }
   deliver(channel, { headers: request.headers, body });
-  counter.accept();
-  onAccepted();
-  exchange.respond(201, { location: `${origin}/message/${counter.accepted}`, ttl });
+  counter.accepted++;
+  respond(201, { location: `${origin}/message/${counter.accepted}`, ttl });
 }
 
 function findChannel(id: string, channels: Channels): Channel {

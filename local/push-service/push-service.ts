@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
   type BrowserKeys,
@@ -9,14 +8,14 @@ import {
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
 import { closeServer } from '../close-server.ts';
-import { type AfterForgetting, connectionForgetter } from '../forget-connections.ts';
+import { connectionForgetter } from '../forget-connections.ts';
 import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { Channels } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
 import { type Endpoint, receivePush } from './endpoint.ts';
-import { PushCounter, type PushCounts } from './push-counter.ts';
-import { acceptRealBrowsers, type RealBrowsers } from './real-browsers.ts';
+import { PushCounter, type Respond } from './push-counter.ts';
+import { acceptRealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
 import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
@@ -28,12 +27,8 @@ const keepAliveTimeoutMs = 120_000;
 export interface PushServiceOptions {
   /** Default: 0, any free port. */
   readonly port?: number;
-  /** Key and certificate in PEM. Default: plain HTTP. */
-  readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
   /** The clock that VAPID tokens expire by: milliseconds since the epoch. */
   readonly nowMs?: () => number;
-  /** False counts messages but neither decrypts nor keeps them, for benchmarks. Default: true. */
-  readonly decrypt?: boolean;
   /** Keeps the subscriptions across restarts on the same port. Default: in memory. */
   readonly subscriptionFile?: string | undefined;
 }
@@ -45,54 +40,22 @@ export interface SubscribeOptions {
   readonly keys?: BrowserKeys;
 }
 
-export interface PushServiceStats extends PushCounts {
-  /** Subscriptions that exist. */
-  readonly live: number;
-  /** Subscriptions that have ended. */
-  readonly gone: number;
-}
-
 /** A push service on this machine, instead of the browser vendors'. */
-export interface PushService {
-  /** `http://127.0.0.1:<port>`, or `https:` with TLS. */
-  readonly origin: string;
-  readonly channels: Channels;
-  /** Browsers that connect by WebSocket to the port of {@link origin}. */
-  readonly realBrowsers: RealBrowsers;
-  /**
-   * Creates a simulated browser with a subscription.
-   * @throws {TypeError} if the application server key is invalid.
-   */
-  subscribe(options?: SubscribeOptions): SimulatedBrowser;
-  /** Calls the listener with the id of a simulated browser and the text of the message that it has received. */
-  onMessage(listener: (id: string, text: string) => void): void;
-  stats(): PushServiceStats;
-  /**
-   * Resolves when at least `accepted` messages have been accepted since the start.
-   * @throws {AbortError} if the push service stops first.
-   */
-  waitFor(accepted: number): Promise<void>;
-  /** Forgets all connections; not with TLS. @returns how many these were. */
-  forgetConnections(then: AfterForgetting): number;
-  /** Closes every connection, also during a request, and aborts every wait. */
-  stop(): Promise<void>;
-}
+export type PushService = Awaited<ReturnType<typeof startPushService>>;
 
 /** @throws the error of `listen`, such as `EADDRINUSE`. */
 export async function startPushService({
   port = 0,
-  tls,
   nowMs = Date.now,
-  decrypt = true,
   subscriptionFile,
-}: PushServiceOptions = {}): Promise<PushService> {
-  const server = tls === undefined ? createServer() : createTlsServer(tls);
+}: PushServiceOptions = {}) {
+  const server = createServer();
   server.keepAliveTimeout = keepAliveTimeoutMs;
   const forgetConnections = connectionForgetter(server);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: chosenPort } = server.address() as AddressInfo;
-  const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${chosenPort}`;
+  const origin = `http://127.0.0.1:${chosenPort}`;
 
   const log = subscriptionFile === undefined ? undefined : new SubscriptionLog(subscriptionFile);
   const channels = new Channels(log);
@@ -100,20 +63,24 @@ export async function startPushService({
   const vapid = new VapidVerifier({ origin, nowMs });
   const realBrowsers = acceptRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
-  const acceptances = new EventEmitter().setMaxListeners(0);
   const stopping = new AbortController();
-  const { signal: stopped } = stopping;
-  const context = { origin, channels, arrivals, stopped, decrypt };
+  const context = { origin, channels, arrivals, stopped: stopping.signal };
   for (const subscription of log?.subscriptions ?? []) {
     if ('uaid' in subscription) realBrowsers.restore(subscription);
     else channels.restore(new SimulatedBrowser(browserOf(subscription), context));
   }
 
-  const pushService: PushService = {
+  const pushService = {
+    /** `http://127.0.0.1:<port>`. */
     origin,
     channels,
+    /** Browsers that connect by WebSocket to the port of the origin. */
     realBrowsers,
-    subscribe({ applicationServerKey, keys = createBrowserKeys() } = {}) {
+    /**
+     * Creates a simulated browser with a subscription.
+     * @throws {TypeError} if the application server key is invalid.
+     */
+    subscribe({ applicationServerKey, keys = createBrowserKeys() }: SubscribeOptions = {}) {
       const key =
         applicationServerKey === undefined
           ? undefined
@@ -123,14 +90,14 @@ export async function startPushService({
       channels.add(browser);
       return browser;
     },
-    onMessage: (listener) => void arrivals.on(anyArrival, listener),
-    stats: () => ({ ...channels.counts(), ...counter.counts() }),
-    async waitFor(accepted) {
-      while (counter.accepted < accepted) {
-        await once(acceptances, 'accepted', { signal: stopped });
-      }
+    /** Calls the listener with the id of a simulated browser and the text of the message that it has received. */
+    onMessage(listener: (id: string, text: string) => void) {
+      arrivals.on(anyArrival, listener);
     },
+    stats: () => ({ ...channels.counts(), ...counter, responses: { ...counter.responses } }),
+    /** Forgets all connections. @returns how many these were. */
     forgetConnections,
+    /** Closes every connection, also during a request, and aborts every wait. */
     async stop() {
       stopping.abort(new Error('The push service was stopped.'));
       realBrowsers.stop();
@@ -138,8 +105,7 @@ export async function startPushService({
     },
   };
 
-  const onAccepted = () => acceptances.emit('accepted');
-  const endpoint = { origin, channels, vapid, counter, onAccepted };
+  const endpoint = { origin, channels, vapid, counter };
   server.on('connection', () => counter.connections++);
   server.on(
     'request',
@@ -161,16 +127,21 @@ async function handleRequest(
   pushService: PushService,
   endpoint: Endpoint,
 ): Promise<void> {
+  const [, id] = endpointPath.exec(request.url!) ?? [];
+  const isAllowed = isAllowedRequest(request);
+  const respond: Respond =
+    id !== undefined && isAllowed
+      ? endpoint.counter.begin(response)
+      : (status, headers, body) => response.writeHead(status, headers).end(body);
   try {
-    if (!isAllowedRequest(request)) throw new Refusal(403, refusalText);
-    const [, id] = endpointPath.exec(request.url!) ?? [];
+    if (!isAllowed) throw new Refusal(403, refusalText);
     if (id === undefined) await handleControlRequest(request, response, pushService);
-    else await receivePush(request, endpoint.counter.begin(response), id, endpoint);
+    else await receivePush(request, response, respond, id, endpoint);
   } catch (error) {
     // The sender closed the connection during its request.
     if (response.destroyed) return;
     const refusal = error instanceof Refusal ? error : new Refusal(500, String(error));
-    response.writeHead(refusal.status, { ...refusal.headers, 'content-type': 'application/json' });
-    response.end(refusal.body);
+    const headers = { ...refusal.headers, 'content-type': 'application/json' };
+    respond(refusal.status, headers, refusal.body);
   }
 }

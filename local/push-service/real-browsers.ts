@@ -24,13 +24,10 @@ const requestSchema = z.discriminatedUnion('messageType', [
   z.object({ messageType: z.literal('broadcast_subscribe') }),
   z.object({
     messageType: z.literal('ack'),
-    updates: z.array(z.object({ version: z.string(), code: z.int().optional() })),
+    updates: z.array(z.object({ version: z.string() })),
   }),
 ]);
 type Request = z.infer<typeof requestSchema>;
-
-/** The code by which a browser acknowledges a message that its service worker has received. */
-const deliveredCode = 100;
 
 /** A message that the browser has not acknowledged yet. */
 interface PendingMessage {
@@ -52,34 +49,14 @@ interface Browser {
   socket: WebSocket | undefined;
 }
 
-export interface RealBrowsers {
-  /** How many browsers are connected. */
-  readonly connected: number;
-  /** Messages that a browser could not decrypt or pass to its service worker. */
-  readonly undelivered: number;
-  /**
-   * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
-   * reconnect immediately, get a new id, and drop their subscriptions.
-   */
-  forget(): void;
-  /** Adds a subscription from before a restart. Its browser gets its id again when it connects. */
-  restore(subscription: RealSubscription): void;
-  stop(): void;
-}
-
 /** Accepts WebSocket connections of real browsers on the server, but none of a page. */
-export function acceptRealBrowsers(
-  server: Server,
-  origin: string,
-  channels: Channels,
-): RealBrowsers {
+export function acceptRealBrowsers(server: Server, origin: string, channels: Channels) {
   const sockets = new WebSocketServer({
     noServer: true,
     verifyClient: ({ req }, respond) => respond(isAllowedRequest(req), 403, refusalText),
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const browsers = new Map<string, Browser>();
-  let undelivered = 0;
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     sockets.handleUpgrade(request, socket, head, (connection) => connect(connection)),
@@ -139,9 +116,7 @@ export function acceptRealBrowsers(
       if (browser.channelIds.delete(channelID)) channels.remove(channelID);
       send(browser, { messageType, channelID, status: 200 });
     } else if (messageType === 'ack') {
-      for (const { version, code = deliveredCode } of request.updates) {
-        if (browser.pending.delete(version) && code !== deliveredCode) undelivered++;
-      }
+      for (const { version } of request.updates) browser.pending.delete(version);
     }
   }
 
@@ -192,12 +167,10 @@ export function acceptRealBrowsers(
   }
 
   return {
-    get connected() {
-      return [...browsers.values()].filter(({ socket }) => socket !== undefined).length;
-    },
-    get undelivered() {
-      return undelivered;
-    },
+    /**
+     * Deletes every browser, as if the push service lost its data. Their endpoints are gone. Browsers
+     * reconnect immediately, get a new id, and drop their subscriptions.
+     */
     forget() {
       for (const { channelIds, socket } of browsers.values()) {
         for (const id of channelIds) channels.remove(id);
@@ -205,7 +178,8 @@ export function acceptRealBrowsers(
       }
       browsers.clear();
     },
-    restore({ uaid, ...subscription }) {
+    /** Adds a subscription from before a restart. Its browser gets its id again when it connects. */
+    restore({ uaid, ...subscription }: RealSubscription) {
       const browser = browsers.get(uaid) ?? newBrowser(uaid);
       channels.restore(channelOf(browser, subscription));
     },

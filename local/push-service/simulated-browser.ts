@@ -27,8 +27,6 @@ export interface PushServiceContext {
   readonly arrivals: EventEmitter;
   /** Aborts when the push service stops. */
   readonly stopped: AbortSignal;
-  /** False counts messages but neither decrypts nor keeps them. */
-  readonly decrypt: boolean;
 }
 
 interface BrowserOptions {
@@ -41,7 +39,7 @@ interface BrowserOptions {
 export class SimulatedBrowser implements Channel {
   readonly id: string;
   readonly applicationServerKey: string | undefined;
-  /** Oldest first. Stays empty if the push service does not decrypt. */
+  /** Oldest first. */
   readonly messages: ReceivedMessage[] = [];
   readonly #keys: BrowserKeys;
   readonly #context: PushServiceContext;
@@ -80,7 +78,6 @@ export class SimulatedBrowser implements Channel {
   }
 
   deliver({ headers, body }: PushedMessage): void {
-    if (!this.#context.decrypt) return;
     const text = decrypt(body, this.#keys).toString();
     this.messages.push({ text, headers });
     this.#context.arrivals.emit(this.id);

@@ -5,13 +5,14 @@ import { pushRefusal } from './refusal.ts';
 /** RFC 8292 §2: a token must not expire more than 24 hours after the request. */
 const maxLifetimeMs = 24 * 60 * 60 * 1000;
 
+/** How many verified headers are cached: a sender uses one header for many pushes. */
+const maxCachedHeaders = 1000;
+
 interface VapidOptions {
   /** Origin of the endpoints, which must be the audience of every token. */
   readonly origin: string;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** How many verified headers to cache. A sender uses one header for many pushes. Default: 1000. */
-  readonly maxCachedHeaders?: number;
 }
 
 interface VerifiedToken {
@@ -24,14 +25,12 @@ interface VerifiedToken {
 export class VapidVerifier {
   readonly #origin: string;
   readonly #nowMs: () => number;
-  readonly #maxCachedHeaders: number;
   /** By the header's text. Cleared when full: that is too rare to need a better policy. */
   readonly #verified = new Map<string, VerifiedToken>();
 
-  constructor({ origin, nowMs, maxCachedHeaders = 1000 }: VapidOptions) {
+  constructor({ origin, nowMs }: VapidOptions) {
     this.#origin = origin;
     this.#nowMs = nowMs;
-    this.#maxCachedHeaders = maxCachedHeaders;
   }
 
   /**
@@ -49,7 +48,7 @@ export class VapidVerifier {
 
   #verifyAndCache(authorization: string): VerifiedToken {
     const token = verifyHeader(authorization, this.#origin);
-    if (this.#verified.size >= this.#maxCachedHeaders) this.#verified.clear();
+    if (this.#verified.size >= maxCachedHeaders) this.#verified.clear();
     this.#verified.set(authorization, token);
     return token;
   }

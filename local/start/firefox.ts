@@ -57,9 +57,7 @@ export function manualSteps({ pushService, url }: LocalBrowser): string {
   ].join('\n');
 }
 
-export interface OpenFirefox {
-  close(): Promise<void>;
-}
+export type OpenFirefox = ReturnType<typeof openFirefox>;
 
 /** Firefox saves its state, which takes longer on a busy machine. */
 const closeTimeoutMs = 10_000;
@@ -74,7 +72,7 @@ export function openFirefox(
   profile: string,
   { pushService, url }: LocalBrowser,
   onFailure: (reason: string) => void,
-): OpenFirefox {
+) {
   mkdirSync(profile, { recursive: true, mode: 0o700 });
   const preferences = Object.entries(profilePreferences(pushService));
   writeFileSync(

@@ -20,13 +20,7 @@ export type ConsoleStack = Pick<Stack, 'baseUrl' | 'pushService'> &
     readonly origin: string;
   };
 
-export interface LocalConsole {
-  /** Address that opens the console. Without its token, which is new at each start, nobody gets a key. */
-  readonly address: string;
-  /** Responds to requests that no route of the API takes. */
-  readonly respond: Pages;
-  stop(): void;
-}
+export type LocalConsole = Awaited<ReturnType<typeof openLocalConsole>>;
 
 /** The reference page may load nothing. */
 const referencePolicy =
@@ -40,7 +34,7 @@ const referencePolicy =
 export async function openLocalConsole(
   root: string,
   { baseUrl, origin, pushService, project, proxy }: ConsoleStack,
-): Promise<LocalConsole> {
+) {
   const { projectId, secretKey } = project;
   const session: LocalSession = { projectId, secretKey };
   const openapi = fileResponse('.json', await readFile(join(root, 'openapi.json')));
@@ -79,7 +73,13 @@ export async function openLocalConsole(
       return jsonResponse(500, { message });
     }
   };
-  return { address: origin + path, respond, stop: browsers.stop };
+  return {
+    /** Opens the console. Without its token, which is new at each start, nobody gets a key. */
+    address: origin + path,
+    /** Responds to requests that no route of the API takes. */
+    respond,
+    stop: browsers.stop,
+  };
 }
 
 const cookieAttributes = 'Path=/local/; HttpOnly; SameSite=Strict';

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { clientVariables } from '../../contract/client-variables.ts';
 import type { TableNames } from '../dynamodb/table-names.ts';
 import type { SettingValues } from '../setting-values.ts';
+import type { Stack } from '../stack.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';
@@ -23,6 +24,20 @@ export interface LocalState {
     readonly applicationServerKey: string;
     readonly secretKey: string;
     readonly identityKey: string;
+  };
+}
+
+/** The state of a running stack. */
+export function stateOf(stack: Stack, project: LocalState['project']): LocalState {
+  const { baseUrl, pushService, dynamodb, lambdaEndpoint, functions, settings } = stack;
+  const { endpoint, tables } = dynamodb;
+  return {
+    baseUrl,
+    pushService: pushService.origin,
+    dynamodb: { endpoint, tables },
+    lambda: { endpoint: lambdaEndpoint, functions: [...functions.keys()] },
+    settings,
+    project,
   };
 }
 

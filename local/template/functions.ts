@@ -15,8 +15,6 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** Executions at a time that only this function may use; undefined if none are reserved. */
-  readonly reservedConcurrency: number | undefined;
   readonly asynchronous: AsynchronousSettings;
 }
 
@@ -38,7 +36,7 @@ interface FunctionProperties {
   readonly Timeout?: number;
   /** MB. */
   readonly MemorySize?: number;
-  readonly ReservedConcurrentExecutions?: number;
+  readonly ReservedConcurrentExecutions?: unknown;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, unknown>> };
 }
 
@@ -58,6 +56,11 @@ export function readFunctions(
     if (typeof asset !== 'string') {
       throw new Error(`The code of "${logicalId}" is not an asset of the assembly.`);
     }
+    if (properties.ReservedConcurrentExecutions !== undefined) {
+      throw new Error(
+        `"${logicalId}" has reserved concurrency, which the local stack does not support.`,
+      );
+    }
     const variables = Object.entries(properties.Environment?.Variables ?? {});
     const name = text({ Ref: logicalId }, logicalId);
     return {
@@ -74,7 +77,6 @@ export function readFunctions(
       ),
       timeoutMs: (properties.Timeout ?? defaultTimeoutSeconds) * 1000,
       memoryMb: properties.MemorySize ?? defaultMemoryMb,
-      reservedConcurrency: properties.ReservedConcurrentExecutions,
       asynchronous: asynchronousSettings(name),
     };
   });

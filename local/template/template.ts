@@ -4,7 +4,6 @@ import { join } from 'node:path';
 /** The parts of a CloudFormation template that the local stack reads. */
 export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
 }
 
 export interface Resource {

@@ -11,10 +11,9 @@ import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { AcceptedRequests } from './fixtures/accepted-requests.ts';
-import { damage } from './fixtures/damage.ts';
 import type { DocumentedRequest } from './fixtures/documented-request.ts';
 import { type GeneratedRequest, generatedRequest } from './fixtures/generated-request.ts';
-import { mutate, splice } from './fixtures/mutation.ts';
+import { damage } from './fixtures/mutation.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 import {
   closeConnections,
@@ -109,7 +108,10 @@ async function fuzz(_: unknown, client: number): Promise<AcceptedRequests> {
   let successes = 0;
   for (const [index, generated] of requests.entries()) {
     const request = sendable(
-      generated.mutations.reduce(mutate, validRequest(generated, accepted, browsers)),
+      generated.mutations.reduce(
+        (changed, mutate) => mutate(changed),
+        validRequest(generated, accepted, browsers),
+      ),
     );
     const response = await sendRaw(service.stack.baseUrl, request);
     try {
@@ -214,13 +216,16 @@ test('malformed HTTP never returns 5xx and changes no table', async () => {
   ] as const;
   const readAll = () => Promise.all(checkedTables.map(read));
   const before = await readAll();
-  const requests = harmlessRequests(projectId).map((text) => Buffer.from(text));
+  const requests: readonly Buffer[] = harmlessRequests(projectId).map((text) => Buffer.from(text));
   const damages = fc.sample(damage, { seed, numRuns: rawRequests });
   let next = 0;
   const worker = async () => {
     while (next < damages.length) {
       const index = next++;
-      const bytes = damages[index]!.reduce(splice, requests[index % requests.length]!);
+      const bytes = damages[index]!.reduce(
+        (changed, splice) => splice(changed),
+        requests[index % requests.length]!,
+      );
       const statuses = await sendBytes(service.stack.baseUrl, bytes);
       const serverErrors = statuses.filter((status) => status >= 500);
       if (serverErrors.length > 0) {

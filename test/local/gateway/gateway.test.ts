@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { Throttled } from '../../../local/lambda/executions.ts';
 import { FunctionError } from '../../../local/lambda/function-instance.ts';
 import { startTestGateway, type TestGateway, testRoutes } from './test-gateway.ts';
 
@@ -84,10 +85,12 @@ describe('the response', () => {
     expect((await gateway.call()).status).toBe(204);
   });
 
-  test('is 503 after the integration’s timeout', async () => {
-    gateway = await startTestGateway(() => new Promise(() => {}), {
-      routes: testRoutes.map((route) => ({ ...route, timeoutMs: 20 })),
-    });
+  test.each([
+    ['after the integration’s timeout', () => new Promise<string>(() => {})],
+    ['if Lambda throttles', () => Promise.reject(new Throttled())],
+  ])('is 503 %s', async (_, invoke) => {
+    const routes = testRoutes.map((route) => ({ ...route, timeoutMs: 20 }));
+    gateway = await startTestGateway(invoke, { routes });
     expect(await gateway.call()).toEqual(message(503, 'Service Unavailable'));
   });
 

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { AwsService } from '../../../local/aws-service.ts';
 import { startLambdaApi } from '../../../local/lambda/api.ts';
-import { Concurrency } from '../../../local/lambda/concurrency.ts';
+import { Executions } from '../../../local/lambda/executions.ts';
 import { FunctionError } from '../../../local/lambda/function-instance.ts';
 import type { FunctionDefinition } from '../../../local/template/functions.ts';
 import { until } from '../../fixtures/until.ts';
@@ -21,7 +21,6 @@ interface Settings extends Partial<FunctionDefinition> {
 type Handler = (event: string, requestId: string) => Promise<string>;
 
 let api: AwsService;
-let concurrency: Concurrency;
 let nowMs: () => number;
 let logs: string[];
 /** What the function was invoked with. */
@@ -52,11 +51,17 @@ async function start(handler: Handler, { accountConcurrency, ...settings }: Sett
     environment: {},
     timeoutMs: 20_000,
     memoryMb: 128,
-    reservedConcurrency: undefined,
     asynchronous: { retries: 2, maximumAgeMs: 60_000 },
     ...settings,
   };
-  concurrency = new Concurrency([definition], accountConcurrency);
+  const executions = new Executions(
+    (_, event, requestId) => {
+      invocations.push(`${event} ${requestId}`);
+      return handler(event, requestId);
+    },
+    undefined,
+    accountConcurrency,
+  );
   const action = 'lambda:InvokeFunction';
   api = await startLambdaApi({
     functions: [definition],
@@ -64,11 +69,7 @@ async function start(handler: Handler, { accountConcurrency, ...settings }: Sett
     grants: new Map([
       ['Send', ['Deliver', 'Removed'].map((name) => ({ action, resource: arn(name) }))],
     ]),
-    invoke: (_, event, requestId) => {
-      invocations.push(`${event} ${requestId}`);
-      return handler(event, requestId);
-    },
-    concurrency,
+    executions,
     retryDelaysMs: [1, 2],
     nowMs: () => nowMs(),
     onLog: ({ text }) => logs.push(text),
@@ -148,38 +149,24 @@ test('an asynchronous invocation that has become too old is dropped', async () =
   expect(invocations).toHaveLength(2);
 });
 
-test.each([
-  ['the account’s', { accountConcurrency: 1 }, 'ConcurrentInvocationLimitExceeded'],
-  ['its reserved', { reservedConcurrency: 1 }, 'ReservedFunctionConcurrentInvocationLimitExceeded'],
-])(
-  'beyond %s concurrency, a synchronous invocation is refused and an asynchronous one waits',
-  async (_, limit, Reason) => {
-    let end = (_result: string) => {};
-    const running = new Promise<string>((resolve) => {
-      end = resolve;
-    });
-    await start(() => running, limit);
-    await invoke(event);
-    await expect(invoke()).rejects.toMatchObject({
-      name: 'TooManyRequestsException',
-      Reason,
-      retryAfterSeconds: '1',
-      $metadata: { httpStatusCode: 429 },
-    });
-    await invoke({ ...event, Payload: '"waits"' });
-    await pause();
-    expect(invocations).toHaveLength(1);
-    end('null');
-    await invoked(2);
-  },
-);
-
-test('reserved concurrency is taken from the account’s 1,000', async () => {
-  await start(hanging, { reservedConcurrency: 999 });
-  expect(concurrency.throttled('Other')).toBeUndefined();
-  void concurrency.run('Other', () => new Promise(() => {}));
-  expect(concurrency.throttled('Other')).toBe('ConcurrentInvocationLimitExceeded');
-  expect(concurrency.throttled('Deliver')).toBeUndefined();
+test('beyond the account’s concurrency, a synchronous invocation is refused and an asynchronous one waits', async () => {
+  let end = (_result: string) => {};
+  const running = new Promise<string>((resolve) => {
+    end = resolve;
+  });
+  await start(() => running, { accountConcurrency: 1 });
+  await invoke(event);
+  await expect(invoke()).rejects.toMatchObject({
+    name: 'TooManyRequestsException',
+    Reason: 'ConcurrentInvocationLimitExceeded',
+    retryAfterSeconds: '1',
+    $metadata: { httpStatusCode: 429 },
+  });
+  await invoke({ ...event, Payload: '"waits"' });
+  await pause();
+  expect(invocations).toHaveLength(1);
+  end('null');
+  await invoked(2);
 });
 
 test.each([

@@ -33,7 +33,6 @@ function poolOf(
       environment: {},
       timeoutMs: 20_000,
       memoryMb: 128,
-      reservedConcurrency: undefined,
       asynchronous: { retries: 2, maximumAgeMs: 3_600_000 },
       ...settings,
     },
@@ -154,51 +153,36 @@ test('a thrown error fails the request, is logged and keeps the instance', async
 test.each([
   [
     'an uncaught exception',
-    'setImmediate(() => { throw new Error("boom"); })',
+    'setImmediate(() => { throw new Error("boom"); });',
     'Runtime.UnhandledError',
   ],
-  ['process.exit', 'process.exit(3)', 'Runtime.ExitError'],
+  ['process.exit', 'process.exit(3);', 'Runtime.ExitError'],
   [
     'running out of memory',
-    'const all = []; for (;;) all.push(new Array(1e5).fill({}))',
+    'const all = []; for (;;) all.push(new Array(1e5).fill({}));',
     'Runtime.UnhandledError',
   ],
+  ['a timeout', '', 'Sandbox.Timedout'],
+  ['a timeout without a pause', 'for (;;);', 'Sandbox.Timedout'],
 ])('%s ends the instance, and the next request gets a new one', async (_, statement, errorType) => {
   poolOf(
     `let served = 0;
      export const handler = async (event) => {
        served += 1;
-       if (!event.crash) return served;
-       ${statement};
+       if (!event.fail) return served;
+       ${statement}
        await new Promise(() => {});
      };`,
-    { memoryMb: 32 },
+    { memoryMb: 32, ...(errorType === 'Sandbox.Timedout' && { timeoutMs: 300 }) },
   );
   expect(await invoke()).toBe(1);
-  await expect(invoke({ crash: true })).rejects.toMatchObject({ errorType });
+  await expect(invoke({ fail: true }, 'failing')).rejects.toMatchObject({ errorType });
+  const report = logs.map(({ text }) => JSON.parse(text)).at(-1);
+  const outcome =
+    errorType === 'Sandbox.Timedout' ? { status: 'timeout' } : { status: 'error', errorType };
+  expect(report).toMatchObject(failed('failing', outcome));
   expect(await invoke()).toBe(1);
   expect(pool.instances).toBe(1);
-});
-
-test('a timeout fails the request and ends its instance', async () => {
-  poolOf(
-    `let served = 0;
-     export const handler = (event) => {
-       served += 1;
-       if (event.spin) for (;;);
-       return event.hang ? new Promise(() => {}) : Promise.resolve(served);
-     };`,
-    { timeoutMs: 300 },
-  );
-  for (const event of [{ hang: true }, { spin: true }]) {
-    await expect(invoke(event, 'slow')).rejects.toMatchObject({
-      errorType: 'Sandbox.Timedout',
-      message: 'Task timed out after 0.30 seconds',
-    });
-  }
-  const timedOut = expect.objectContaining(failed('slow', { status: 'timeout' }));
-  expect(logs.map(({ text }) => JSON.parse(text))).toEqual([timedOut, timedOut]);
-  expect(await invoke()).toBe(1);
 });
 
 test('a bundle that fails to load fails the request and logs the reason', async () => {

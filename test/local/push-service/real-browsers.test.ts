@@ -115,18 +115,6 @@ test('of the messages with one topic, a disconnected browser receives the last',
   await again.close();
 });
 
-test('after forget() a browser gets another id, and its endpoints are gone', async () => {
-  const browser = await connect();
-  const { target } = await subscribe(browser);
-  const closed = once(browser.socket, 'close');
-  pushService.realBrowsers.forget();
-  await closed;
-  expect((await push(target)).status).toBe(410);
-  const again = await connect(browser.uaid);
-  expect(again.uaid).not.toBe(browser.uaid);
-  await again.close();
-});
-
 test('an invalid application server key is refused', async () => {
   const browser = await connect();
   const { response } = await subscribe(browser, 'AAAA');

@@ -17,21 +17,17 @@ function lineOf(route: Route, parameters: Record<string, string>): AccessLine {
   return { method: route.method, match, status: 200, durationMs: 11.6, isFromPage: false };
 }
 
-test('a line has the method, the route’s path, the status and the duration', () => {
-  const line = lineOf(routes.send, { projectId: 'demo' });
-  expect(requestLine(line)).toBe('POST /api/v1/projects/demo/notifications → 200  12 ms');
-});
-
-test('a path contains the project id and no other id', () => {
-  const line = lineOf(routes.track, { projectId: 'demo', notificationId: 'a-capability' });
-  expect(requestLine(line)).toContain(
-    ' /api/v1/projects/demo/notifications/{notificationId}/events ',
-  );
-});
-
-test('a secret key instead of a project id is left out', () => {
-  const line = lineOf(routes.subscribe, { projectId: secretKey });
-  expect(requestLine(line)).toContain(' /api/v1/projects/{projectId} ');
+test.each<[what: string, Route, Record<string, string>, path: string]>([
+  ['the project id', routes.send, { projectId: 'demo' }, '/projects/demo/notifications'],
+  [
+    'no other id',
+    routes.track,
+    { projectId: 'demo', notificationId: 'a-capability' },
+    '/projects/demo/notifications/{notificationId}/events',
+  ],
+  ['no secret key', routes.subscribe, { projectId: secretKey }, '/projects/{projectId}'],
+])('a line has the route’s path with %s', (_, route, parameters, path) => {
+  expect(requestLine(lineOf(route, parameters))).toBe(`POST /api/v1${path} → 200  12 ms`);
 });
 
 test('the path of a request without a route is left out', () => {

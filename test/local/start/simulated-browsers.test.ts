@@ -78,19 +78,18 @@ test('the refusal of the service is returned, after those that it took', async (
   expect(await service.usage(projectId)).toMatchObject({ subscribers: 3 });
 });
 
-test.each<[query: Record<string, string>, message: string]>([
-  [{ projectId: 'p', applicationServerKey: 'no key', count: '1' }, 'applicationServerKey'],
-  [{ projectId: 'p', applicationServerKey: 'x', count: '0' }, 'count'],
-  [{ projectId: 'p', applicationServerKey: 'x', count: '101' }, 'count'],
-  [{ projectId: '../p', applicationServerKey: 'x', count: '1' }, 'projectId'],
-])('%j is refused with the reason', async (query, message) => {
+const valid = { projectId: 'p', applicationServerKey: 'x', count: '1' };
+
+test.each<[query: Record<string, string>, method: string, status: number, message: string]>([
+  [{ ...valid, applicationServerKey: 'no key' }, 'POST', 400, 'applicationServerKey'],
+  [{ ...valid, count: '0' }, 'POST', 400, 'count'],
+  [{ ...valid, count: '101' }, 'POST', 400, 'count'],
+  [{ ...valid, projectId: '../p' }, 'POST', 400, 'projectId'],
+  [valid, 'GET', 405, 'POST'],
+])('%j by %s is refused with the reason', async (query, method, refused, message) => {
   const before = service.stack.pushService.stats();
-  const { status, body } = await add(query);
-  expect(status).toBe(400);
+  const { status, body } = await add(query, method);
+  expect(status).toBe(refused);
   expect(body.message).toContain(message);
   expect(service.stack.pushService.stats()).toEqual(before);
-});
-
-test('only POST adds browsers', async () => {
-  expect(await add({}, 'GET')).toMatchObject({ status: 405 });
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { localPaths } from '../../../console/local-stack.ts';
 import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
 import { busyPort, freePort } from '../../fixtures/ports.ts';
 
@@ -123,45 +124,50 @@ test('during the start, page and API return 503, and Ctrl-C stops it without an 
   expect(await api!.json()).toEqual({ message: 'Service Unavailable' });
 });
 
-test('X-Forwarded-For does not change the address that requests are counted under', async () => {
-  const PORT = String(await freePort());
+test('X-Forwarded-For does not change the address that requests are counted under, and only a browser that has opened the printed address is told the keys', async () => {
   const statuses = new Set<number>();
-  const act = async () => {
+  const act = async (printed: string) => {
+    const [address = ''] = /http:\S+token=\S+/.exec(printed)!;
+    const { origin } = new URL(address);
     // More than the limit allows in two minutes.
     for (let request = 0; request <= 120; request += 1) {
-      const { status } = await fetch(`http://localhost:${PORT}/api/v1/projects/demo`, {
+      const { status } = await fetch(`${origin}/api/v1/projects/demo`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-forwarded-for': `10.0.0.${request}` },
         body: '{}',
       });
       statuses.add(status);
     }
-  };
-  await start({ PORT }, [], { when: 'Press Ctrl-C', act });
-  expect([...statuses]).toEqual([400, 429]);
-});
 
-const settingsOf = (origin: string, cookie = '') =>
-  fetch(`${origin}/local/session`, { headers: { cookie } });
-
-test('the console tells its keys only to a browser that has opened the printed address', async () => {
-  const statuses: number[] = [];
-  const act = async (printed: string) => {
-    const [address = ''] = /http:\S+token=\S+/.exec(printed)!;
-    const { origin } = new URL(address);
     const opened = await fetch(address, { redirect: 'manual' });
-    const [cookie] = opened.headers.getSetCookie();
-    const responses = [
-      await settingsOf(origin),
-      await settingsOf(origin, cookie!.split(';')[0]),
-      await settingsOf(origin, `${cookie!.split('=')[0]}=wrong`),
-    ];
-    statuses.push(...responses.map(({ status }) => status));
     expect([opened.status, opened.headers.get('location')]).toEqual([303, '/console']);
-    expect(cookie).toContain('; HttpOnly; SameSite=Strict');
+    const [attributes = ''] = opened.headers.getSetCookie();
+    expect(attributes).toContain('; HttpOnly; SameSite=Strict');
+    const [cookie = ''] = attributes.split(';');
+    const wrong = `${cookie.split('=')[0]}=wrong`;
+    const evil = 'https://evil.example';
+    const refusedHeaders: Record<string, string>[] = [
+      {},
+      { cookie: wrong },
+      { cookie, origin: evil },
+    ];
+    for (const headers of refusedHeaders) {
+      for (const path of Object.values(localPaths)) {
+        const refused = await fetch(origin + path, { headers });
+        expect([headers, path, refused.status]).toEqual([headers, path, 403]);
+      }
+    }
+    const session = await fetch(origin + localPaths.session, { headers: { cookie } });
+    expect(await session.json()).toEqual({
+      projectId: 'demo',
+      secretKey: expect.stringMatching(/^carillon_sk_/),
+    });
+    const page = await fetch(`${origin}/`, { redirect: 'manual' });
+    expect([page.status, page.headers.get('location')]).toEqual([303, '/console']);
+    expect(page.headers.getSetCookie()).toEqual([]);
   };
   await start({ PORT: String(await freePort()) }, [], { when: 'Press Ctrl-C', act });
-  expect(statuses).toEqual([403, 200, 403]);
+  expect([...statuses]).toEqual([400, 429]);
 });
 
 test('behind a tunnel, the port of the API has the page of the console, and nothing of this machine', async () => {

@@ -49,20 +49,22 @@ test('gives a function CloudFormation’s defaults', () => {
   expect(definition).toMatchObject({ timeoutMs: 3000, memoryMb: 128, environment: {} });
 });
 
-test('reads the settings of asynchronous invocations, and reserved concurrency', () => {
+test('reads the settings of asynchronous invocations', () => {
   const Properties = {
     FunctionName: { Ref: 'Send' },
     MaximumRetryAttempts: 0,
     MaximumEventAgeInSeconds: 60,
   };
   const [read] = functionsOf(
-    { Properties: { Handler: 'index.handler', ReservedConcurrentExecutions: 3 } },
+    { Properties: { Handler: 'index.handler' } },
     { Settings: { Type: 'AWS::Lambda::EventInvokeConfig', Properties } },
   );
-  expect(read).toMatchObject({
-    reservedConcurrency: 3,
-    asynchronous: { retries: 0, maximumAgeMs: 60_000 },
-  });
+  expect(read).toMatchObject({ asynchronous: { retries: 0, maximumAgeMs: 60_000 } });
+});
+
+test('refuses reserved concurrency', () => {
+  const Properties = { Handler: 'index.handler', ReservedConcurrentExecutions: 3 };
+  expect(() => functionsOf({ Properties })).toThrow('"Send" has reserved concurrency');
 });
 
 test('refuses a function whose code is not an asset', () => {

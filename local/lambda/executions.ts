@@ -1,0 +1,87 @@
+import { EventEmitter, once } from 'node:events';
+
+/** What became of one invocation of a function, as Lambda's metrics count it. */
+export interface Invocation {
+  /** Name of the function. */
+  readonly function: string;
+  /** `dropped`: Lambda gave up an asynchronous invocation, after its last attempt or too late. */
+  readonly outcome: 'succeeded' | 'failed' | 'throttled' | 'dropped';
+  /** How long the function ran; undefined if it did not. */
+  readonly durationMs?: number;
+  /** Executions of all functions at its start, itself included; undefined if it did not run. */
+  readonly running?: number;
+}
+
+/**
+ * Runs a function once.
+ * @param event JSON.
+ * @returns the function's result, JSON.
+ * @throws {FunctionError}
+ */
+export type Invoke = (functionName: string, event: string, requestId: string) => Promise<string>;
+
+/** Lambda refused an invocation. */
+export class Throttled extends Error {
+  override readonly name = 'Throttled';
+}
+
+/** Executions at a time that AWS allows an account in a region, unless its quota is another. */
+const defaultAccountLimit = 1000;
+
+/** The executions of all functions. As Lambda does for an account, it limits how many run at a time. */
+export class Executions {
+  readonly #invoke: Invoke;
+  readonly #onInvocation: (invocation: Invocation) => void;
+  readonly #ends = new EventEmitter().setMaxListeners(0);
+  #running = 0;
+
+  /** Executions at a time of all functions. */
+  readonly accountLimit: number;
+
+  constructor(
+    invoke: Invoke,
+    onInvocation: (invocation: Invocation) => void = () => {},
+    accountLimit = defaultAccountLimit,
+  ) {
+    this.#invoke = invoke;
+    this.#onInvocation = onInvocation;
+    this.accountLimit = accountLimit;
+  }
+
+  /** Executions that run now. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Runs a function, and reports what became of it. @throws {Throttled} at the limit. */
+  readonly start: Invoke = async (name, event, requestId) => {
+    if (this.#running >= this.accountLimit) {
+      this.#onInvocation({ function: name, outcome: 'throttled' });
+      throw new Throttled();
+    }
+    this.#running += 1;
+    const running = this.#running;
+    const startedAtMs = performance.now();
+    const report = (outcome: Invocation['outcome']) => {
+      const durationMs = performance.now() - startedAtMs;
+      this.#onInvocation({ function: name, outcome, durationMs, running });
+    };
+    try {
+      const result = await this.#invoke(name, event, requestId);
+      report('succeeded');
+      return result;
+    } catch (error) {
+      report('failed');
+      throw error;
+    } finally {
+      this.#running -= 1;
+      this.#ends.emit('end');
+    }
+  };
+
+  /** Calls a function that starts an execution, as soon as the limit allows it. The signal ends the wait with an error. */
+  async whenAllowed<Result>(execute: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    while (this.#running >= this.accountLimit) await once(this.#ends, 'end', { signal });
+    return execute();
+  }
+}
