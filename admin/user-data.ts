@@ -7,7 +7,6 @@ import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { choiceOf, projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
-import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
@@ -49,30 +48,23 @@ export type UserData = ReturnType<typeof userData>;
 export function userData(
   dynamo: DynamoDBDocumentClient,
   tables: Pick<ProjectTables, 'subscriptions' | 'usage'>,
-  registry: Pick<ProjectRegistry, 'find'>,
+  registry: Pick<ProjectRegistry, 'get'>,
   clock: () => Date,
 ) {
   const users = userSubscriptions(dynamo, tables.subscriptions);
   const subscriptions = subscriptionStore(dynamo, tables, clock);
 
-  /** @throws {ProjectNotFound} */
-  async function existing(projectId: string) {
-    const project = await registry.find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
-    return project;
-  }
-
   return {
     /** @throws {ProjectNotFound} */
     async count(projectId: string, userId: string): Promise<number> {
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       return (await users.list(ref, userId)).length;
     },
 
     /** @throws {ProjectNotFound} */
     async export(projectId: string, userId: string): Promise<ExportedUser> {
       const found: SubscriptionItem[] = [];
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       for await (const hashes of await users.endpointHashes(ref, userId)) {
         const keys = hashes.map((hash) => subscriptionKey(ref, hash));
         const items = await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys);
@@ -80,7 +72,7 @@ export function userData(
         found.push(...items.filter((item) => item.projectUser === projectUser(ref, userId)));
       }
       // Read last, so that it has the key of each subscription.
-      const keys = applicationServerKeys(await existing(projectId));
+      const keys = applicationServerKeys(await registry.get(projectId));
       const subscriptions = found.map((item) =>
         exported(ref, item, keys.get(item.vapidPairNumber ?? 0)),
       );
@@ -93,7 +85,7 @@ export function userData(
      * @throws {ProjectNotFound}
      */
     async remove(projectId: string, userId: string): Promise<number> {
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       const found = await users.endpointHashes(ref, userId);
       return removeFound(subscriptions, ref, userId, found);
     },

@@ -1,6 +1,7 @@
+import { CommandError } from '../errors.ts';
 import { openDialogue } from '../terminal/dialogue.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CommandError, type Confirmation } from './command.ts';
+import type { Confirmation } from './command.ts';
 
 /**
  * Asks the operator to type an id before something that cannot be undone.

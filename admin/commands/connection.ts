@@ -14,11 +14,11 @@ import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { awsFacts } from '../doctor/aws-facts.ts';
 import type { DeploymentFacts } from '../doctor/facts.ts';
 import { localFacts } from '../doctor/local-facts.ts';
+import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type ProjectTables, projectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
-import { ConnectionError } from './connection-error.ts';
 import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
 
 /** A local stack, by its state file, or a deployed stack. */

@@ -15,7 +15,7 @@ import { type MakeAttempts, ProjectClient } from '../../sdk/server/project-clien
 import { createBrowserKeys } from '../browser/browser-keys.ts';
 import { decrypt } from '../browser/decrypt.ts';
 import { PushClient } from '../browser/push-client.ts';
-import { ProjectNotFound } from '../project-errors.ts';
+import { ProjectNotFound } from '../errors.ts';
 import type { RandomSource } from '../project-keys.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import type { Finding, NamedFinding } from './finding.ts';

@@ -30,7 +30,6 @@ export async function pruneSubscriptions(
   let [removed, read] = [0, 0];
   const pages = subscriptionPages(dynamo, table, project, {
     ProjectionExpression: 'endpointHash, updatedAt',
-    ConsistentRead: true,
   });
   for await (const items of pages) {
     const unseen = items.filter(({ updatedAt }) => updatedAt < before);

@@ -1,4 +1,4 @@
-import { CommandError } from '../commands/command.ts';
+import { CommandError } from '../errors.ts';
 import { openDialogue } from './dialogue.ts';
 import type { Terminal } from './terminal.ts';
 

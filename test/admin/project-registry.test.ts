@@ -127,7 +127,7 @@ describe('create', () => {
   it('refuses an id in use, and keeps its project unchanged', async () => {
     await create();
     const before = await projectItem();
-    await expect(create()).rejects.toMatchObject({ name: 'ProjectExists' });
+    await expect(create()).rejects.toMatchObject({ code: 'project_exists' });
     expect(await projectItem()).toEqual(before);
   });
 
@@ -135,7 +135,7 @@ describe('create', () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, create));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason.name).toBe('ProjectExists');
+      if (outcome.status === 'rejected') expect(outcome.reason.code).toBe('project_exists');
     }
   });
 });

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { CommandError } from '../../admin/errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import type { RemovedItems } from '../../admin/project-removal.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
@@ -100,7 +102,8 @@ describe('remove', () => {
     await create();
     await fill(600);
     const progress: number[] = [];
-    await registry.remove(projectId, ({ subscriptions }) => progress.push(subscriptions));
+    const onProgress = ({ subscriptions }: RemovedItems) => progress.push(subscriptions);
+    await registry.remove(projectId, { onProgress });
     expect(progress[0]).toBeLessThan(600);
     expect(progress.at(-1)).toBe(600);
     expect(progress).toEqual(progress.toSorted((one, other) => one - other));
@@ -129,7 +132,7 @@ describe('remove', () => {
     await expect(broken.remove(projectId)).rejects.toThrow('The connection broke.');
 
     expect(await registry.find(projectId)).toBeUndefined();
-    await expect(create()).rejects.toMatchObject({ name: 'ProjectRemovalIncomplete' });
+    await expect(create()).rejects.toMatchObject({ code: 'project_half_removed' });
     const rest = await registry.remove(projectId);
     expect(rest).toEqual({ subscriptions: 0, notifications: 1 });
     await create();
@@ -166,15 +169,15 @@ describe('remove', () => {
       outcomes.push(
         await create().then(
           () => 'created',
-          (error: Error) => error.name,
+          ({ code }: CommandError) => code,
         ),
       );
     };
     await registryWithHooks({ after }).remove(projectId);
     // After it has found the project.
-    expect(outcomes.shift()).toBe('ProjectExists');
+    expect(outcomes.shift()).toBe('project_exists');
     expect(outcomes.pop()).toBe('created');
-    expect(new Set(outcomes)).toEqual(new Set(['ProjectRemovalIncomplete']));
+    expect(new Set(outcomes)).toEqual(new Set(['project_half_removed']));
     await subscribe(1);
     expect(await registry.usage(projectId)).toMatchObject({ subscribers: 1 });
   });

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { ProjectRemovalIncomplete } from '../../admin/project-errors.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { restoreProjects } from '../../admin/restore.ts';
@@ -126,7 +125,9 @@ test.each([true, false])(
     const { projectId } = await backup.createProject();
     const mark = { projectId, ref: 'r', removed: true };
     await stack.dynamo.send(new PutCommand({ TableName: stack.tables.PROJECTS_TABLE, Item: mark }));
-    await expect(restore(dryRun)).rejects.toThrow(ProjectRemovalIncomplete);
+    await expect(restore(dryRun)).rejects.toMatchObject({
+      code: 'project_half_removed',
+    });
   },
 );
 
