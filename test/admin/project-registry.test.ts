@@ -140,12 +140,6 @@ describe('create', () => {
   });
 });
 
-describe('find', () => {
-  it('returns undefined for an unknown id', async () => {
-    expect(await registry.find(projectId)).toBeUndefined();
-  });
-});
-
 describe('list', () => {
   it('yields all projects of several pages', async () => {
     // DynamoDB ends a page at 1 MB: twelve names of 100 kB need two.
@@ -186,15 +180,6 @@ describe('setPlan', () => {
     );
     expect(left).toEqual({ monthlySendCap: 2 });
   });
-
-  it('creates no project for an unknown id', async () => {
-    await expect(
-      registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
-    ).rejects.toMatchObject({
-      name: 'ProjectNotFound',
-    });
-    expect(await projectItem()).toBeUndefined();
-  });
 });
 
 describe('rotateKey', () => {
@@ -222,13 +207,6 @@ describe('rotateKey', () => {
       ...before,
       secretKeyHash: hashKey(second.secretKey),
     });
-  });
-
-  it('creates no project for an unknown id', async () => {
-    await expect(registry.rotateKey(projectId, randomBytes)).rejects.toMatchObject({
-      name: 'ProjectNotFound',
-    });
-    expect(await projectItem()).toBeUndefined();
   });
 });
 
@@ -287,12 +265,22 @@ describe('rotateIdentityKey', () => {
     expect(await projectItem()).toEqual(before);
     expect(await identityKeyItem()).toEqual({ projectId, identityKey: third.identityKey });
   });
+});
 
-  it('creates no project for an unknown id', async () => {
-    await expect(rotate(0)).rejects.toMatchObject({ name: 'ProjectNotFound' });
-    expect(await projectItem()).toBeUndefined();
-    expect(await identityKeyItem()).toBeUndefined();
-  });
+test('no operation creates an unknown project', async () => {
+  for (const operation of [
+    () => registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+    () => registry.rename(projectId, 'Bells'),
+    () => registry.rotateKey(projectId, randomBytes),
+    () => registry.rotateIdentityKey(projectId, randomBytes, 0),
+    () => registry.rotateVapid(projectId),
+    () => registry.remove(projectId),
+  ]) {
+    await expect(operation()).rejects.toMatchObject({ name: 'ProjectNotFound' });
+  }
+  expect(await projectItem()).toBeUndefined();
+  expect(await identityKeyItem()).toBeUndefined();
+  expect(await vapidKeyItem()).toBeUndefined();
 });
 
 describe('usage', () => {

@@ -5,16 +5,13 @@ import { projectTables } from '../../admin/project-tables.ts';
 import { restoreProjects } from '../../admin/restore.ts';
 import { batchImport } from '../../admin/subscriptions/import-batch.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { notificationPart } from '../../lambdas/store/counters.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
-import { partCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectUsage } from '../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { subscription } from '../fixtures/subscription.ts';
-import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 let backup: Database;
 let stack: Database;
@@ -145,17 +142,6 @@ test.each([true, false])(
     expect(await later.usage(projectId)).toMatchObject({ subscribers: 0 });
   },
 );
-
-test('a restored project sends, with each part of its subscriber counter', async () => {
-  const { ref } = await backup.createProject();
-  await restore();
-  const parts = new Set<number>();
-  while (parts.size < partCount) {
-    const one = newNotification(ref);
-    parts.add(notificationPart(one.id));
-    expect(await sendsOf(stack).begin(one, 'r', undefined, null)).toBe('begun');
-  }
-});
 
 test('projects, keys, subscriptions and months are restored, and subscriptions counted again', async () => {
   const { dynamo, tables } = backup;

@@ -93,17 +93,15 @@ describe('rotateVapid', () => {
     expect(outcomes.sort()).toEqual(['fulfilled', 'rejected']);
     expect(await registry.find(projectId)).toMatchObject({ vapidPair: 1 });
   });
-
-  test('does not create an unknown project', async () => {
-    projectId = 'unknown';
-    await expect(registry.rotateVapid(projectId)).rejects.toMatchObject({
-      code: 'project_not_found',
-    });
-    expect(await itemIn('VAPID_KEYS_TABLE')).toBeUndefined();
-  });
 });
 
 describe('dropPreviousVapid', () => {
+  test('refuses for a project that was never rotated', async () => {
+    await expect(registry.dropPreviousVapid(projectId, forced)).rejects.toMatchObject({
+      code: 'no_previous_vapid_pair',
+    });
+  });
+
   test('refuses until all functions know the rotation, also by force, and changes nothing', async () => {
     await registry.rotateVapid(projectId);
     await subscribe(1, 0);

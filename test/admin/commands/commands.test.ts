@@ -312,6 +312,8 @@ it.each([
   'users delete unknown ada --yes',
   'subscriptions import unknown',
   'subscriptions export unknown',
+  'subscriptions prune unknown --unseen-days 30',
+  'members unknown',
   'send unknown',
   'stats unknown',
 ])('"%s" fails, because there is no such project', async (call) => {

@@ -50,7 +50,7 @@ describe('a stack without problems', () => {
     expect(code).toBe(1);
     expect(JSON.parse(output).at(-1)).toMatchObject({
       check: 'websocket',
-      message: expect.stringContaining(`This machine must reach ${address}`),
+      message: expect.stringMatching(`This machine must reach ${address}: .* with --via\\.$`),
     });
   });
 
