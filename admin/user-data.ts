@@ -1,35 +1,14 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Choice } from '../contract/choice.ts';
 import { limits } from '../contract/limits.ts';
-import type { ProjectRef } from '../contract/project.ts';
 import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
-import { choiceOf, projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
+import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
-
-/** Everything that is stored under a user id. */
-export interface ExportedUser {
-  readonly projectId: string;
-  readonly userId: string;
-  readonly subscriptions: readonly ExportedSubscription[];
-  /** Where else there may be data about the person, without the user id. */
-  readonly elsewhere: typeof elsewhere;
-}
-
-export interface ExportedSubscription extends Required<Omit<Choice, 'userId'>> {
-  readonly endpoint: string;
-  /** As the browser sent them, base64url. */
-  readonly keys: { readonly p256dh: string; readonly auth: string };
-  /** The key that the browser subscribed with. Undefined if the project has dropped it. */
-  readonly applicationServerKey: string | undefined;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import { portableSubscription } from './subscriptions/line.ts';
 
 /** SECURITY.md says the same of the whole service. */
 const elsewhere = [
@@ -61,8 +40,8 @@ export function userData(
       return (await users.list(ref, userId)).length;
     },
 
-    /** @throws {ProjectNotFound} */
-    async export(projectId: string, userId: string): Promise<ExportedUser> {
+    /** Everything that is stored under a user id. @throws {ProjectNotFound} */
+    async export(projectId: string, userId: string) {
       const found: SubscriptionItem[] = [];
       const { ref } = await registry.get(projectId);
       for await (const hashes of await users.endpointHashes(ref, userId)) {
@@ -73,9 +52,13 @@ export function userData(
       }
       // Read last, so that it has the key of each subscription.
       const keys = applicationServerKeys(await registry.get(projectId));
-      const subscriptions = found.map((item) =>
-        exported(ref, item, keys.get(item.vapidPairNumber ?? 0)),
-      );
+      const subscriptions = found.map((item) => {
+        const { userId: _, channels = [], ...others } = portableSubscription(ref, item);
+        // Undefined if the project has dropped the key.
+        const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
+        return { ...others, applicationServerKey, channels };
+      });
+      // Where else there may be data about the person, without the user id.
       return { projectId, userId, subscriptions, elsewhere };
     },
 
@@ -89,26 +72,5 @@ export function userData(
       const found = await users.endpointHashes(ref, userId);
       return removeFound(subscriptions, ref, userId, found);
     },
-  };
-}
-
-function exported(
-  project: ProjectRef,
-  item: SubscriptionItem,
-  applicationServerKey: string | undefined,
-): ExportedSubscription {
-  const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
-  const { userId: _, channels = [], ...others } = choiceOf(project, item);
-  return {
-    endpoint: origin + path,
-    keys: {
-      p256dh: Buffer.from(p256dh).toString('base64url'),
-      auth: Buffer.from(auth).toString('base64url'),
-    },
-    applicationServerKey,
-    channels,
-    ...others,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
   };
 }

@@ -1,5 +1,5 @@
 import { CommandError } from '../errors.ts';
-import { openDialogue } from '../terminal/dialogue.ts';
+import { ask } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Confirmation } from './command.ts';
 
@@ -18,8 +18,7 @@ export async function confirm(
       'Cannot ask without a terminal. Use --yes to continue without asking.',
     );
   }
-  const dialogue = openDialogue({ input, messages });
-  const typed = await dialogue.ask(`This ${effect}.\nType the ${label} to continue: `);
-  dialogue.close();
+  const question = `This ${effect}.\nType the ${label} to continue: `;
+  const typed = await ask({ input, messages }, question);
   if (typed?.trim() !== expected.trim()) throw new CommandError('not_confirmed', refusal);
 }

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
-import { readPlanChange } from './limits.ts';
-import { addProjectOptions, type ProjectOptions } from './project-options.ts';
+import { addProjectOptions, type ProjectOptions, readPlanChange } from './project-options.ts';
 import { type ProjectView, projectText, projectView } from './project-view.ts';
 
 export function setCommand(runOnStack: RunOnStack): Command {
