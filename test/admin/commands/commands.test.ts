@@ -30,7 +30,9 @@ describe('create', () => {
     expect(output).toContain(`API key card of project "${projectId}"`);
     expect(output).toContain(project?.vapidPublicKey);
     expect(output).toContain(`${operator.baseUrl}/api/v1/projects/${projectId}/notifications`);
-    expect(output).toMatch(/Identity key +carillon_id_/);
+    expect(output).toMatch(/Secret key +carillon_sk_.*\n +Identity key +carillon_id_/);
+    expect(output).toContain('shown only once');
+    expect(output).toContain(`Base URL                ${operator.baseUrl}\n`);
     expect(output).toMatch(/npm install \.\/carillon-[\s\S]*Without a bundler: copy carillon\.js/);
   });
 
