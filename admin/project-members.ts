@@ -1,10 +1,11 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { memberKeyPrefix } from '../contract/formats.ts';
 import { limits } from '../contract/limits.ts';
 import type { MemberRole } from '../contract/roles.ts';
 import { isConditionFailure } from '../lambdas/store/dynamo.ts';
 import type { MemberItem, ProjectItem, RemovedProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound } from './errors.ts';
-import { hashKey, newMemberKey, type RandomSource } from './project-keys.ts';
+import { hashKey, newKey, type RandomSource } from './project-keys.ts';
 import { printable } from './terminal/printable.ts';
 
 export interface NewMember {
@@ -39,7 +40,7 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
      * @throws {CommandError} if the name is in use, or the project has the most members possible.
      */
     async invite(projectId: string, { name, role, lifetimeMs, random }: NewMember) {
-      const key = newMemberKey(random);
+      const key = newKey(memberKeyPrefix, random);
       const now = clock();
       const member: MemberItem = {
         ...{ role, keyHash: hashKey(key), createdAt: now.toISOString() },

@@ -7,6 +7,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { DeployedSettings } from '../contract/environment.ts';
+import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 import {
   limitOf,
   type Plan,
@@ -26,7 +27,7 @@ import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/stor
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
-import { hashKey, newIdentityKey, newSecretKey, type RandomSource } from './project-keys.ts';
+import { hashKey, newKey, type RandomSource } from './project-keys.ts';
 import { projectMembers } from './project-members.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './project-removal.ts';
 import type { ProjectTables, RestoredTables } from './project-tables.ts';
@@ -126,8 +127,8 @@ export function projectRegistry(
      */
     async create({ projectId, name, plan, userIds = 'open', vapid, random }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
-      const secretKey = newSecretKey(random);
-      const identityKey = newIdentityKey(random);
+      const secretKey = newKey(secretKeyPrefix, random);
+      const identityKey = newKey(identityKeyPrefix, random);
       const project: ProjectItem = {
         projectId,
         ref: newProjectRef(random),
@@ -199,7 +200,7 @@ export function projectRegistry(
      * @throws {ProjectNotFound}
      */
     async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0) {
-      const secretKey = newSecretKey(random);
+      const secretKey = newKey(secretKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
       const project = await update(projectId, {
         // A repetition would make the new key the previous one.
@@ -243,7 +244,7 @@ export function projectRegistry(
      * @throws {ProjectNotFound}
      */
     async rotateIdentityKey(projectId: string, random: RandomSource, gracePeriodMs: number) {
-      const identityKey = newIdentityKey(random);
+      const identityKey = newKey(identityKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
       const Key = { projectId };
       // A transaction happens once, also if it is repeated after a lost response. So the previous key stays the
