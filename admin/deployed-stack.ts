@@ -5,7 +5,7 @@ import {
   paginateListStackResources,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
-import { ConnectionError } from './commands/connection-error.ts';
+import { ConnectionError } from './errors.ts';
 
 export interface StackStatus {
   /** CloudFormation's, such as `UPDATE_COMPLETE`. */

@@ -1,25 +1,10 @@
 import { createHash } from 'node:crypto';
-import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 
 /** A source of random bytes, such as `randomBytes` of `node:crypto`. */
 export type RandomSource = (sizeBytes: number) => Buffer;
 
-/** Creates a secret key with 256 random bits: `carillon_sk_` and 43 characters of base64url. */
-export function newSecretKey(random: RandomSource): string {
-  return newKey(secretKeyPrefix, random);
-}
-
-/** Creates the key that signs user ids: `carillon_id_` and 43 characters of base64url. */
-export function newIdentityKey(random: RandomSource): string {
-  return newKey(identityKeyPrefix, random);
-}
-
-/** Creates the key of a member: `carillon_mk_` and 43 characters of base64url. */
-export function newMemberKey(random: RandomSource): string {
-  return newKey(memberKeyPrefix, random);
-}
-
-function newKey(prefix: string, random: RandomSource): string {
+/** Creates a key with 256 random bits: the prefix of its kind, and 43 characters of base64url. */
+export function newKey(prefix: string, random: RandomSource): string {
   return `${prefix}${random(32).toString('base64url')}`;
 }
 

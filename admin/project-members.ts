@@ -1,15 +1,12 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { memberKeyPrefix } from '../contract/formats.ts';
 import { limits } from '../contract/limits.ts';
 import type { MemberRole } from '../contract/roles.ts';
 import { isConditionFailure } from '../lambdas/store/dynamo.ts';
 import type { MemberItem, ProjectItem, RemovedProjectItem } from '../lambdas/store/items.ts';
-import { MemberExists, MemberNotFound, ProjectNotFound, TooManyMembers } from './project-errors.ts';
-import { hashKey, newMemberKey, type RandomSource } from './project-keys.ts';
-
-/** A member of a project, without the hash of the key. */
-export interface RegisteredMember extends Omit<MemberItem, 'keyHash'> {
-  readonly name: string;
-}
+import { CommandError, ProjectNotFound } from './errors.ts';
+import { hashKey, newKey, type RandomSource } from './project-keys.ts';
+import { printable } from './terminal/printable.ts';
 
 export interface NewMember {
   readonly name: string;
@@ -30,8 +27,8 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
   }
 
   return {
-    /** The oldest first. @throws {ProjectNotFound} */
-    async members(projectId: string): Promise<readonly RegisteredMember[]> {
+    /** The oldest first, without the hashes of their keys. @throws {ProjectNotFound} */
+    async members(projectId: string) {
       return Object.entries(await membersOf(projectId))
         .map(([name, { keyHash, ...member }]) => ({ name, ...member }))
         .sort((one, other) => one.createdAt.localeCompare(other.createdAt));
@@ -40,11 +37,10 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
     /**
      * Adds a member, and returns the key, of which only the hash is stored.
      * @throws {ProjectNotFound}
-     * @throws {MemberExists}
-     * @throws {TooManyMembers}
+     * @throws {CommandError} if the name is in use, or the project has the most members possible.
      */
     async invite(projectId: string, { name, role, lifetimeMs, random }: NewMember) {
-      const key = newMemberKey(random);
+      const key = newKey(memberKeyPrefix, random);
       const now = clock();
       const member: MemberItem = {
         ...{ role, keyHash: hashKey(key), createdAt: now.toISOString() },
@@ -68,9 +64,7 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
         const { [name]: found } = existing(error.Item, projectId).members;
         // Otherwise the SDK has repeated an invitation whose response was lost.
         if (found?.keyHash !== member.keyHash) {
-          throw found === undefined
-            ? new TooManyMembers(projectId)
-            : new MemberExists(projectId, name);
+          throw found === undefined ? tooManyMembers(projectId) : memberExists(projectId, name);
         }
       }
       return { projectId, name, role, key, expiresAt: member.expiresAt };
@@ -79,11 +73,14 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
     /**
      * Removes a member. Functions accept the key for as long as they remember the project.
      * @throws {ProjectNotFound}
-     * @throws {MemberNotFound}
+     * @throws {CommandError} if there is no such member.
      */
     async revoke(projectId: string, name: string): Promise<void> {
       if (!Object.hasOwn(await membersOf(projectId), name)) {
-        throw new MemberNotFound(projectId, name);
+        throw new CommandError(
+          'member_not_found',
+          `Project "${projectId}" has no member "${printable(name)}". List them with the command members ${projectId}.`,
+        );
       }
       await dynamo.send(
         new UpdateCommand({
@@ -97,6 +94,18 @@ export function projectMembers(dynamo: DynamoDBDocumentClient, table: string, cl
     },
   };
 }
+
+const memberExists = (projectId: string, name: string) =>
+  new CommandError(
+    'member_exists',
+    `Project "${projectId}" has a member "${printable(name)}". Choose another name, or revoke that one first.`,
+  );
+
+const tooManyMembers = (projectId: string) =>
+  new CommandError(
+    'too_many_members',
+    `Project "${projectId}" has ${limits.members} members, the most possible. Revoke one first.`,
+  );
 
 function existing(item: object | undefined, projectId: string): ProjectItem {
   const found = item as ProjectItem | RemovedProjectItem | undefined;

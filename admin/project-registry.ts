@@ -7,6 +7,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { DeployedSettings } from '../contract/environment.ts';
+import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 import {
   limitOf,
   type Plan,
@@ -25,30 +26,14 @@ import {
 import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { balanceParts } from './counter-balance.ts';
-import { ProjectExists, ProjectNotFound, ProjectRemovalIncomplete } from './project-errors.ts';
-import { hashKey, newIdentityKey, newSecretKey, type RandomSource } from './project-keys.ts';
+import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+import { hashKey, newKey, type RandomSource } from './project-keys.ts';
 import { projectMembers } from './project-members.ts';
-import { countItems, type RemovedItems, removeProject } from './project-removal.ts';
-import type { ProjectTables } from './project-tables.ts';
+import { type RemovalOptions, type RemovedItems, removeProject } from './project-removal.ts';
+import type { ProjectTables, RestoredTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
-
-/** A project with a new secret key. Only the hash is stored: no later call can return the key. */
-export interface NewKey {
-  readonly project: RegisteredProject;
-  readonly secretKey: string;
-}
-
-export interface CreatedProject extends NewKey {
-  readonly identityKey: string;
-}
-
-/** A project with a new identity key. */
-export interface NewIdentityKey {
-  readonly project: RegisteredProject;
-  readonly identityKey: string;
-}
 
 export interface NewProject {
   /** Matches `projectIdPattern`. */
@@ -96,6 +81,13 @@ export function projectRegistry(
   }
 
   /** @throws {ProjectNotFound} */
+  async function get(projectId: string): Promise<RegisteredProject> {
+    const project = await find(projectId);
+    if (project === undefined) throw new ProjectNotFound(projectId);
+    return project;
+  }
+
+  /** @throws {ProjectNotFound} */
   async function update(
     projectId: string,
     change: Partial<UpdateCommandInput>,
@@ -128,22 +120,15 @@ export function projectRegistry(
 
   return {
     /**
-     * Creates a project, its keys and its subscriber counter in one transaction.
-     * @throws {ProjectExists}
-     * @throws {ProjectRemovalIncomplete} if an earlier project's subscriptions may be left, which
-     *   the new counter would not count.
+     * Creates a project, its keys and its subscriber counter in one transaction. Only the hash of the secret key is
+     * stored: no later call can return it.
+     * @throws {CommandError} if the id is in use. Also by a project that is not fully removed: the new counter would
+     *   not count its subscriptions.
      */
-    async create({
-      projectId,
-      name,
-      plan,
-      userIds = 'open',
-      vapid,
-      random,
-    }: NewProject): Promise<CreatedProject> {
+    async create({ projectId, name, plan, userIds = 'open', vapid, random }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
-      const secretKey = newSecretKey(random);
-      const identityKey = newIdentityKey(random);
+      const secretKey = newKey(secretKeyPrefix, random);
+      const identityKey = newKey(identityKeyPrefix, random);
       const project: ProjectItem = {
         projectId,
         ref: newProjectRef(random),
@@ -158,41 +143,16 @@ export function projectRegistry(
       };
       const vapidKey: VapidKeyItem = { projectId, privateKey };
       const identity: IdentityKeyItem = { projectId, identityKey };
-      const isNew = 'attribute_not_exists(projectId)';
-      try {
-        await dynamo.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              {
-                Put: {
-                  TableName: tables.projects,
-                  Item: project,
-                  ConditionExpression: isNew,
-                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-                },
-              },
-              { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
-              {
-                Put: { TableName: tables.identityKeys, Item: identity, ConditionExpression: isNew },
-              },
-              ...newSubscriberParts(project.ref).map((Item) => ({
-                Put: { TableName: tables.usage, Item },
-              })),
-            ],
-          }),
-        );
-      } catch (error) {
-        const [reason] = cancellationReasons(error);
-        if (!conditionFailed(reason)) throw error;
-        throw reason?.Item?.removed === undefined
-          ? new ProjectExists(projectId)
-          : new ProjectRemovalIncomplete(projectId);
+      const existing = await addProject(dynamo, tables, project, vapidKey, identity);
+      if (existing !== undefined) {
+        throw new CommandError('project_exists', `Project "${projectId}" already exists.`);
       }
       return { project: withoutKeys(project), secretKey, identityKey };
     },
 
     find,
-    ...vapidRotation(dynamo, tables, find, clock),
+    get,
+    ...vapidRotation(dynamo, tables, get, clock),
     ...projectMembers(dynamo, tables.projects, clock),
 
     /** All projects, unordered. */
@@ -239,8 +199,8 @@ export function projectRegistry(
      * @param gracePeriodMs 0 for no grace period.
      * @throws {ProjectNotFound}
      */
-    async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0): Promise<NewKey> {
-      const secretKey = newSecretKey(random);
+    async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0) {
+      const secretKey = newKey(secretKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
       const project = await update(projectId, {
         // A repetition would make the new key the previous one.
@@ -283,12 +243,8 @@ export function projectRegistry(
      * @param gracePeriodMs 0 for no grace period.
      * @throws {ProjectNotFound}
      */
-    async rotateIdentityKey(
-      projectId: string,
-      random: RandomSource,
-      gracePeriodMs: number,
-    ): Promise<NewIdentityKey> {
-      const identityKey = newIdentityKey(random);
+    async rotateIdentityKey(projectId: string, random: RandomSource, gracePeriodMs: number) {
+      const identityKey = newKey(identityKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
       const Key = { projectId };
       // A transaction happens once, also if it is repeated after a lost response. So the previous key stays the
@@ -319,22 +275,12 @@ export function projectRegistry(
         const isMissing = cancellationReasons(error).some(conditionFailed);
         throw isMissing ? new ProjectNotFound(projectId) : error;
       }
-      const project = await find(projectId);
-      if (project === undefined) throw new ProjectNotFound(projectId);
-      return { project, identityKey };
+      return { project: await get(projectId), identityKey };
     },
 
     /** See {@link removeProject}. @throws {ProjectNotFound} */
-    remove(projectId: string, onProgress?: (soFar: RemovedItems) => void): Promise<RemovedItems> {
-      return removeProject(dynamo, tables, projectId, clock(), onProgress);
-    },
-
-    /** What {@link remove} would delete. @throws {ProjectNotFound} */
-    countItems(
-      projectId: string,
-      onProgress?: (soFar: RemovedItems) => void,
-    ): Promise<RemovedItems> {
-      return countItems(dynamo, tables, projectId, onProgress);
+    remove(projectId: string, options?: RemovalOptions): Promise<RemovedItems> {
+      return removeProject(dynamo, tables, projectId, clock(), options);
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */
@@ -344,6 +290,48 @@ export function projectRegistry(
       return projectUsage(dynamo, tables.usage)(project.ref, month);
     },
   };
+}
+
+/**
+ * Adds a project with its keys and an empty subscriber counter.
+ * @returns the project that has the id already. Then nothing is changed.
+ * @throws {CommandError} if an earlier project is not fully removed.
+ */
+export async function addProject(
+  dynamo: DynamoDBDocumentClient,
+  tables: RestoredTables,
+  project: ProjectItem,
+  vapidKey: VapidKeyItem,
+  identityKey: IdentityKeyItem,
+): Promise<ProjectItem | undefined> {
+  const ConditionExpression = 'attribute_not_exists(projectId)';
+  try {
+    await dynamo.send(
+      new TransactWriteCommand({
+        TransactItems: [
+          {
+            Put: {
+              TableName: tables.projects,
+              Item: project,
+              ConditionExpression,
+              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            },
+          },
+          { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression } },
+          { Put: { TableName: tables.identityKeys, Item: identityKey, ConditionExpression } },
+          ...newSubscriberParts(project.ref).map((Item) => ({
+            Put: { TableName: tables.usage, Item },
+          })),
+        ],
+      }),
+    );
+    return undefined;
+  } catch (error) {
+    const [reason] = cancellationReasons(error);
+    if (!conditionFailed(reason)) throw error;
+    if (reason?.Item?.removed) throw removalIncomplete(project.projectId);
+    return reason?.Item as unknown as ProjectItem;
+  }
 }
 
 function newProjectRef(random: RandomSource): ProjectRef {

@@ -22,13 +22,11 @@ import {
 } from '../lambdas/store/items.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { type Sleep, sendAll } from '../lambdas/store/unprocessed.ts';
-import { ProjectNotFound } from './project-errors.ts';
+import { ProjectNotFound } from './errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
-
-const noItems: RemovedItems = { subscriptions: 0, notifications: 0 };
 
 type Key = Readonly<Record<string, unknown>>;
 type WriteRequests = readonly NonNullable<BatchWriteCommandInput['RequestItems']>[string][number][];
@@ -38,6 +36,13 @@ interface OwnedPage {
   readonly kind?: keyof RemovedItems | undefined;
   readonly table: string;
   readonly keys: readonly Key[];
+}
+
+export interface RemovalOptions {
+  /** Only counts what would be deleted, also of an interrupted removal: reads all keys. */
+  readonly dryRun?: boolean | undefined;
+  readonly onProgress?: (soFar: RemovedItems) => void;
+  readonly wait?: Sleep;
 }
 
 /** Items of one BatchWriteItem: its maximum. */
@@ -58,19 +63,27 @@ export async function removeProject(
   tables: ProjectTables,
   projectId: string,
   now: Date,
-  onProgress: (soFar: RemovedItems) => void = () => {},
-  wait?: Sleep,
+  { dryRun = false, onProgress = () => {}, wait }: RemovalOptions = {},
 ): Promise<RemovedItems> {
-  const { ref } = await findItem(dynamo, tables, projectId);
-  await closeProject();
-  let removed = noItems;
+  const ref = await findRef();
+  if (!dryRun) await closeProject();
+  const removed = { subscriptions: 0, notifications: 0 };
   for await (const page of ownedPages(dynamo, tables, ref)) {
-    await deletePage(page);
-    removed = withPage(removed, page);
+    if (!dryRun) await deletePage(page);
+    if (page.kind !== undefined) removed[page.kind] += page.keys.filter(isCounted).length;
     onProgress(removed);
   }
-  await deleteMark();
+  if (!dryRun) await deleteMark();
   return removed;
+
+  /** Of the project, or of what is left of it. */
+  async function findRef(): Promise<ProjectRef> {
+    const { Item } = await dynamo.send(
+      new GetCommand({ TableName: tables.projects, Key: { projectId }, ConsistentRead: true }),
+    );
+    if (Item === undefined) throw new ProjectNotFound(projectId);
+    return (Item as ProjectItem | RemovedProjectItem).ref;
+  }
 
   /** Idempotent: another call may have the project by now. */
   async function closeProject(): Promise<void> {
@@ -128,43 +141,6 @@ export async function removeProject(
       if (!isConditionFailure(error)) throw error;
     }
   }
-}
-
-/**
- * Counts what {@link removeProject} would delete, also of an interrupted removal: reads all keys.
- * @throws {ProjectNotFound}
- */
-export async function countItems(
-  dynamo: DynamoDBDocumentClient,
-  tables: ProjectTables,
-  projectId: string,
-  onProgress: (soFar: RemovedItems) => void = () => {},
-): Promise<RemovedItems> {
-  const { ref } = await findItem(dynamo, tables, projectId);
-  let counts = noItems;
-  for await (const page of ownedPages(dynamo, tables, ref)) {
-    counts = withPage(counts, page);
-    onProgress(counts);
-  }
-  return counts;
-}
-
-/** The project, or what is left of it. */
-async function findItem(
-  dynamo: DynamoDBDocumentClient,
-  { projects }: ProjectTables,
-  projectId: string,
-): Promise<ProjectItem | RemovedProjectItem> {
-  const { Item } = await dynamo.send(
-    new GetCommand({ TableName: projects, Key: { projectId }, ConsistentRead: true }),
-  );
-  if (Item === undefined) throw new ProjectNotFound(projectId);
-  return Item as ProjectItem | RemovedProjectItem;
-}
-
-function withPage(counts: RemovedItems, { kind, keys }: OwnedPage): RemovedItems {
-  if (kind === undefined) return counts;
-  return { ...counts, [kind]: counts[kind] + keys.filter(isCounted).length };
 }
 
 /** The keys of all items that a project owns. */

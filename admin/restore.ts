@@ -8,36 +8,32 @@ import {
 import {
   monthCounter,
   newParts,
-  newSubscriberParts,
   readParts,
   subscriberCounter,
   sumOf,
 } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import type {
+  IdentityKeyItem,
   ProjectItem,
   RemovedProjectItem,
   UsageItem,
   VapidKeyItem,
 } from '../lambdas/store/items.ts';
-import {
-  ProjectRemovalIncomplete,
-  RestoredKeysMismatch,
-  WrongRestoredTable,
-} from './project-errors.ts';
-import type { ProjectTables } from './project-tables.ts';
+import { CommandError, removalIncomplete } from './errors.ts';
+import { addProject } from './project-registry.ts';
+import type { RestoredTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
+import { wrongTable } from './restored-tables.ts';
 import { type ImportDependencies, importSubscriptions } from './subscriptions/import.ts';
 import type { ImportCounts, ImportedSubscription } from './subscriptions/import-batch.ts';
 import { subscriptionPages } from './subscriptions/subscription-pages.ts';
 import { isVapidPair } from './vapid-pair.ts';
 
-export interface RestoreSide<Tables> {
+interface RestoreSide {
   readonly dynamo: DynamoDBDocumentClient;
-  readonly tables: Tables;
+  readonly tables: RestoredTables;
 }
-
-export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;
 
 /** Result of a restore for one project. */
 export interface RestoredProject extends ImportCounts {
@@ -61,8 +57,8 @@ export interface RestoreDependencies extends Omit<ImportDependencies, 'projectId
  * counter of the backup is not used, which may be of another moment. Can be repeated after an interruption.
  */
 export async function* restoreProjects(
-  from: RestoreSide<RestoredTables>,
-  to: RestoreSide<RestoredTables>,
+  from: RestoreSide,
+  to: RestoreSide,
   { dryRun = false, onProgress = () => {}, ...deps }: RestoreDependencies,
 ): AsyncGenerator<RestoredProject> {
   let read = 0;
@@ -88,57 +84,35 @@ export async function* restoreProjects(
   async function restoreProject(item: ProjectItem): Promise<ProjectItem | undefined> {
     const key = { projectId: item.projectId };
     const { projects, vapidKeys, identityKeys } = from.tables;
-    const read = async (TableName: string) =>
-      (await from.dynamo.send(new GetCommand({ TableName, Key: key }))).Item;
-    const [vapidKey, identity] = [await read(vapidKeys), await read(identityKeys)];
+    const read = async <Item>(TableName: string) =>
+      (await from.dynamo.send(new GetCommand({ TableName, Key: key }))).Item as Item | undefined;
+    const vapidKey = await read<VapidKeyItem>(vapidKeys);
+    const identity = await read<IdentityKeyItem>(identityKeys);
     const areExchanged =
       item.vapidPublicKey === undefined ||
       (vapidKey !== undefined && vapidKey.privateKey === undefined) ||
       (identity !== undefined && identity.identityKey === undefined);
     if (areExchanged) {
-      throw new WrongRestoredTable(
+      throw wrongTable(
         `"${projects}", "${vapidKeys}" and "${identityKeys}" are not the restored tables Projects, VapidKeys and IdentityKeys. Were they exchanged?`,
       );
     }
-    if (identity === undefined || !haveSameKeys(item, vapidKey as VapidKeyItem | undefined)) {
-      throw new RestoredKeysMismatch(item.projectId);
-    }
-    if (dryRun) return readExisting(key);
-    const isNew = 'attribute_not_exists(projectId)';
-    try {
-      await to.dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            { Put: { TableName: to.tables.projects, Item: item, ConditionExpression: isNew } },
-            { Put: { TableName: to.tables.vapidKeys, Item: vapidKey, ConditionExpression: isNew } },
-            {
-              Put: {
-                TableName: to.tables.identityKeys,
-                Item: identity,
-                ConditionExpression: isNew,
-              },
-            },
-            ...newSubscriberParts(item.ref).map((Item) => ({
-              Put: { TableName: to.tables.usage, Item },
-            })),
-          ],
-        }),
+    if (identity === undefined || vapidKey === undefined || !haveSameKeys(item, vapidKey)) {
+      throw new CommandError(
+        'restored_keys_mismatch',
+        `The restored tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${item.projectId}", ` +
+          'which was changed at that moment. Restore all of them to an earlier second.',
       );
-      return undefined;
-    } catch (error) {
-      if (!cancellationReasons(error).some(conditionFailed)) throw error;
-      const existing = await readExisting(key);
-      if (existing === undefined) throw new ProjectRemovalIncomplete(item.projectId);
-      return existing;
     }
+    return dryRun ? readExisting(key) : addProject(to.dynamo, to.tables, item, vapidKey, identity);
   }
 
-  /** @throws {ProjectRemovalIncomplete} */
+  /** @throws {CommandError} if an earlier project is not fully removed. */
   async function readExisting(Key: { projectId: string }): Promise<ProjectItem | undefined> {
     const { Item } = await to.dynamo.send(
       new GetCommand({ TableName: to.tables.projects, Key, ConsistentRead: true }),
     );
-    if (Item?.removed) throw new ProjectRemovalIncomplete(Key.projectId);
+    if (Item?.removed) throw removalIncomplete(Key.projectId);
     return Item as ProjectItem | undefined;
   }
 
@@ -216,7 +190,7 @@ export async function* restoreProjects(
 /** Two restored tables may show different moments of one transaction, such as that of a rotation. */
 function haveSameKeys(
   { vapidPublicKey, previousVapidPublicKey }: ProjectItem,
-  { privateKey, previousPrivateKey }: Partial<VapidKeyItem> = {},
+  { privateKey, previousPrivateKey }: VapidKeyItem,
 ): boolean {
   const pairs = [
     [vapidPublicKey, privateKey],

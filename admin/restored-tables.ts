@@ -4,12 +4,12 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { WrongRestoredTable } from './project-errors.ts';
-import type { RestoredTables } from './restore.ts';
+import { CommandError } from './errors.ts';
+import type { RestoredTables } from './project-tables.ts';
 
 /**
  * Checks that each restored table is there to be read, and has the keys of the stack's table that it is given for.
- * @throws {WrongRestoredTable}
+ * @throws {CommandError}
  */
 export async function checkRestoredTables(
   dynamo: DynamoDBDocumentClient,
@@ -21,15 +21,15 @@ export async function checkRestoredTables(
     const expected = keysOf(await describe(own[name]));
     if (table === undefined) {
       const mistake = `There is no table "${restored[name]}" in this region.`;
-      throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+      throw wrongTable(`${mistake} ${await advice(expected)}`);
     }
     if (keysOf(table) !== expected) {
       const mistake = `"${restored[name]}" is another table: its keys are ${keysOf(table)}, those of "${own[name]}" are ${expected}.`;
-      throw new WrongRestoredTable(`${mistake} ${await advice(expected)}`);
+      throw wrongTable(`${mistake} ${await advice(expected)}`);
     }
     // Until then, a read says that there is no such table.
     if (table.TableStatus === 'CREATING') {
-      throw new WrongRestoredTable(
+      throw wrongTable(
         `AWS is still restoring the table "${restored[name]}". Wait for all five: docs/backup.md has the command.`,
       );
     }
@@ -68,6 +68,11 @@ export async function checkRestoredTables(
     } while (last !== undefined);
     return names;
   }
+}
+
+/** A table that the operator named for a restore is not the one. */
+export function wrongTable(message: string): CommandError {
+  return new CommandError('wrong_table', message);
 }
 
 const keysOf = (table: TableDescription | undefined) =>

@@ -1,36 +1,14 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Choice } from '../contract/choice.ts';
 import { limits } from '../contract/limits.ts';
-import type { ProjectRef } from '../contract/project.ts';
 import { batchGet } from '../lambdas/store/batch-get.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
-import { choiceOf, projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
+import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
-import { ProjectNotFound } from './project-errors.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';
-
-/** Everything that is stored under a user id. */
-export interface ExportedUser {
-  readonly projectId: string;
-  readonly userId: string;
-  readonly subscriptions: readonly ExportedSubscription[];
-  /** Where else there may be data about the person, without the user id. */
-  readonly elsewhere: typeof elsewhere;
-}
-
-export interface ExportedSubscription extends Required<Omit<Choice, 'userId'>> {
-  readonly endpoint: string;
-  /** As the browser sent them, base64url. */
-  readonly keys: { readonly p256dh: string; readonly auth: string };
-  /** The key that the browser subscribed with. Undefined if the project has dropped it. */
-  readonly applicationServerKey: string | undefined;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import { portableSubscription } from './subscriptions/line.ts';
 
 /** SECURITY.md says the same of the whole service. */
 const elsewhere = [
@@ -49,30 +27,23 @@ export type UserData = ReturnType<typeof userData>;
 export function userData(
   dynamo: DynamoDBDocumentClient,
   tables: Pick<ProjectTables, 'subscriptions' | 'usage'>,
-  registry: Pick<ProjectRegistry, 'find'>,
+  registry: Pick<ProjectRegistry, 'get'>,
   clock: () => Date,
 ) {
   const users = userSubscriptions(dynamo, tables.subscriptions);
   const subscriptions = subscriptionStore(dynamo, tables, clock);
 
-  /** @throws {ProjectNotFound} */
-  async function existing(projectId: string) {
-    const project = await registry.find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
-    return project;
-  }
-
   return {
     /** @throws {ProjectNotFound} */
     async count(projectId: string, userId: string): Promise<number> {
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       return (await users.list(ref, userId)).length;
     },
 
-    /** @throws {ProjectNotFound} */
-    async export(projectId: string, userId: string): Promise<ExportedUser> {
+    /** Everything that is stored under a user id. @throws {ProjectNotFound} */
+    async export(projectId: string, userId: string) {
       const found: SubscriptionItem[] = [];
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       for await (const hashes of await users.endpointHashes(ref, userId)) {
         const keys = hashes.map((hash) => subscriptionKey(ref, hash));
         const items = await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys);
@@ -80,10 +51,14 @@ export function userData(
         found.push(...items.filter((item) => item.projectUser === projectUser(ref, userId)));
       }
       // Read last, so that it has the key of each subscription.
-      const keys = applicationServerKeys(await existing(projectId));
-      const subscriptions = found.map((item) =>
-        exported(ref, item, keys.get(item.vapidPairNumber ?? 0)),
-      );
+      const keys = applicationServerKeys(await registry.get(projectId));
+      const subscriptions = found.map((item) => {
+        const { userId: _, channels = [], ...others } = portableSubscription(ref, item);
+        // Undefined if the project has dropped the key.
+        const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
+        return { ...others, applicationServerKey, channels };
+      });
+      // Where else there may be data about the person, without the user id.
       return { projectId, userId, subscriptions, elsewhere };
     },
 
@@ -93,30 +68,9 @@ export function userData(
      * @throws {ProjectNotFound}
      */
     async remove(projectId: string, userId: string): Promise<number> {
-      const { ref } = await existing(projectId);
+      const { ref } = await registry.get(projectId);
       const found = await users.endpointHashes(ref, userId);
       return removeFound(subscriptions, ref, userId, found);
     },
-  };
-}
-
-function exported(
-  project: ProjectRef,
-  item: SubscriptionItem,
-  applicationServerKey: string | undefined,
-): ExportedSubscription {
-  const { origin, path, p256dh, auth, createdAt, updatedAt } = item;
-  const { userId: _, channels = [], ...others } = choiceOf(project, item);
-  return {
-    endpoint: origin + path,
-    keys: {
-      p256dh: Buffer.from(p256dh).toString('base64url'),
-      auth: Buffer.from(auth).toString('base64url'),
-    },
-    applicationServerKey,
-    channels,
-    ...others,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
   };
 }

@@ -1,23 +1,14 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import {
-  type DynamoDBDocumentClient,
-  paginateQuery,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { countText } from '../contract/count-text.ts';
 import { sliceSizes } from '../contract/slice-sizes.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
 import { projectCacheMs } from '../lambdas/store/projects.ts';
-import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
-import {
-  NoPreviousVapidPair,
-  PreviousVapidPairExists,
-  PreviousVapidPairInUse,
-  ProjectNotFound,
-  VapidPairJustRotated,
-} from './project-errors.ts';
+import { CommandError, ProjectNotFound } from './errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 import type { RegisteredProject } from './registered-project.ts';
+import { subscriptionPages } from './subscriptions/subscription-pages.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
 export interface Waiting {
@@ -42,43 +33,27 @@ interface DropOptions {
   readonly onProgress?: (removed: number) => void;
 }
 
-/** The operations of the registry on a project's VAPID key pairs. */
+/**
+ * The operations of the registry on a project's VAPID key pairs.
+ * @param get throws if there is no such project.
+ */
 export function vapidRotation(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
-  find: (projectId: string) => Promise<RegisteredProject | undefined>,
+  get: (projectId: string) => Promise<RegisteredProject>,
   clock: () => Date,
   newPair = newVapidPair,
 ) {
   const subscriptions = subscriptionStore(dynamo, tables, clock);
 
-  async function findExisting(projectId: string): Promise<RegisteredProject> {
-    const project = await find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
-    return project;
-  }
-
   /** Endpoint hashes of the subscriptions that use an earlier pair, page by page. Reads all subscriptions. */
   async function* ofEarlierPairs({ ref, vapidPair }: RotatedProject) {
-    for (let part = 0; part < partCount; part += 1) {
-      const pages = paginateQuery(
-        { client: dynamo },
-        {
-          TableName: tables.subscriptions,
-          KeyConditionExpression: 'projectPart = :part',
-          FilterExpression: 'attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current',
-          ExpressionAttributeValues: {
-            ':part': projectPart(ref, part),
-            ':current': vapidPair,
-          },
-          ProjectionExpression: 'endpointHash',
-          ConsistentRead: true,
-        },
-      );
-      for await (const { Items = [] } of pages) {
-        yield Items.map(({ endpointHash }) => endpointHash as Uint8Array);
-      }
-    }
+    const pages = subscriptionPages(dynamo, tables.subscriptions, ref, {
+      ProjectionExpression: 'endpointHash',
+      FilterExpression: 'attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current',
+      ExpressionAttributeValues: { ':current': vapidPair },
+    });
+    for await (const items of pages) yield items.map(({ endpointHash }) => endpointHash);
   }
 
   /** The number of subscriptions that use the previous pair. Reads all subscriptions. */
@@ -96,7 +71,8 @@ export function vapidRotation(
      * Makes a new VAPID pair current. The one before it becomes the previous pair, with which existing
      * subscriptions still receive their pushes.
      * @throws {ProjectNotFound}
-     * @throws {PreviousVapidPairExists} if the project still has one from an earlier rotation.
+     * @throws {CommandError} if the project still has one from an earlier rotation: another rotation would orphan the
+     *   oldest subscriptions.
      */
     async rotateVapid(projectId: string): Promise<RegisteredProject> {
       const { publicKey, privateKey } = newPair();
@@ -136,9 +112,13 @@ export function vapidRotation(
         if (!conditionFailed(reason)) throw error;
         throw reason?.Item?.vapidPublicKey === undefined
           ? new ProjectNotFound(projectId)
-          : new PreviousVapidPairExists(projectId);
+          : new CommandError(
+              'previous_vapid_pair_exists',
+              `Project "${projectId}" still has a previous application server key. ` +
+                `Drop it first, with the command rotate ${projectId} vapid --drop-previous.`,
+            );
       }
-      return findExisting(projectId);
+      return get(projectId);
     },
 
     /**
@@ -147,24 +127,37 @@ export function vapidRotation(
      * interrupted is finished by the next one.
      * @returns how many subscriptions were removed.
      * @throws {ProjectNotFound}
-     * @throws {NoPreviousVapidPair}
-     * @throws {VapidPairJustRotated}
-     * @throws {PreviousVapidPairInUse}
+     * @throws {CommandError} if the pair was never rotated, or just now, or the previous one is in use.
      */
     async dropPreviousVapid(
       projectId: string,
       { isForced, waiting = realWaiting, onProgress = () => {} }: DropOptions,
     ): Promise<number> {
-      const project = await findExisting(projectId);
-      if (project.vapidPair === 0) throw new NoPreviousVapidPair(projectId);
+      const project = await get(projectId);
+      if (project.vapidPair === 0) {
+        const message = `Project "${projectId}" has no previous application server key.`;
+        throw new CommandError('no_previous_vapid_pair', message);
+      }
       // A function that does not know the rotation stores new subscriptions as if they had the previous pair.
       const waitMs =
         Date.parse(project.vapidRotatedAt ?? project.createdAt) +
         forgottenAfterMs -
         clock().getTime();
-      if (waitMs > 0) throw new VapidPairJustRotated(projectId, waitMs);
+      if (waitMs > 0) {
+        throw new CommandError(
+          'vapid_pair_just_rotated',
+          `The application server key of "${projectId}" was just rotated. ` +
+            `Drop the previous one in ${Math.ceil(waitMs / 1000)} s at the earliest. Until then, some functions do not know the new key.`,
+        );
+      }
       const inUse = isForced ? 0 : await countPreviousPair(project);
-      if (inUse > 0) throw new PreviousVapidPairInUse(projectId, inUse);
+      if (inUse > 0) {
+        throw new CommandError(
+          'previous_vapid_pair_in_use',
+          `Subscribers of "${projectId}" that still use its previous application server key: ` +
+            `${countText(inUse)}. Wait until they have visited the site, or remove them with --revoke.`,
+        );
+      }
       if (project.previousVapidPublicKey !== undefined) {
         await dropKeys(projectId, project.previousVapidPublicKey);
         waiting.onWait(forgottenAfterMs);

@@ -38,7 +38,10 @@ async function run({ subscribers, latency, async, json }: Options): Promise<void
   const runner = await createBroadcastRunner();
   const runs: BroadcastRun[] = [];
   try {
-    for (const size of subscribers) runs.push(await runner.run(size, latency, async === true));
+    for (const size of subscribers) {
+      processTerminal.messages.write(`Sending to ${size} subscribers …\n`);
+      runs.push(await runner.run(size, latency, async === true));
+    }
   } finally {
     await runner.remove();
   }

@@ -3,26 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-export interface Bundler {
-  /** Bundles a program, once. @returns the file. */
-  bundle(entry: string): Promise<string>;
-  /** Deletes the bundles. */
-  remove(): Promise<void>;
-}
+export type Bundler = Awaited<ReturnType<typeof createBundler>>;
 
 /**
  * Bundles the programs of a benchmark like the functions. A loader that compiles at run time would
  * make each closure slower, and so some senders more than others.
  */
-export async function createBundler(): Promise<Bundler> {
+export async function createBundler() {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   const bundles = new Map<string, Promise<string>>();
   return {
-    bundle(entry) {
+    /** Bundles a program, once. @returns the file. */
+    bundle(entry: string): Promise<string> {
       const bundle = bundles.get(entry) ?? buildBundle(entry, directory);
       bundles.set(entry, bundle);
       return bundle;
     },
+    /** Deletes the bundles. */
     remove: () => rm(directory, { recursive: true }),
   };
 }

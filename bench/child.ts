@@ -1,32 +1,18 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A child process that responds to one message at a time. */
-export interface Child {
-  readonly process: ChildProcess;
-  /** @throws {Error} if the process exits without a message. */
-  receive<Message>(): Promise<Message>;
-  /** Sends a message. @returns the response. */
-  request<Message>(message: object): Promise<Message>;
-  /** Kills the process. */
-  stop(): Promise<void>;
-  /** Closes the channel and waits until the process exits. */
-  disconnect(): Promise<void>;
-}
-
-export interface ChildOptions {
+interface ChildOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Options of Node. */
   readonly flags?: readonly string[];
 }
 
-export function startChild(
-  file: string,
-  { args = [], env = {}, flags = [] }: ChildOptions = {},
-): Child {
+/** Starts a child process that responds to one message at a time. */
+export function startChild(file: string, { args = [], env = {}, flags = [] }: ChildOptions = {}) {
   const child = fork(file, args, { env: { ...process.env, ...env }, execArgv: [...flags] });
   const exited = once(child, 'exit');
+  /** @throws {Error} if the process exits without a message. */
   const receive = async <Message>() => {
     const received = new AbortController();
     const { signal } = received;
@@ -42,17 +28,19 @@ export function startChild(
     }
   };
   return {
-    process: child,
     receive,
+    /** Sends a message. @returns the response. */
     request<Message>(message: object) {
       const response = receive<Message>();
       child.send(message);
       return response;
     },
+    /** Kills the process. */
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill();
       await exited;
     },
+    /** Closes the channel and waits until the process exits. */
     async disconnect() {
       if (child.connected) child.disconnect();
       await exited;

@@ -3,7 +3,6 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { readFunctions } from '../local/template/functions.ts';
@@ -85,17 +84,9 @@ async function measure(
   const timesMs = new Map<DeployedBundle, number[]>(
     [empty, ...bundles].map((bundle) => [bundle, []]),
   );
-  const bar = progressBar(processTerminal.messages, 'Loading', runs * timesMs.size);
-  let done = 0;
-  try {
-    for (let run = 0; run < runs; run += 1) {
-      for (const [bundle, ownTimesMs] of timesMs) {
-        ownTimesMs.push(await measureLoad(bundle));
-        bar.update(++done);
-      }
-    }
-  } finally {
-    bar.stop();
+  for (let run = 1; run <= runs; run += 1) {
+    processTerminal.messages.write(`Run ${run} of ${runs}\n`);
+    for (const [bundle, ownTimesMs] of timesMs) ownTimesMs.push(await measureLoad(bundle));
   }
   const emptyMs = median(timesMs.get(empty)!);
   return Promise.all(

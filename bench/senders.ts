@@ -1,4 +1,3 @@
-import { progressBar } from '../admin/terminal/progress-bar.ts';
 import { table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { createBundler } from './bundler.ts';
@@ -94,17 +93,14 @@ async function measure(load: Load, runs: number): Promise<RunsBySender> {
     'web-push-cached-token': [],
   };
   const bundler = await createBundler();
-  const bar = progressBar(processTerminal.messages, 'Sending', runs * names.length);
-  let done = 0;
   try {
-    for (let run = 0; run < runs; run += 1) {
+    for (let run = 1; run <= runs; run += 1) {
+      processTerminal.messages.write(`Run ${run} of ${runs}\n`);
       for (const name of names) {
         results[name].push(await runSender(bundler, `bench/senders/${name}.ts`, load));
-        bar.update(++done);
       }
     }
   } finally {
-    bar.stop();
     await bundler.remove();
   }
   return results;

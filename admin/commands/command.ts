@@ -2,7 +2,6 @@ import { Argument, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { limits } from '../../contract/limits.ts';
 import { notificationIdSchema } from '../../contract/schemas/ids.ts';
-import type { RegisteredProject } from '../registered-project.ts';
 import { printable } from '../terminal/printable.ts';
 import type { ProgressBar } from '../terminal/progress-bar.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
@@ -19,8 +18,6 @@ export interface Context extends Omit<Connection, 'close'> {
   print(value: unknown, text: string): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
-  /** @throws {ProjectNotFound} */
-  project(projectId: string): Promise<RegisteredProject>;
   /** @throws {CommandError} unless the operator agrees, or has with `--yes`. */
   confirm(confirmation: Confirmation): Promise<void>;
   /** Draws a bar while the task runs. @param total items. */
@@ -47,19 +44,6 @@ export interface Confirmation {
 
 /** Connects to the stack, runs the task and closes the connection. */
 export type RunOnStack = (task: (context: Context) => Promise<void>) => Promise<void>;
-
-/** An expected failure. The message is one line for the operator. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-
-  constructor(
-    /** Stable: printed under `--json`. */
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
 
 export function projectIdArgument(): Argument {
   return new Argument('<projectId>', 'id of the project').argParser(readProjectId);

@@ -1,6 +1,7 @@
-import { openDialogue } from '../terminal/dialogue.ts';
+import { CommandError } from '../errors.ts';
+import { ask } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CommandError, type Confirmation } from './command.ts';
+import type { Confirmation } from './command.ts';
 
 /**
  * Asks the operator to type an id before something that cannot be undone.
@@ -17,8 +18,7 @@ export async function confirm(
       'Cannot ask without a terminal. Use --yes to continue without asking.',
     );
   }
-  const dialogue = openDialogue({ input, messages });
-  const typed = await dialogue.ask(`This ${effect}.\nType the ${label} to continue: `);
-  dialogue.close();
+  const question = `This ${effect}.\nType the ${label} to continue: `;
+  const typed = await ask({ input, messages }, question);
   if (typed?.trim() !== expected.trim()) throw new CommandError('not_confirmed', refusal);
 }

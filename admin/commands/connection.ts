@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import {
@@ -11,14 +12,13 @@ import {
 import { locateService } from '../../contract/stack-name.ts';
 import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import { awsFacts } from '../doctor/aws-facts.ts';
-import type { DeploymentFacts } from '../doctor/facts.ts';
-import { localFacts } from '../doctor/local-facts.ts';
+import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
+import { type FunctionFacts, functionFacts } from '../doctor/function-facts.ts';
+import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type ProjectTables, projectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
-import { ConnectionError } from './connection-error.ts';
 import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
@@ -35,7 +35,9 @@ export interface Connection {
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
-  readonly facts: DeploymentFacts;
+  readonly functions: FunctionFacts;
+  /** Undefined for a local stack, which has neither quotas nor alarms nor backups. */
+  readonly aws: AwsFacts | undefined;
   /** Address at which browsers connect to a push service that the stack accepts. */
   readonly pushService: string;
   close(): void;
@@ -72,17 +74,19 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     });
   });
   const { dynamo, ...stores } = open(tables, localConfig(dynamodb.endpoint));
-  const facts = localFacts(baseUrl, lambda.endpoint, lambda.functions);
+  const lambdaClient = new LambdaClient(localConfig(lambda.endpoint));
+  const functions = functionFacts(lambdaClient, async () => lambda.functions);
   return {
     ...stores,
     dynamo,
     tables,
     baseUrl,
     settings,
-    facts,
+    functions,
+    aws: undefined,
     pushService: pushService.replace(/^http/, 'ws'),
     close() {
-      facts.close();
+      functions.close();
       dynamo.destroy();
     },
   };
@@ -111,21 +115,24 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     const { baseUrl, settings: settingsText, quotas: quotasText, ...tables } = outputs;
     const settings = parseSettings(settingsText, service);
     const quotas = parseQuotas(quotasText, service);
-    const { dynamo, ...stores } = open(tables, { region: resolvedRegion, credentials });
-    const facts = awsFacts({
-      ...locateService(service),
-      ...{ apiUrl: baseUrl, quotas, cloudFormation, dynamo, tables },
+    const config = { region: resolvedRegion, credentials };
+    const { dynamo, ...stores } = open(tables, config);
+    const aws = awsFacts({
+      ...{ ...locateService(service), quotas, cloudFormation, dynamo, tables },
     });
+    const functions = functionFacts(new LambdaClient(config), aws.functionNames);
     return {
       ...stores,
       dynamo,
       tables,
       baseUrl: baseUrl.replace(/\/$/, ''),
       settings,
-      facts,
+      functions,
+      aws,
       pushService: 'wss://push.services.mozilla.com',
       close() {
-        facts.close();
+        functions.close();
+        aws.close();
         dynamo.destroy();
         cloudFormation.destroy();
       },

@@ -6,8 +6,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCard } from './card.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
-import { readPlan } from './limits.ts';
-import { addProjectOptions, type ProjectOptions } from './project-options.ts';
+import { addProjectOptions, type ProjectOptions, readPlan } from './project-options.ts';
 import { projectJson } from './project-view.ts';
 
 interface CreateOptions extends ProjectOptions {

@@ -29,9 +29,7 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
         }
         const removed = await withBar(dryRun ? 'counting' : 'deleting', subscribers, (update) => {
           const onProgress = ({ subscriptions }: RemovedItems) => update(subscriptions);
-          return dryRun
-            ? registry.countItems(projectId, onProgress)
-            : registry.remove(projectId, onProgress);
+          return registry.remove(projectId, { dryRun, onProgress });
         });
         const { subscriptions, notifications } = removed;
         print(

@@ -3,9 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checks, runCheck } from '../doctor/checks.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
 import { findingLine, type NamedFinding } from '../doctor/finding.ts';
+import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { abortOnInterrupt } from '../terminal/interrupt.ts';
-import { CommandError, type RunOnStack } from './command.ts';
+import type { RunOnStack } from './command.ts';
 
 interface Options {
   readonly deliver?: true;

@@ -2,8 +2,9 @@ import { Option } from 'commander';
 import { clientVariables } from '../../contract/client-variables.ts';
 import { secretKeyPattern } from '../../contract/formats.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
+import { CommandError } from '../errors.ts';
 import { readSecret } from '../terminal/read-secret.ts';
-import { CommandError, type Context } from './command.ts';
+import type { Context } from './command.ts';
 
 /** Where the commands that call the service read the secret key from, unless a file is given. */
 export const keyVariable = clientVariables.secretKey;
@@ -22,12 +23,12 @@ export function keyFileOption(): Option {
  * @throws {CommandError} if there is no secret key.
  */
 export async function openClient(
-  { project, baseUrl, terminal }: Pick<Context, 'project' | 'baseUrl' | 'terminal'>,
+  { registry, baseUrl, terminal }: Pick<Context, 'registry' | 'baseUrl' | 'terminal'>,
   projectId: string,
   { keyFile }: KeyOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<CarillonServer> {
-  await project(projectId);
+  await registry.get(projectId);
   // A variable that was read from a file may end with a line feed.
   const secretKey =
     keyFile === undefined ? env[keyVariable]?.trim() : await readSecret(keyFile, terminal.input);

@@ -4,7 +4,7 @@ import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table, truncate } from '../terminal/table.ts';
 import type { RunOnStack } from './command.ts';
-import { describeLimit } from './limits.ts';
+import { describeLimit } from './project-options.ts';
 import { formatTime, type ProjectView, projectView } from './project-view.ts';
 
 export function listCommand(runOnStack: RunOnStack): Command {

@@ -1,20 +1,99 @@
-import { type Command, Option } from 'commander';
-import { type UserIdMode, userIdModes } from '../../contract/project.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { countText } from '../../contract/count-text.ts';
+import { type Plan, type UserIdMode, userIdModes } from '../../contract/project.ts';
+import { type RouteName, routeNames } from '../../contract/routes.ts';
+import type { PlanChange } from '../project-registry.ts';
+import { printable } from '../terminal/printable.ts';
 import { readProjectName } from './command.ts';
-import { addLimitOptions, type LimitOptions } from './limits.ts';
 
-/** What `create` and `set` can set. */
-export interface ProjectOptions extends LimitOptions {
+/** What `create` and `set` can set, as parsed. */
+export interface ProjectOptions {
   readonly name?: string;
   readonly userIds?: UserIdMode;
+  readonly subscriberCap?: LimitOption;
+  readonly sendCap?: LimitOption;
+  readonly rateLimit?: LimitOption | ActionLimits;
 }
 
+/** Not null for `none`: commander turns a parsed null into an empty text. */
+type LimitOption = number | 'none' | 'default';
+
+/** Limits of single actions. */
+type ActionLimits = Partial<Readonly<Record<RouteName, LimitOption>>>;
+
 export function addProjectOptions(command: Command): Command {
-  const named = command.option('--name <text>', 'name that people see', readProjectName);
-  return addLimitOptions(named).addOption(
-    new Option(
-      '--user-ids <open|signed>',
-      'accept any user id, or only those with a signature',
-    ).choices(userIdModes),
+  return command
+    .option('--name <text>', 'name that people see', readProjectName)
+    .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
+    .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
+    .option(
+      '--rate-limit <limit>',
+      'requests per minute of an address: N, none or default for all actions, or for some: track=600,send=none',
+      readRateLimit,
+    )
+    .addOption(
+      new Option(
+        '--user-ids <open|signed>',
+        'accept any user id, or only those with a signature',
+      ).choices(userIdModes),
+    );
+}
+
+function readLimit(text: string): LimitOption {
+  if (text === 'none' || text === 'default') return text;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('Use a whole number above 0, none or default.');
+}
+
+/** @throws {InvalidArgumentError} */
+function readRateLimit(text: string): LimitOption | ActionLimits {
+  if (!text.includes('=')) return readLimit(text);
+  const entries = text.split(',').map((part) => {
+    const [action = '', ...limit] = part.split('=');
+    if (!routeNames.includes(action as RouteName)) {
+      throw new InvalidArgumentError(
+        `There is no action "${printable(action)}". The actions are ${routeNames.join(', ')}.`,
+      );
+    }
+    return [action, readLimit(limit.join('='))] as const;
+  });
+  if (new Set(entries.map(([action]) => action)).size < entries.length) {
+    throw new InvalidArgumentError('Name each action once.');
+  }
+  return Object.fromEntries(entries);
+}
+
+/** A limit of all actions replaces those of single ones. */
+function readRateLimits(
+  rateLimit: ProjectOptions['rateLimit'],
+): Readonly<Record<string, LimitOption | undefined>> {
+  if (rateLimit === undefined) return {};
+  const ofActions = Object.fromEntries(
+    routeNames.map((action) => [
+      `${action}PerMinute`,
+      typeof rateLimit === 'object' ? rateLimit[action] : 'default',
+    ]),
   );
+  return typeof rateLimit === 'object'
+    ? ofActions
+    : { ...ofActions, rateLimitPerMinute: rateLimit };
+}
+
+/** The changes that the given options ask for. */
+export function readPlanChange({ subscriberCap, sendCap, rateLimit }: ProjectOptions): PlanChange {
+  const limits = { subscriberCap, monthlySendCap: sendCap, ...readRateLimits(rateLimit) };
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
+}
+
+/** The plan of a new project. A limit that is `default` is absent from it. */
+export function readPlan(options: ProjectOptions): Plan {
+  const limits = Object.entries(readPlanChange(options)).filter(([, value]) => value !== 'default');
+  return Object.fromEntries(limits);
+}
+
+/** A limit with commas: `1,000`, or `none`. */
+export function describeLimit(limit: number | null): string {
+  return limit === null ? 'none' : countText(limit);
 }

@@ -6,7 +6,7 @@ import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
-import { describeLimit } from './limits.ts';
+import { describeLimit } from './project-options.ts';
 
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */

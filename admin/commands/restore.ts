@@ -2,18 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
+import { CommandError } from '../errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { type RestoredProject, restoreProjects } from '../restore.ts';
 import { checkRestoredTables } from '../restored-tables.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import {
-  CommandError,
-  type DryRunOption,
-  dryRunOption,
-  dryRunText,
-  type RunOnStack,
-} from './command.ts';
+import { type DryRunOption, dryRunOption, dryRunText, type RunOnStack } from './command.ts';
 
 interface RestoreOptions extends DryRunOption {
   readonly projects: string;

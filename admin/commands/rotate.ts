@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/count-text.ts';
+import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { realWaiting } from '../vapid-rotation.ts';
-import {
-  CommandError,
-  type Context,
-  projectIdArgument,
-  type RunOnStack,
-  type YesOption,
-} from './command.ts';
+import { type Context, projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
 import { readDuration } from './duration.ts';
 import { formatTime, previousKeyEnd } from './project-view.ts';
 
@@ -63,8 +58,8 @@ async function rotateSecret(
   projectId: string,
   { grace, revoke, yes }: RotateOptions,
 ): Promise<void> {
-  const { project, registry, paint, print, confirm } = context;
-  const { previousKeyUntil: until } = await project(projectId);
+  const { registry, paint, print, confirm } = context;
+  const { previousKeyUntil: until } = await registry.get(projectId);
   if (!revoke && isInFuture(until)) {
     throw new CommandError(
       'grace_period',
@@ -95,9 +90,9 @@ async function rotateIdentity(
   projectId: string,
   options: RotateOptions,
 ): Promise<void> {
-  const { project, registry, paint, print, confirm } = context;
+  const { registry, paint, print, confirm } = context;
   const { grace = readDuration(identityGrace), revoke, yes } = options;
-  const { previousIdentityKeyUntil: until } = await project(projectId);
+  const { previousIdentityKeyUntil: until } = await registry.get(projectId);
   if (!revoke && isInFuture(until)) {
     const effect =
       `ends the previous identity key of "${projectId}" now, ` +

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { nearestName } from '../../contract/nearest-name.ts';
 import { deployName, programName } from '../calls.ts';
-import { ProjectNotFound } from '../project-errors.ts';
+import { ProjectNotFound } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { printableJson } from '../terminal/printable.ts';
@@ -96,11 +96,6 @@ export function runCarillon(
       paint: paintFor(terminal.output),
       print: (value, text) => terminal.output.write(isJson ? `${printableJson(value)}\n` : text),
       next: (command) => `${programName} ${command}${stackOptions(options, location)}`,
-      async project(projectId) {
-        const project = await registry.find(projectId);
-        if (project === undefined) throw new ProjectNotFound(projectId);
-        return project;
-      },
       confirm: (confirmation) => confirm(confirmation, terminal),
       async withBar(label, total, run) {
         const { update, stop } = progressBar(terminal.messages, label, total);

@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
-import { readPlanChange } from './limits.ts';
-import { addProjectOptions, type ProjectOptions } from './project-options.ts';
+import { addProjectOptions, type ProjectOptions, readPlanChange } from './project-options.ts';
 import { type ProjectView, projectText, projectView } from './project-view.ts';
 
 export function setCommand(runOnStack: RunOnStack): Command {
@@ -22,12 +21,12 @@ export function setCommand(runOnStack: RunOnStack): Command {
       const names = command.options.map(({ long }) => long).join(', ');
       command.error(`nothing to change: give at least one of ${names}`);
     }
-    await runOnStack(async ({ project, registry, settings, paint, print, next }) => {
+    await runOnStack(async ({ registry, settings, paint, print, next }) => {
       if (name !== undefined) await registry.rename(projectId, name);
       if (userIds !== undefined) await registry.setUserIds(projectId, userIds);
       if (changesPlan) await registry.setPlan(projectId, plan, settings);
       const usage = await registry.usage(projectId);
-      const view = projectView(await project(projectId), settings, usage);
+      const view = projectView(await registry.get(projectId), settings, usage);
       const warning = plan.subscriberCap === undefined ? undefined : capWarning(view);
       const notes = [
         ...(warning === undefined ? [] : [`\n${paint('yellow', warning)}\n`]),

@@ -18,8 +18,8 @@ export function showCommand(runOnStack: RunOnStack): Command {
     .option('--month <YYYY-MM>', 'count the notifications of this UTC month', readMonth)
     .option('--keys', 'also print the identity key, which signs user ids')
     .action((projectId: string, { month, keys }: ShowOptions) =>
-      runOnStack(async ({ project, registry, settings, paint, print }) => {
-        const found = await project(projectId);
+      runOnStack(async ({ registry, settings, paint, print }) => {
+        const found = await registry.get(projectId);
         const view = projectView(found, settings, {
           ...(await registry.usage(projectId, month)),
           previousKeySubscribers: found.previousVapidPublicKey

@@ -8,7 +8,7 @@ import {
 import { locateService } from '../../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../../contract/tables.ts';
 import { deployCall } from '../calls.ts';
-import { ConnectionError } from './connection-error.ts';
+import { ConnectionError } from '../errors.ts';
 
 const tableOutputs = Object.fromEntries(
   tableNames.map((table) => [table, outputOf(table)]),

@@ -20,8 +20,8 @@ export function statsCommand(runOnStack: RunOnStack): Command {
     .addArgument(projectIdArgument())
     .addArgument(notificationIdArgument().argOptional())
     .action((projectId: string, notificationId?: string) =>
-      runOnStack(async ({ project, dynamo, tables, paint, print }) => {
-        const found = await project(projectId);
+      runOnStack(async ({ registry, dynamo, tables, paint, print }) => {
+        const found = await registry.get(projectId);
         const stores = {
           notifications: notificationStore(dynamo, tables.notifications),
           deliveries: deliveriesOf(dynamo, tables.deliveries),

@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { CommandError } from '../errors.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
@@ -19,7 +20,6 @@ import { printable, printableLines } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import {
-  CommandError,
   type DryRunOption,
   dryRunOption,
   dryRunText,
@@ -49,24 +49,26 @@ function importCommand(runOnStack: RunOnStack): Command {
     .argument('[file]', 'file to read; - reads standard input', '-')
     .addOption(dryRunOption())
     .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
-      runOnStack(async ({ project, dynamo, tables, settings, terminal, paint, print, withBar }) => {
-        const found = await project(projectId);
-        const clock = () => new Date();
-        const projects = projectStore(dynamo, tables.projects, clock);
-        const lines = textLines(file === '-' ? terminal.input : readFrom(file));
-        const label = dryRun ? 'reading' : 'importing';
-        const report = await withBar(label, await countLines(file), (onProgress) =>
-          importLines(lines, {
-            projectId,
-            readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
-            importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-            sleep,
-            onProgress,
-          }),
-        );
-        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-        if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
-      }),
+      runOnStack(
+        async ({ registry, dynamo, tables, settings, terminal, paint, print, withBar }) => {
+          const found = await registry.get(projectId);
+          const clock = () => new Date();
+          const projects = projectStore(dynamo, tables.projects, clock);
+          const lines = textLines(file === '-' ? terminal.input : readFrom(file));
+          const label = dryRun ? 'reading' : 'importing';
+          const report = await withBar(label, await countLines(file), (onProgress) =>
+            importLines(lines, {
+              projectId,
+              readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
+              importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
+              sleep,
+              onProgress,
+            }),
+          );
+          print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
+          if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
+        },
+      ),
     );
 }
 
@@ -131,8 +133,8 @@ function exportCommand(runOnStack: RunOnStack): Command {
     .argument('[file]', 'file to write; - writes to standard output', '-')
     .option('--yes', 'replace an existing file without asking')
     .action((projectId: string, file: string, { yes }: YesOption) =>
-      runOnStack(async ({ project, registry, dynamo, tables, terminal, print, ...context }) => {
-        await project(projectId);
+      runOnStack(async ({ registry, dynamo, tables, terminal, print, ...context }) => {
+        await registry.get(projectId);
         if (file !== '-' && existsSync(file) && statSync(file).isFile()) {
           const effect = `replaces the file ${printable(file)}`;
           const refusal = 'Nothing was written.';
@@ -191,8 +193,8 @@ function pruneCommand(runOnStack: RunOnStack): Command {
     .addOption(dryRunOption())
     .option('--yes', 'remove without asking for confirmation')
     .action((projectId: string, { unseenDays, dryRun, yes }: PruneOptions) =>
-      runOnStack(async ({ project, registry, dynamo, tables, print, confirm, withBar }) => {
-        const { ref } = await project(projectId);
+      runOnStack(async ({ registry, dynamo, tables, print, confirm, withBar }) => {
+        const { ref } = await registry.get(projectId);
         const { subscribers } = await registry.usage(projectId);
         const clock = () => new Date();
         const before = clock().getTime() - unseenDays * dayMs;

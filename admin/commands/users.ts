@@ -4,7 +4,6 @@ import { userSchema } from '../../contract/schemas/user.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
-import type { ExportedUser } from '../user-data.ts';
 import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
 import { formatTime } from './project-view.ts';
 
@@ -68,7 +67,7 @@ function deleteCommand(runOnStack: RunOnStack): Command {
 
 function subscriptionsOf(
   count: number,
-  { projectId, userId }: Pick<ExportedUser, 'projectId' | 'userId'>,
+  { projectId, userId }: { readonly projectId: string; readonly userId: string },
 ): string {
   return `subscriptions of "${printable(userId)}" in "${projectId}": ${countText(count)}`;
 }

@@ -1,9 +1,9 @@
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { requestsPerSecond } from '../doctor/api-facts.ts';
+import { readThrottle } from '../doctor/aws-facts.ts';
 import { concurrencyFinding } from '../doctor/checks.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { functionFacts } from '../doctor/function-facts.ts';
+import { readConcurrency } from '../doctor/function-facts.ts';
 import type { Settings } from './settings-file.ts';
 
 /**
@@ -14,10 +14,9 @@ export async function readLimits(
   { eventsPerSecond }: { readonly eventsPerSecond: number },
   report: (check: string, finding: Finding) => void,
 ): Promise<Settings> {
-  const lambda = functionFacts(new LambdaClient(), async () => []);
-  const executions = await lambda.concurrency().catch(() => undefined);
+  const executions = await readConcurrency(new LambdaClient()).catch(() => undefined);
   if (executions !== undefined) report('concurrency', concurrencyFinding(executions));
-  const throttle = await requestsPerSecond(new APIGatewayClient()).catch(() => eventsPerSecond);
+  const throttle = await readThrottle(new APIGatewayClient()).catch(() => eventsPerSecond);
   if (throttle < eventsPerSecond) {
     const message = `API Gateway accepts ${throttle} requests per second in this account and region: eventsPerSecond is ${throttle} instead of ${eventsPerSecond}.`;
     report('api throttle', { level: 'warning', message });

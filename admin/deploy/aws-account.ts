@@ -2,7 +2,7 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { signIn } from '../commands/connection.ts';
-import { ConnectionError } from '../commands/connection-error.ts';
+import { ConnectionError } from '../errors.ts';
 
 /** The account and region into which the service is deployed. */
 export interface AwsAccount {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { CommandError } from '../commands/command.ts';
+import { CommandError } from '../errors.ts';
 
 /** What is deployed, and with which CDK. */
 export interface App {

@@ -1,7 +1,7 @@
 import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/client-cloudformation';
 import { countOf } from '../../contract/count-text.ts';
-import { CommandError } from '../commands/command.ts';
 import { deployedStack } from '../deployed-stack.ts';
+import { CommandError } from '../errors.ts';
 import { stackStateOf } from '../stack-state.ts';
 import type { Conversation } from '../terminal/conversation.ts';
 import type { Terminal } from '../terminal/terminal.ts';

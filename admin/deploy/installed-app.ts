@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { CommandError } from '../commands/command.ts';
+import { CommandError } from '../errors.ts';
 import type { App } from './cdk.ts';
 
 /** What a deployment needs besides this package. */

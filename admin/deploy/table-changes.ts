@@ -1,6 +1,6 @@
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { CommandError } from '../commands/command.ts';
 import type { DeployedStack, Template } from '../deployed-stack.ts';
+import { CommandError } from '../errors.ts';
 
 /** Properties that CloudFormation cannot change: it creates another table instead, which is empty. */
 const fixedProperties = ['KeySchema', 'TableName', 'ImportSourceSpecification'];

@@ -1,25 +1,20 @@
-import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Quotas } from '../../contract/aws-quotas.ts';
 import { deployedStack } from '../deployed-stack.ts';
-import { requestsPerSecond } from './api-facts.ts';
-import type { DeploymentFacts } from './facts.ts';
-import { functionFacts } from './function-facts.ts';
 
-export interface AwsFacts extends DeploymentFacts {
-  close(): void;
-}
+/** What `doctor` asks AWS about a deployed stack, besides its functions. */
+export type AwsFacts = ReturnType<typeof awsFacts>;
 
-export interface AwsFactsOptions {
+interface AwsFactsOptions {
   readonly stack: string;
   /** What the logical ids of the service's resources start with. */
   readonly prefix: string;
-  readonly apiUrl: string;
+  /** Quotas that the settings assume. */
   readonly quotas: Quotas;
   readonly cloudFormation: CloudFormationClient;
   readonly dynamo: DynamoDBDocumentClient;
@@ -28,11 +23,10 @@ export interface AwsFactsOptions {
 }
 
 /** Asks AWS about a deployed stack. Every call only reads. */
-export function awsFacts(options: AwsFactsOptions): AwsFacts {
-  const { stack, prefix, apiUrl, quotas, cloudFormation, dynamo, tables } = options;
+export function awsFacts(options: AwsFactsOptions) {
+  const { stack, prefix, quotas, cloudFormation, dynamo, tables } = options;
   const { region, credentials } = cloudFormation.config;
   const config = { region, credentials };
-  const lambda = new LambdaClient(config);
   const cloudWatch = new CloudWatchClient(config);
   const apiGateway = new APIGatewayClient(config);
   const sns = new SNSClient(config);
@@ -44,11 +38,11 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
       .map(({ name }) => name);
 
   return {
-    apiUrl,
     quotas,
-    ...functionFacts(lambda, () => namesOf('AWS::Lambda::Function')),
 
-    requestsPerSecond: () => requestsPerSecond(apiGateway),
+    functionNames: () => namesOf('AWS::Lambda::Function'),
+
+    requestsPerSecond: () => readThrottle(apiGateway),
 
     async alarms() {
       const names = await namesOf('AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm');
@@ -67,6 +61,7 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
       }));
     },
 
+    /** The topic that the stack has for `alarmEmail`, and whether somebody receives its messages. */
     async alarmTopic() {
       const [arn] = await namesOf('AWS::SNS::Topic');
       if (arn === undefined) return undefined;
@@ -82,6 +77,7 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
 
     stack: () => deployed.status(),
 
+    /** Tables without point-in-time recovery. */
     async tablesWithoutBackup() {
       const found = await Promise.all(
         Object.values(tables).map(async (TableName) => {
@@ -96,12 +92,20 @@ export function awsFacts(options: AwsFactsOptions): AwsFacts {
     },
 
     close() {
-      lambda.destroy();
       cloudWatch.destroy();
       apiGateway.destroy();
       sns.destroy();
     },
   };
+}
+
+/**
+ * Requests per second that API Gateway accepts from all callers of the account in this region. Service Quotas shows
+ * its default instead, 10,000, also where 2,500 apply.
+ */
+export async function readThrottle(apiGateway: APIGatewayClient): Promise<number> {
+  const { throttleSettings } = await apiGateway.send(new GetAccountCommand({}));
+  return throttleSettings!.rateLimit!;
 }
 
 /** DescribeAlarms takes and returns 100 at most. The stack has fewer. */

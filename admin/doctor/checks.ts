@@ -1,19 +1,27 @@
-import { type DeployedSettings, settingNames } from '../../contract/environment.ts';
+import { settingNames } from '../../contract/environment.ts';
 import { isExampleAddress } from '../../contract/example-address.ts';
 import { settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
 import { stackAdvice, stackStateOf } from '../stack-state.ts';
+import type { AwsFacts } from './aws-facts.ts';
 import type { Finding } from './finding.ts';
 
-type Deployment = Pick<Connection, 'registry' | 'settings' | 'facts'>;
+type Deployment = Pick<Connection, 'registry' | 'settings' | 'baseUrl' | 'functions' | 'aws'>;
 
 type Check = (deployment: Deployment) => Promise<Finding>;
 
 const ok = (message: string): Finding => ({ level: 'ok', message });
 const warning = (message: string): Finding => ({ level: 'warning', message });
 const problem = (message: string): Finding => ({ level: 'problem', message });
-const skipped: Finding = { level: 'skipped', message: 'Not with a local stack.' };
+
+/** A check that a local stack has nothing for. */
+function inAws(check: (aws: AwsFacts, deployment: Deployment) => Promise<Finding>): Check {
+  return async (deployment) =>
+    deployment.aws === undefined
+      ? { level: 'skipped', message: 'Not with a local stack.' }
+      : check(deployment.aws, deployment);
+}
 
 /** Lambda's usual quota. New accounts start with 10. */
 const usualConcurrency = 1000;
@@ -41,34 +49,33 @@ export function concurrencyFinding(executions: number, setting = executions): Fi
 
 /** By name, in the order in which they are printed. */
 export const checks: Readonly<Record<string, Check>> = {
-  async stack({ facts }) {
-    const stack = await facts.stack();
-    if (stack === undefined) return skipped;
-    const state = stackStateOf(stack.status);
-    if (state !== 'ready') return problem(`The stack is ${stack.status}. ${stackAdvice[state]}`);
-    if (stack.status === 'UPDATE_ROLLBACK_COMPLETE') {
+  stack: inAws(async (aws) => {
+    const { status, isProtected } = (await aws.stack())!;
+    const state = stackStateOf(status);
+    if (state !== 'ready') return problem(`The stack is ${status}. ${stackAdvice[state]}`);
+    if (status === 'UPDATE_ROLLBACK_COMPLETE') {
       return warning('The last update failed, and the version before it runs. Deploy again.');
     }
-    if (!stack.isProtected) {
+    if (!isProtected) {
       return warning(
         'The stack has no termination protection. Deploy again, or enable it in CloudFormation.',
       );
     }
-    return ok(`The stack is ${stack.status} and protected.`);
-  },
+    return ok(`The stack is ${status} and protected.`);
+  }),
 
-  async functions({ facts }) {
-    const functions = await facts.functions();
+  async functions(deployment) {
+    const functions = await deployment.functions.functions();
     const failed = functions.find(({ failure }) => failure !== undefined);
     if (failed === undefined) return ok(`${functions.length} functions are ready.`);
     return problem(`Function ${failed.name} cannot run: ${failed.failure}. Deploy again.`);
   },
 
-  async settings({ facts, settings }) {
-    const different = (await facts.functions()).flatMap(({ name, environment }) =>
+  async settings({ functions, settings }) {
+    const different = (await functions.functions()).flatMap(({ name, environment }) =>
       settingNames
         .filter((setting) => setting in environment)
-        .filter((setting) => environment[setting] !== textOf(settings, setting))
+        .filter((setting) => environment[setting] !== String(settings[setting]))
         .map((setting) => `${setting} of ${name}`),
     );
     if (different.length === 0) return ok('The functions have the settings of the stack.');
@@ -77,18 +84,16 @@ export const checks: Readonly<Record<string, Check>> = {
     );
   },
 
-  async 'vapid subject'({ facts, settings: { VAPID_SUBJECT: subject } }) {
-    // Its push service takes any.
-    if ((await facts.stack()) === undefined) return skipped;
-    return isExampleAddress(subject)
+  // A local push service takes any.
+  'vapid subject': inAws(async (_, { settings: { VAPID_SUBJECT: subject } }) =>
+    isExampleAddress(subject)
       ? problem(
           `${subject} is an example or private. Set vapidSubject to an address at which push services reach you.`,
         )
-      : ok(subject);
-  },
+      : ok(subject),
+  ),
 
-  async address({ facts }) {
-    const url = facts.apiUrl;
+  async address({ baseUrl: url }) {
     return /\.execute-api\.[^.]+\.amazonaws\.com/.test(url)
       ? warning(
           `${url} is AWS's name. It is part of your pages and changes with a new stack: use your own domain, see docs/custom-domain.md.`,
@@ -96,52 +101,47 @@ export const checks: Readonly<Record<string, Check>> = {
       : ok(url);
   },
 
-  async concurrency({ facts }) {
-    return concurrencyFinding(await facts.concurrency(), facts.quotas?.executions);
+  async concurrency({ functions, aws }) {
+    return concurrencyFinding(await functions.concurrency(), aws?.quotas.executions);
   },
 
-  async 'api throttle'({ facts }) {
-    const requests = await facts.requestsPerSecond();
-    const { quotas } = facts;
-    if (requests === undefined || quotas === undefined) return skipped;
+  'api throttle': inAws(async ({ quotas, requestsPerSecond }) => {
+    const requests = await requestsPerSecond();
     const text = `API Gateway accepts ${requests} requests per second in this account and region.`;
     if (requests >= quotas.requestsPerSecond) return ok(text);
     return warning(
       `${text} The throttles of the routes add up to ${quotas.requestsPerSecond}: a flood on one route blocks the others. Ask for more in Service Quotas: "Throttle rate" of API Gateway (L-8A5B8E43).`,
     );
-  },
+  }),
 
-  async 'alarm actions'({ facts }) {
-    const alarms = await facts.alarms();
-    if (alarms === undefined) return skipped;
+  'alarm actions': inAws(async (aws) => {
+    const alarms = await aws.alarms();
     if (!alarms.some(({ hasAction }) => hasAction)) {
       return warning('Alarms notify nobody. Set alarmEmail or alarmTopicArn, and deploy again.');
     }
-    const topic = await facts.alarmTopic();
+    const topic = await aws.alarmTopic();
     if (topic === undefined || topic.isConfirmed) return ok('Alarms notify somebody.');
     return problem(
       `Nobody has confirmed AWS's mail, so alarms notify nobody. 48 hours after the deployment AWS forgets the address. Then subscribe it again: aws sns subscribe --protocol email --topic-arn ${topic.arn} --notification-endpoint ADDRESS`,
     );
-  },
+  }),
 
-  async alarms({ facts }) {
-    const alarms = await facts.alarms();
-    if (alarms === undefined) return skipped;
+  alarms: inAws(async (aws) => {
+    const alarms = await aws.alarms();
     const firing = alarms.filter(({ isFiring }) => isFiring).map(({ name }) => name);
     return firing.length === 0
       ? ok(`None of ${alarms.length} alarms fires.`)
       : problem(`Firing: ${firing.join(', ')}. See docs/runbook.md.`);
-  },
+  }),
 
-  async backups({ facts }) {
-    const tables = await facts.tablesWithoutBackup();
-    if (tables === undefined) return skipped;
+  backups: inAws(async (aws) => {
+    const tables = await aws.tablesWithoutBackup();
     return tables.length === 0
       ? ok('Every table of projects has point-in-time recovery.')
       : problem(
           `Without point-in-time recovery: ${tables.join(', ')}. Enable it, or deploy again.`,
         );
-  },
+  }),
 
   async limits({ registry, settings }) {
     const near: string[] = [];
@@ -192,11 +192,6 @@ function nearLimits(
       : []),
     ...(isNear(sends, monthlySendCap) ? [`${sends} of ${monthlySendCap} sends`] : []),
   ];
-}
-
-/** A setting as the functions' environment has it. */
-function textOf(settings: DeployedSettings, name: (typeof settingNames)[number]): string {
-  return String(settings[name]);
 }
 
 /** Runs a check. A check that fails is a finding too: it says why it could not be made. */

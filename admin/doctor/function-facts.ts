@@ -4,18 +4,22 @@ import {
   GetFunctionConfigurationCommand,
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
-import type { DeploymentFacts, FunctionFacts } from './facts.ts';
 
-/** The facts that the Lambda API has, which the local stack serves as well. */
+/** Executions at a time that Lambda allows the account in this region. */
+export async function readConcurrency(lambda: LambdaClient): Promise<number> {
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}));
+  return AccountLimit!.ConcurrentExecutions!;
+}
+
+/** Of a deployed or a local stack, which serves the Lambda API as well. */
+export type FunctionFacts = ReturnType<typeof functionFacts>;
+
 export function functionFacts(
   lambda: LambdaClient,
   functionNames: () => Promise<readonly string[]>,
-): Pick<DeploymentFacts, 'concurrency' | 'functions'> {
+) {
   return {
-    async concurrency() {
-      const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}));
-      return AccountLimit!.ConcurrentExecutions!;
-    },
+    concurrency: () => readConcurrency(lambda),
 
     async functions() {
       const names = await functionNames();
@@ -24,10 +28,12 @@ export function functionFacts(
       );
       return (await Promise.all(found)).map(factsOf);
     },
+
+    close: () => lambda.destroy(),
   };
 }
 
-function factsOf(configuration: FunctionConfiguration): FunctionFacts {
+function factsOf(configuration: FunctionConfiguration) {
   const { FunctionName, State, StateReason, LastUpdateStatus, LastUpdateStatusReason } =
     configuration;
   // Lambda makes a function inactive that has not run for weeks, and active again when it is called.
@@ -39,6 +45,7 @@ function factsOf(configuration: FunctionConfiguration): FunctionFacts {
         : undefined;
   return {
     name: FunctionName!,
+    /** Why the function cannot run; undefined if it can. */
     failure,
     environment: configuration.Environment?.Variables ?? {},
   };

@@ -1,25 +1,18 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-
-class UnwritableFile extends Error {
-  override readonly name = 'UnwritableFile';
-  readonly code = 'unwritable_file';
-
-  constructor(file: string, reason: string, cause?: unknown) {
-    super(`Cannot write ${file}: ${reason}`, { cause });
-  }
-}
+import { CommandError } from '../errors.ts';
 
 /**
  * Writes a file that appears under its name when it is complete. Only its owner can read it. If the text fails, the
  * file is as it was.
- * @throws {UnwritableFile} before anything of the text is read.
+ * @throws {CommandError} before anything of the text is read.
  */
 export async function writeCompleteFile(file: string, text: AsyncIterable<string>): Promise<void> {
   const unfinished = `${file}.unfinished`;
-  const opened = await openNew(file, unfinished).catch((error: NodeJS.ErrnoException) => {
-    throw error instanceof UnwritableFile ? error : new UnwritableFile(file, error.message, error);
+  const opened = await openNew(file, unfinished).catch((cause: Error) => {
+    const message = `Cannot write ${file}: ${cause.message}`;
+    throw new CommandError('unwritable_file', message, { cause });
   });
   try {
     await pipeline(Readable.from(text), opened.createWriteStream());
@@ -35,7 +28,7 @@ async function openNew(file: string, unfinished: string) {
   const existing = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
-  if (existing?.isFile() === false) throw new UnwritableFile(file, 'it is not a regular file.');
+  if (existing?.isFile() === false) throw new Error('it is not a regular file.');
   await rm(unfinished, { force: true });
   return open(unfinished, 'wx', 0o600);
 }

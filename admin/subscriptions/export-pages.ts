@@ -1,5 +1,4 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { ProjectNotFound } from '../project-errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { applicationServerKeys } from '../registered-project.ts';
 import { exportLine } from './line.ts';
@@ -13,23 +12,16 @@ import { subscriptionPages } from './subscription-pages.ts';
 export async function* exportPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
-  registry: Pick<ProjectRegistry, 'find'>,
+  registry: Pick<ProjectRegistry, 'get'>,
   projectId: string,
 ): AsyncGenerator<readonly string[]> {
-  const { ref } = await existing();
+  const { ref } = await registry.get(projectId);
   for await (const items of subscriptionPages(dynamo, table, ref)) {
     // Read after the page, which may have subscriptions of a key that is newer than the page before.
-    const project = await existing();
-    const keys = applicationServerKeys(project);
+    const keys = applicationServerKeys(await registry.get(projectId));
     yield items.flatMap((item) => {
       const key = keys.get(item.vapidPairNumber ?? 0);
       return key === undefined ? [] : [`${exportLine(ref, item, key)}\n`];
     });
-  }
-
-  async function existing() {
-    const project = await registry.find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
-    return project;
   }
 }

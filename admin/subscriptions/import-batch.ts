@@ -18,7 +18,7 @@ import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
 import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';
 import { hasAttributes } from '../../lambdas/store/subscriptions.ts';
-import { ProjectNotFound } from '../project-errors.ts';
+import { ProjectNotFound } from '../errors.ts';
 
 /**
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter

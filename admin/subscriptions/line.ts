@@ -99,13 +99,17 @@ export function exportLine(
   item: SubscriptionItem,
   applicationServerKey: string,
 ): string {
-  return JSON.stringify({
+  const { endpoint, ...others } = portableSubscription(project, item);
+  return JSON.stringify({ endpoint, expirationTime: null, ...others, applicationServerKey });
+}
+
+/** A stored subscription with the keys as the browser sent them, base64url, and times in ISO 8601. */
+export function portableSubscription(project: ProjectRef, item: SubscriptionItem) {
+  return {
     endpoint: item.origin + item.path,
-    expirationTime: null,
     keys: { p256dh: encodeBase64url(item.p256dh), auth: encodeBase64url(item.auth) },
     ...choiceOf(project, item),
-    applicationServerKey,
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),
-  });
+  };
 }

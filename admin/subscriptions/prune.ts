@@ -11,14 +11,12 @@ export interface PruneDependencies {
   readonly subscriptions: Pick<SubscriptionStore, 'removeUnseen'>;
 }
 
-/** How many subscriptions were read and removed, and read and kept. */
-export type Pruned = Readonly<Record<'removed' | 'kept', number>>;
-
 /**
  * Removes the subscriptions of a project whose last subscribe request was before a time. Removals and counters change in
  * the same transactions: if it is interrupted, the same call again removes the rest.
  * @param before epoch ms.
  * @param dryRun only counts what would be removed.
+ * @returns how many were read and removed, and read and kept.
  */
 export async function pruneSubscriptions(
   { dynamo, table, subscriptions }: PruneDependencies,
@@ -26,11 +24,10 @@ export async function pruneSubscriptions(
   before: number,
   dryRun: boolean,
   onProgress: (read: number) => void = () => {},
-): Promise<Pruned> {
+) {
   let [removed, read] = [0, 0];
   const pages = subscriptionPages(dynamo, table, project, {
     ProjectionExpression: 'endpointHash, updatedAt',
-    ConsistentRead: true,
   });
   for await (const items of pages) {
     const unseen = items.filter(({ updatedAt }) => updatedAt < before);

@@ -1,5 +1,5 @@
-import { CommandError } from '../commands/command.ts';
-import { openDialogue } from './dialogue.ts';
+import { CommandError } from '../errors.ts';
+import { ask } from './ask.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a command asks the operator. */
@@ -13,22 +13,20 @@ export interface Conversation {
 }
 
 export function openConversation(terminal: Terminal, isAgreed: boolean): Conversation {
-  async function ask(question: string, flag: string): Promise<string> {
+  async function askOrStop(question: string, flag: string): Promise<string> {
     if (!terminal.input.isTTY) {
       throw new CommandError('confirmation_needed', `Cannot ask "${question.trim()}" Use ${flag}.`);
     }
-    // Not kept open: it would read what the operator types for the CDK.
-    const dialogue = openDialogue(terminal);
-    const typed = await dialogue.ask(question).finally(dialogue.close);
+    const typed = await ask(terminal, question);
     if (typed !== undefined) return typed.trim();
     throw new CommandError('not_confirmed', 'Stopped. Run the command again to continue.');
   }
 
   return {
     isAgreed,
-    ask,
+    ask: askOrStop,
     async agree(question) {
-      if (isAgreed || /^y(es)?$/i.test(await ask(`${question} [y/N] `, '--yes'))) return;
+      if (isAgreed || /^y(es)?$/i.test(await askOrStop(`${question} [y/N] `, '--yes'))) return;
       throw new CommandError('not_confirmed', 'Nothing was changed in AWS.');
     },
   };

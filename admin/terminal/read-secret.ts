@@ -1,18 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { CommandError } from '../errors.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The file with a secret cannot be read. The message does not contain its name, which may be the secret. */
-class UnreadableSecret extends Error {
-  override readonly name = 'UnreadableSecret';
-  readonly code = 'unreadable_secret';
-}
 
 /**
  * Reads a secret, without the white space around it. Never from an argument, which other users of the machine
  * can see and the shell stores in its history.
  * @param file `-` reads standard input.
- * @throws {UnreadableSecret}
+ * @throws {CommandError} without the name of the file, which may be the secret.
  */
 export async function readSecret(file: string, input: Terminal['input']): Promise<string> {
   if (file === '-') return (await text(input)).trim();
@@ -20,7 +15,8 @@ export async function readSecret(file: string, input: Terminal['input']): Promis
     return (await readFile(file, 'utf8')).trim();
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
-    throw new UnreadableSecret(
+    throw new CommandError(
+      'unreadable_secret',
       `Cannot read the file with the secret (${code}). Give the name of a file, or - for standard input; never the secret.`,
       { cause },
     );

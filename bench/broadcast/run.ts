@@ -2,8 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { progressBar } from '../../admin/terminal/progress-bar.ts';
-import { processTerminal } from '../../admin/terminal/terminal.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
@@ -27,18 +25,8 @@ export interface BroadcastRun extends StackReport {
   readonly handshakes: number;
 }
 
-export interface BroadcastRunner {
-  /**
-   * Starts a stack with this many subscribers and sends one broadcast.
-   * @param respondAsync whether the caller does not wait, and reads the notification until it is sent.
-   */
-  run(subscribers: number, latency: Latency, respondAsync: boolean): Promise<BroadcastRun>;
-  /** Deletes the files of the runs. */
-  remove(): Promise<void>;
-}
-
 /** Synthesizes the stack for the runs. */
-export async function createBroadcastRunner(): Promise<BroadcastRunner> {
+export async function createBroadcastRunner() {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   const assembly = join(directory, 'assembly');
   const ca = join(directory, 'ca.pem');
@@ -47,37 +35,36 @@ export async function createBroadcastRunner(): Promise<BroadcastRunner> {
   const bundler = await createBundler();
 
   return {
-    async run(subscribers, latency, respondAsync) {
+    /**
+     * Starts a stack with this many subscribers and sends one broadcast.
+     * @param respondAsync whether the caller does not wait, and reads the notification until it is sent.
+     */
+    async run(subscribers: number, latency: Latency, respondAsync: boolean): Promise<BroadcastRun> {
       const server = await bundler.bundle('bench/push-server.ts');
       const pushServer = startChild(server, { args: [JSON.stringify(latency)] });
       const stack = startChild('bench/broadcast/stack-process.ts', {
         flags: ['--import', 'tsx'],
         env: { NODE_EXTRA_CA_CERTS: ca },
       });
-      const counts = () => pushServer.request<PushServerCounts>({});
       try {
         const { port } = await pushServer.receive<{ port: number }>();
         const pushOrigin = `https://127.0.0.1:${port}`;
         const task: StackTask = { assembly, pushOrigin };
         const address = await stack.request<StackAddress>(task);
-        const bar = progressBar(processTerminal.messages, 'Subscribing ', subscribers);
-        const secretKey = await seed(address, pushOrigin, subscribers, bar.update);
-        bar.stop();
-
+        const secretKey = await seed(address, pushOrigin, subscribers);
         // Starts the function, so that the measurement excludes its cold start.
         await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
         await stack.request({ start: true });
         const content = { title: 'Hello', body: 'x'.repeat(200) };
-        const { result, seconds } = await withProgress(subscribers, counts, () =>
-          send(address, secretKey, content, respondAsync),
-        );
+        const { result, seconds } = await send(address, secretKey, content, respondAsync);
         const report = await stack.request<StackReport>({ start: false });
-        const { handshakes, received } = await counts();
+        const { handshakes, received } = await pushServer.request<PushServerCounts>({});
         return { subscribers, result, seconds, handshakes, received, ...report };
       } finally {
         await Promise.all([pushServer.stop(), stack.disconnect()]);
       }
     },
+    /** Deletes the files of the runs. */
     async remove() {
       await bundler.remove();
       await rm(directory, { recursive: true });
@@ -118,21 +105,5 @@ async function readUntilSent(url: string, headers: Record<string, string>) {
     const notification = (await response.json()) as NotificationResult;
     if (notification.status !== 'sending') return notification;
     await sleep(250);
-  }
-}
-
-/** Shows the number of received pushes while some work runs. */
-async function withProgress<Result>(
-  expected: number,
-  counts: () => Promise<PushServerCounts>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const bar = progressBar(processTerminal.messages, 'Broadcasting', expected);
-  const timer = setInterval(async () => bar.update((await counts()).received), 250);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    bar.stop();
   }
 }

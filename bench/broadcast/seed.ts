@@ -1,21 +1,19 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import { BatchWriteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
+import { importSubscriptions } from '../../admin/subscriptions/import.ts';
+import { batchImport, type ImportedSubscription } from '../../admin/subscriptions/import-batch.ts';
 import type { ProjectRef } from '../../contract/project.ts';
-import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import { projectStore } from '../../lambdas/store/projects.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { StackAddress } from './stack-process.ts';
 
 export const projectId = 'bench';
 /** One in this many subscriptions is gone. */
 const goneEvery = 100;
-/** The maximum of BatchWriteItem. */
-const batchItems = 25;
-const concurrentBatches = 8;
 /** Number of key pairs. Further subscriptions share them. */
 const keyPairs = 500;
 
@@ -27,41 +25,32 @@ export async function seed(
   { endpoint, tables }: Pick<StackAddress, 'endpoint' | 'tables'>,
   pushOrigin: string,
   subscribers: number,
-  onProgress: (written: number) => void,
 ): Promise<string> {
   const dynamo = documentClient(localConfig(endpoint));
+  const clock = () => new Date();
   try {
-    const registry = projectRegistry(dynamo, projectTables(tables), () => new Date());
-    const { project, secretKey } = await registry.create({
+    const names = projectTables(tables);
+    const { project, secretKey } = await projectRegistry(dynamo, names, clock).create({
       projectId,
       // The benchmark reads the notification several times per second.
-      plan: { rateLimitPerMinute: null },
+      plan: { rateLimitPerMinute: null, subscriberCap: null },
       random: randomBytes,
     });
+    const projects = projectStore(dynamo, names.projects, clock);
+    const importBatch = batchImport(dynamo, names, projects, subscribers);
     const items = subscriptions(project.ref, pushOrigin, subscribers);
-    let written = 0;
-    const worker = async () => {
-      for (let batch = takeBatch(items); batch.length > 0; batch = takeBatch(items)) {
-        await writeBatch(dynamo, tables.SUBSCRIPTIONS_TABLE!, batch);
-        written += batch.length;
-        onProgress(written);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrentBatches }, worker));
-    for (const Item of newSubscriberParts(project.ref, subscribers)) {
-      await dynamo.send(new PutCommand({ TableName: tables.USAGE_TABLE!, Item }));
-    }
+    await importSubscriptions(items, { projectId, importBatch, sleep });
     return secretKey;
   } finally {
     dynamo.destroy();
   }
 }
 
-function* subscriptions(
+async function* subscriptions(
   project: ProjectRef,
   origin: string,
   count: number,
-): Generator<SubscriptionItem, void> {
+): AsyncGenerator<ImportedSubscription> {
   const curve = createECDH('prime256v1');
   const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
     p256dh: curve.generateKeys(),
@@ -79,30 +68,7 @@ function* subscriptions(
       ...keys[index % keys.length]!,
       createdAt: now,
       updatedAt: now,
+      vapidPairNumber: 0,
     };
-  }
-}
-
-function takeBatch(items: Iterator<SubscriptionItem, void>): SubscriptionItem[] {
-  const batch: SubscriptionItem[] = [];
-  while (batch.length < batchItems) {
-    const { value } = items.next();
-    if (value === undefined) break;
-    batch.push(value);
-  }
-  return batch;
-}
-
-async function writeBatch(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  batch: readonly SubscriptionItem[],
-): Promise<void> {
-  const requests = batch.map((Item) => ({ PutRequest: { Item } }));
-  const { UnprocessedItems = {} } = await dynamo.send(
-    new BatchWriteCommand({ RequestItems: { [table]: requests } }),
-  );
-  if (UnprocessedItems[table]?.length) {
-    throw new Error('The database left items of a batch unprocessed.');
   }
 }

@@ -34,7 +34,7 @@ export function changeProject(
 ): Promise<boolean> {
   return runCommand(world, command.kind, async (run, dynamo) => {
     const registry = projectRegistry(dynamo, tables, run.clock);
-    const rotation = vapidRotation(dynamo, tables, registry.find, run.clock, () => ({
+    const rotation = vapidRotation(dynamo, tables, registry.get, run.clock, () => ({
       publicKey: publicKeyOf(2),
       privateKey: '',
     }));
@@ -71,7 +71,7 @@ export async function deleteProject(world: World, projectId: string): Promise<bo
   const { scheduler } = world;
   for (let attempt = 1; attempt <= 20; attempt += 1) {
     const isDeleted = await runCommand(world, 'delete', (run, dynamo) =>
-      removeProject(dynamo, tables, projectId, run.clock(), undefined, run.sleep),
+      removeProject(dynamo, tables, projectId, run.clock(), { wait: run.sleep }),
     );
     if (isDeleted) return true;
     await new Promise<void>((resolve) => scheduler.after(10_000, resolve));

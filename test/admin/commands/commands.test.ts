@@ -30,18 +30,21 @@ describe('create', () => {
     expect(output).toContain(`API key card of project "${projectId}"`);
     expect(output).toContain(project?.vapidPublicKey);
     expect(output).toContain(`${operator.baseUrl}/api/v1/projects/${projectId}/notifications`);
-    expect(output).toMatch(/Identity key +carillon_id_/);
+    expect(output).toMatch(/Secret key +carillon_sk_.*\n +Identity key +carillon_id_/);
+    expect(output).toContain('shown only once');
+    expect(output).toContain(`Base URL                ${operator.baseUrl}\n`);
     expect(output).toMatch(/npm install \.\/carillon-[\s\S]*Without a bundler: copy carillon\.js/);
   });
 
   it('prints the project, its secret key and the base URL as JSON', async () => {
+    const longName = 'Übergrößenträger 鐘楼 🔔 '.padEnd(100, 'n');
     const created = await operator.runJson([
-      ...['create', projectId, '--name', 'My bells', '--user-ids', 'signed'],
+      ...['create', projectId, '--name', longName, '--user-ids', 'signed'],
       ...['--send-cap', '50', '--rate-limit', 'none', '--subscriber-cap', 'default'],
     ]);
     expect(created).toEqual({
       projectId,
-      name: 'My bells',
+      name: longName,
       applicationServerKey: expect.any(String),
       plan: { monthlySendCap: 50, rateLimitPerMinute: null },
       createdAt: expect.any(String),
@@ -61,16 +64,6 @@ describe('create', () => {
     expect(created.applicationServerKey).toBe(publicKey);
   });
 
-  it('reads the private VAPID key from standard input', async () => {
-    const { publicKey, privateKey } = newVapidPair();
-    const flags = [`--vapid-public=${publicKey}`, '--vapid-private-file', '-'];
-    const { code } = await operator.runLocal(['create', projectId, ...flags], {
-      typed: `${privateKey}\n`,
-    });
-    expect(code).toBe(0);
-    expect(await operator.registry.find(projectId)).toMatchObject({ vapidPublicKey: publicKey });
-  });
-
   it('does not repeat a private key that is given instead of a file', async () => {
     const { publicKey, privateKey } = newVapidPair();
     const flags = [`--vapid-public=${publicKey}`, `--vapid-private-file=${privateKey}`];
@@ -82,12 +75,8 @@ describe('create', () => {
 
   it.each([
     ['is longer than 100 characters', 'n'.repeat(101)],
-    ['has a line break', 'two\nlines'],
+    ['is blank', ' '],
     ['has an escape sequence', '\u001b[31mred'],
-    ['has a C1 control character', 'a\u009b31mb'],
-    ['has a line separator', 'a\u2028b'],
-    ['changes the text direction', 'a\u202eb'],
-    ['has an unpaired surrogate', 'a\ud800b'],
   ])('refuses a name that %s', async (_case, name) => {
     const { code, messages } = await operator.runLocal(['create', projectId, `--name=${name}`]);
     expect(code).toBe(2);
@@ -95,11 +84,6 @@ describe('create', () => {
       'is invalid. Use 1 to 100 characters, not only blanks, without control characters.',
     );
     expect(await operator.registry.find(projectId)).toBeUndefined();
-  });
-
-  it('accepts a name of 100 characters in any script', async () => {
-    const name = 'Übergrößenträger 鐘楼 🔔 '.padEnd(100, 'n');
-    expect((await operator.runJson(['create', projectId, `--name=${name}`])).name).toBe(name);
   });
 
   it('fails if the id is in use', async () => {
@@ -254,12 +238,6 @@ describe('set', () => {
       expect((await set('--subscriber-cap', cap)).output).not.toContain('below');
     }
   });
-
-  it('refuses a blank name', async () => {
-    const { code, messages } = await set('--name', ' ');
-    expect(code).toBe(2);
-    expect(messages).toContain("argument ' ' is invalid. Use 1 to 100 characters, not only blanks");
-  });
 });
 
 describe('delete', () => {
@@ -285,17 +263,6 @@ describe('delete', () => {
     expect(await operator.registry.find(projectId)).toBeDefined();
   });
 
-  it('counts in a dry run what an interrupted removal has left', async () => {
-    await importValues(operator, projectId, [subscriptionJson()]);
-    const { dynamo, tables } = operator.database;
-    const TableName = projectTables(tables).projects;
-    const { ref } = (await operator.registry.find(projectId))!;
-    const mark = { projectId, ref, removed: true };
-    await dynamo.send(new PutCommand({ TableName, Item: mark }));
-    const { output } = await operator.runLocal(['delete', projectId, '--dry-run']);
-    expect(output).toContain(`Would delete "${projectId}" with 1 subscription and 0 notif`);
-  });
-
   it('changes nothing in a dry run, and counts what it would delete', async () => {
     await importValues(operator, projectId, [subscriptionJson(), subscriptionJson()]);
     const { code, output } = await operator.runLocal(['delete', projectId, '--dry-run']);
@@ -315,13 +282,6 @@ describe('delete', () => {
     const { messages } = await operator.runLocal(['delete', projectId, option], { typed: '' });
     expect(messages).toContain(label);
     expect(messages).toContain('2/2');
-  });
-
-  it('needs --yes without a terminal', async () => {
-    const { code, messages } = await operator.runLocal(['delete', projectId]);
-    expect(code).toBe(1);
-    expect(messages).toBe('Cannot ask without a terminal. Use --yes to continue without asking.\n');
-    expect(await operator.registry.find(projectId)).toBeDefined();
   });
 
   it('does not ask with --yes', async () => {
@@ -354,6 +314,8 @@ it.each([
   'users delete unknown ada --yes',
   'subscriptions import unknown',
   'subscriptions export unknown',
+  'subscriptions prune unknown --unseen-days 30',
+  'members unknown',
   'send unknown',
   'stats unknown',
 ])('"%s" fails, because there is no such project', async (call) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
 import { freePort } from '../../fixtures/ports.ts';
@@ -83,25 +84,15 @@ describe('a deployed stack', () => {
     ApiUrl: 'https://api.example/',
     Settings: JSON.stringify(settings),
     Quotas: JSON.stringify({ executions: 1000, requestsPerSecond: 9000 }),
-    ProjectsTable: operator.database.tables.PROJECTS_TABLE,
-    VapidKeysTable: operator.database.tables.VAPID_KEYS_TABLE,
-    IdentityKeysTable: operator.database.tables.IDENTITY_KEYS_TABLE,
-    SubscriptionsTable: operator.database.tables.SUBSCRIPTIONS_TABLE,
-    UsageTable: operator.database.tables.USAGE_TABLE,
-    NotificationsTable: operator.database.tables.NOTIFICATIONS_TABLE,
-    DeliveriesTable: operator.database.tables.DELIVERIES_TABLE,
-    RateLimitsTable: operator.database.tables.RATE_LIMITS_TABLE,
+    ...Object.fromEntries(
+      tableNames.map((table) => [outputOf(table), operator.database.tables[tableVariables[table]]]),
+    ),
   });
 
   it('is read from the outputs of its CloudFormation stack', async () => {
     aws.respond({ DescribeStacks: () => describedStack(outputs()) });
-    const { code, output } = await operator.run([
-      'create',
-      projectId,
-      '--region',
-      'eu-west-1',
-      '--json',
-    ]);
+    const args = ['create', projectId, '--region', 'eu-west-1', '--json'];
+    const { code, output } = await operator.run(args);
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ projectId, baseUrl: 'https://api.example' });
     expect(await operator.registry.find(projectId)).toBeDefined();
@@ -129,18 +120,15 @@ describe('a deployed stack', () => {
     expect(messages.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('must have all outputs', async () => {
-    aws.respond({ DescribeStacks: () => describedStack({ ...outputs(), UsageTable: '' }) });
+  it.each([
+    [{ UsageTable: '' }, 'is missing the outputs UsageTable'],
+    [{ Settings: '{}' }, 'The output Settings of stack "Carillon" is malformed.'],
+    [{ Quotas: '{}' }, 'The output Quotas of stack "Carillon" is malformed.'],
+  ])('must not have the outputs %j', async (changed, message) => {
+    aws.respond({ DescribeStacks: () => describedStack({ ...outputs(), ...changed }) });
     const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect(code).toBe(1);
-    expect(messages).toContain('is missing the outputs UsageTable');
-  });
-
-  it('must have complete settings', async () => {
-    aws.respond({ DescribeStacks: () => describedStack({ ...outputs(), Settings: '{}' }) });
-    const { code, messages } = await operator.run(['list', '--region', 'eu-west-1']);
-    expect(code).toBe(1);
-    expect(messages).toContain('The output Settings of stack "Carillon" is malformed.');
+    expect(messages).toContain(message);
   });
 
   it('needs a region', async () => {

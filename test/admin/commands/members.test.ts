@@ -55,20 +55,6 @@ test('members lists who has a key, and revoke takes one back', async () => {
   expect(await operator.runJson(['members', projectId])).toHaveLength(1);
 });
 
-test('an error of members has a code', async () => {
-  await operator.runJson(invite('--role=viewer'));
-  const refusals = [
-    [invite('--role=viewer'), 'member_exists'],
-    [['revoke', projectId, 'Bob'], 'member_not_found'],
-    [['members', 'no-such'], 'project_not_found'],
-  ] as const;
-  for (const [args, code] of refusals) {
-    const run = await operator.runLocal([...args, '--json']);
-    expect(run.code).toBe(1);
-    expect(JSON.parse(run.messages).error.code).toBe(code);
-  }
-});
-
 test.each([
   [['--role', 'admin'], 'Allowed choices are viewer, sender.'],
   [[], "equired option '--role <viewer|sender>' not specified"],

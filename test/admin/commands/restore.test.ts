@@ -5,8 +5,7 @@ import {
   DescribeTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
-import type { RestoredTables } from '../../../admin/restore.ts';
+import { projectTables, type RestoredTables } from '../../../admin/project-tables.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';

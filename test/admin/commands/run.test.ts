@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
@@ -25,19 +25,15 @@ describe('a wrong call', () => {
       'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, users, subscriptions, send, stop, stats, doctor, restore.',
     ],
     [['subscriptions'], 'Missing command: use one of import, export, prune.'],
-    [['subscriptions', 'import', 'a', '--yes'], "Unknown option '--yes'."],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
-    [['frob'], "Unknown command 'frob'."],
+    [['\u001b[2J'], "Unknown command '\\u001b[2J'."],
     [['show'], "Missing required argument 'projectId'."],
     [['show', 'a', 'b'], "Too many arguments for 'show'."],
-    [['list', 'a'], "Too many arguments for 'list'."],
     [
       ['show', 'Upper'],
       'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
     ],
-    [['show', '-a'], "Unknown option '-a'."],
-    [['create', 'a', '--subscribers-cap=3'], 'Did you mean --subscriber-cap?'],
-    [['create', 'a', '--send-cap=0'], "argument '0' is invalid. Use a whole number above 0"],
+    [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
     [['create', 'a', '--rate-limit=0'], 'Use a whole number above 0, none or default.'],
     [['set', 'a', '--rate-limit=track=0'], 'Use a whole number above 0, none or default.'],
     [['set', 'a', '--rate-limit=track=9,track=8'], 'Name each action once.'],
@@ -45,19 +41,13 @@ describe('a wrong call', () => {
       ['set', 'a', '--rate-limit=track=9,push=8'],
       'There is no action "push". The actions are subscribe, unsubscribe, getProject, send, ',
     ],
-    [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
     [
       ['set', 'a'],
       'Nothing to change: give at least one of --name, --subscriber-cap, --send-cap, --rate-limit, --user-ids.',
     ],
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],
-    [['users'], 'Missing command: use one of export, delete.'],
-    [['users', 'exprot', 'a', 'ada'], "Unknown command 'exprot'. Did you mean export?"],
-    [['users', 'export', 'a'], "Missing required argument 'userId'."],
-    [['users', 'delete', 'a', ''], 'It must be text of 1 to 256 characters.'],
     [['users', 'delete', 'a', 'x'.repeat(257)], 'It must be text of 1 to 256 characters.'],
-    [['users', 'delete', 'a', 'ada', '--force'], "Unknown option '--force'."],
     [['create', 'a', `--vapid-public=${publicKey}`], 'must be given together'],
     [
       ['create', 'a', `--vapid-public=${newVapidPair().publicKey}`, '--vapid-private-file=-'],
@@ -83,23 +73,10 @@ describe('a wrong call', () => {
     }
     expect(output).not.toContain('set-plan');
   });
-
-  it('create --help prints the options of create', async () => {
-    const { code, output } = await operator.run(['create', '--help']);
-    expect(code).toBe(0);
-    expect(output).toContain('npm run -s carillon -- create [options] <projectId>');
-    expect(output).toContain('--vapid-private-file <file>');
-  });
 });
 
 test.each([
   ['rename', 'set <projectId> --name <text>'],
-  ['set-plan', 'set <projectId>'],
-  ['rotate-key', 'rotate <projectId> secret'],
-  ['identity-key', 'show <projectId> --keys'],
-  ['rotate-identity-key', 'rotate <projectId> identity'],
-  ['rotate-vapid', 'rotate <projectId> vapid'],
-  ['drop-previous-vapid', 'rotate <projectId> vapid --drop-previous'],
   ['usage', 'show <projectId> --month 2026-11'],
 ])('%s is an unknown command, and the message gives the new one', async (former, present) => {
   const message = `Unknown command '${former}'. It is now "${present}".`;
@@ -112,34 +89,16 @@ test.each([
   expect(JSON.parse(messages)).toEqual({ error: { code: 'usage', message } });
 });
 
-test('npm run -s carillon starts the command', () => {
-  const args = ['run', '-s', 'carillon', '--', '--help'];
-  const output = execFileSync('npm', args, { encoding: 'utf8' });
-  expect(output).toContain('Usage: npm run -s carillon --');
-});
-
 describe('an error under --json', () => {
   it.each([
     [1, ['show', 'no-such-project', '--local', '--json'], 'project_not_found'],
-    [1, ['delete', 'no-such-project', '--yes', '--json', '--local'], 'project_not_found'],
-    [1, ['users', 'export', 'no-such-project', 'ada', '--json', '--local'], 'project_not_found'],
     [1, ['delete', 'no-such-project', '--json', '--local'], 'confirmation_needed'],
-    [2, ['show', '--json'], 'usage'],
-    [2, ['crate', 'x', '--json'], 'usage'],
     [2, ['create', 'a', '--json', '--bogus'], 'usage'],
   ])('ends with code %d and is printed as JSON: %j', async (exitCode, args, errorCode) => {
     const { code, output, messages } = await operator.run(args);
     expect({ code, output }).toEqual({ code: exitCode, output: '' });
     expect(JSON.parse(messages)).toEqual({
       error: { code: errorCode, message: expect.any(String) },
-    });
-  });
-
-  it('has the message of the text', async () => {
-    await operator.registry.create({ projectId, random: randomBytes });
-    const { messages } = await operator.runLocal(['create', projectId, '--json']);
-    expect(JSON.parse(messages)).toEqual({
-      error: { code: 'project_exists', message: `Project "${projectId}" already exists.` },
     });
   });
 });
@@ -184,11 +143,6 @@ test.each([
     status,
     stderr: '',
   });
-});
-
-test('control characters of an argument are escaped', async () => {
-  const { messages } = await operator.run(['\u001b[2J']);
-  expect(messages).toContain("Unknown command '\\u001b[2J'.");
 });
 
 test.each([

@@ -116,13 +116,6 @@ describe('send', () => {
     expect(list.output).toContain('\x1b[31mNobody reached\x1b[39m');
   });
 
-  it('reads the secret key from a file', async () => {
-    delete process.env[keyVariable];
-    const file = operator.folder.write('key.txt', `${project.secretKey}\n`);
-    const args = ['send', project.projectId, '--yes', '--key-file', file, '--json'];
-    expect(JSON.parse((await operator.run(args)).output)).toMatchObject({ attempted: 0 });
-  });
-
   it.each([
     ['is missing', undefined, 'missing_secret_key'],
     ['is malformed', 'carillon_sk_x', 'malformed_secret_key'],
@@ -206,39 +199,18 @@ describe('stats', () => {
 });
 
 describe('stop', () => {
-  const unknown = '019aa8d2-7c1e-7d2a-9b1f-0d8c6b1f2a3e';
-
-  it('stops a notification that is being sent', async () => {
-    const { service } = operator;
+  it('stops a notification that is being sent, with the secret key from a file', async () => {
+    const { service, folder } = operator;
+    delete process.env[keyVariable];
+    const file = folder.write('key.txt', `${project.secretKey}\n`);
     (await service.subscribe(project)).behave({ stall: true });
     const prefer = { prefer: 'respond-async' };
     const { body } = await service.send(project, { title: 'Hello' }, prefer);
-    const args = ['stop', project.projectId, body.id];
+    const args = ['stop', project.projectId, body.id, '--key-file', file];
     const { code, output } = await operator.run(args);
     expect(code).toBe(0);
     expect(output).toMatch(/^\S+\n +Title +Hello\n.*\n +Status +stop(ping|ped)\n/);
     const { status } = JSON.parse((await operator.run([...args, '--json'])).output);
     expect(['stopping', 'stopped']).toContain(status);
-  });
-
-  it('returns a notification that was sent as it is', async () => {
-    const { body } = await operator.service.send(project, { title: 'Hello' });
-    const args = ['stop', project.projectId, body.id, '--json'];
-    expect(JSON.parse((await operator.run(args)).output)).toMatchObject({ status: 'sent' });
-  });
-
-  it.each([
-    ['an unknown notification', unknown, 1, 'notification_not_found'],
-    ['a malformed id', 'x', 2, 'usage'],
-  ])('fails for %s', async (_title, id, exitCode, errorCode) => {
-    const { code, messages } = await operator.run(['stop', project.projectId, id, '--json']);
-    expect(code).toBe(exitCode);
-    expect(JSON.parse(messages).error.code).toBe(errorCode);
-  });
-
-  it('needs the secret key', async () => {
-    delete process.env[keyVariable];
-    const { messages } = await operator.run(['stop', project.projectId, unknown, '--json']);
-    expect(JSON.parse(messages).error.code).toBe('missing_secret_key');
   });
 });

@@ -1,11 +1,15 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import type { Connection } from '../../../admin/commands/connection.ts';
 import { type AwsFacts, awsFacts } from '../../../admin/doctor/aws-facts.ts';
 import { checks, runCheck } from '../../../admin/doctor/checks.ts';
+import { type FunctionFacts, functionFacts } from '../../../admin/doctor/function-facts.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 
 let aws: AwsEndpoint;
 let facts: AwsFacts;
+let functions: FunctionFacts;
 let disconnect: () => void;
 
 beforeAll(async () => {
@@ -29,13 +33,13 @@ beforeEach(() => {
     usage: 'Usage-1',
     notifications: 'Notifications-1',
   };
-  const apiUrl = 'https://push.example';
   const quotas = { executions: 1000, requestsPerSecond: 9000 };
   facts = awsFacts({
-    ...{ stack: 'MyApp', prefix: 'Push' },
-    ...{ apiUrl, quotas, cloudFormation, dynamo, tables },
+    ...{ stack: 'MyApp', prefix: 'Push', quotas, cloudFormation, dynamo, tables },
   });
+  functions = functionFacts(new LambdaClient(config), facts.functionNames);
   disconnect = () => {
+    functions.close();
     facts.close();
     cloudFormation.destroy();
     dynamo.destroy();
@@ -58,82 +62,60 @@ function resources(
   return () => `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
 }
 
-/** What a check says. The checks of AWS's facts read nothing else of a deployment. */
-function check(name: string) {
-  return runCheck(checks[name]!, { facts } as unknown as Parameters<typeof runCheck>[1]);
+/** What a check says. @param others what it reads of a deployment besides. */
+async function check(name: string, others: object = {}): Promise<string> {
+  const deployment = { aws: facts, functions, ...others } as unknown as Connection;
+  const { level, message } = await runCheck(checks[name]!, deployment);
+  return `${level}: ${message}`;
 }
 
-describe('concurrency', () => {
-  it('is a warning at the 10 executions of a new account', async () => {
-    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 10 } }) });
-    expect(await facts.concurrency()).toBe(10);
-    expect(await check('concurrency')).toMatchObject({
-      level: 'warning',
-      message: expect.stringMatching(
-        /^Lambda runs 10 functions at once in this account and region\. The stack assumes 1000: deploy again, or its alarm fires too late\. Ten are enough .* --quota-code L-B99A9384 --desired-value 1000$/,
-      ),
-    });
-  });
-
-  it('is a warning if the setting is not raised with the quota', async () => {
-    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 5000 } }) });
-    expect(await check('concurrency')).toEqual({
-      level: 'warning',
-      message:
-        'Lambda runs 5000 functions at once in this account and region. ' +
-        'The stack assumes 1000: deploy again, or its alarm fires early.',
-    });
-  });
-
-  it('is enough at the usual 1,000', async () => {
-    aws.respond({ GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: 1000 } }) });
-    expect(await check('concurrency')).toMatchObject({ level: 'ok' });
-  });
+const quota = (executions: number) => ({
+  GetAccountSettings: () => ({ AccountLimit: { ConcurrentExecutions: executions } }),
+});
+const throttle = (rateLimit: number) => ({
+  GetAccount: () => ({ throttleSettings: { rateLimit, burstLimit: 1 } }),
+});
+const described = (status: string, isProtected: boolean) => ({
+  DescribeStacks: () =>
+    `<Stacks><member><StackName>Carillon</StackName><StackStatus>${status}</StackStatus>` +
+    `<EnableTerminationProtection>${isProtected}</EnableTerminationProtection></member></Stacks>`,
 });
 
-describe('the throttle of API Gateway', () => {
-  const respond = (rateLimit: number) =>
-    aws.respond({ GetAccount: () => ({ throttleSettings: { rateLimit, burstLimit: 1 } }) });
-
-  it('is the one of the account', async () => {
-    respond(10_000);
-    expect(await facts.requestsPerSecond()).toBe(10_000);
-    expect(await check('api throttle')).toMatchObject({ level: 'ok' });
-  });
-
-  it('is a warning if the routes may take more', async () => {
-    respond(2500);
-    expect(await check('api throttle')).toMatchObject({
-      level: 'warning',
-      message: expect.stringContaining('The throttles of the routes add up to 9000'),
-    });
-  });
-
-  it('is a problem that names the missing permission if AWS denies the call', async () => {
-    aws.respond({});
-    expect(await check('api throttle')).toEqual({
-      level: 'problem',
-      message: 'The check failed: User: ann is not authorized to perform: GetAccount',
-    });
-  });
+test.each([
+  [
+    'concurrency',
+    quota(10),
+    /^warning: Lambda runs 10 functions at once in this account and region\. The stack assumes 1000: deploy again, or its alarm fires too late\. Ten are enough .* --quota-code L-B99A9384 --desired-value 1000$/,
+  ],
+  ['concurrency', quota(5000), /^warning: .* The stack assumes 1000: .* its alarm fires early\.$/],
+  ['concurrency', quota(1000), /^ok: /],
+  ['api throttle', throttle(10_000), /^ok: API Gateway accepts 10000 requests per second/],
+  ['api throttle', throttle(2500), /^warning: .* The throttles of the routes add up to 9000/],
+  ['api throttle', {}, /^problem: .* is not authorized to perform: GetAccount$/],
+  ['stack', described('UPDATE_COMPLETE', true), /^ok: /],
+  ['stack', described('UPDATE_COMPLETE', false), /^warning: .* no termination protection/],
+  ['stack', described('UPDATE_ROLLBACK_COMPLETE', true), /^warning: .* the version before it runs/],
+  ['stack', described('UPDATE_IN_PROGRESS', true), /^problem: The stack is UPDATE_IN_PROGRESS\./],
+  ['stack', described('UPDATE_ROLLBACK_FAILED', true), /^problem: .* could not undo/],
+])('%s: %j is: %s', async (name, responses, finding) => {
+  aws.respond(responses);
+  expect(await check(name)).toMatch(finding);
 });
 
 describe('alarms', () => {
-  it('of a stack without alarms are an empty list, whatever the account has', async () => {
+  const topic = 'arn:aws:sns:eu-west-1:1:Carillon-Topic';
+  const alarm = { ActionsEnabled: true, StateValue: 'OK', AlarmActions: [topic] };
+
+  it('of a stack without alarms notify nobody, whatever the account has', async () => {
     aws.respond({
       ListStackResources: resources(['AWS::Lambda::Function', 'Send-1']),
-      DescribeAlarms: () => ({ MetricAlarms: [{ AlarmName: 'of another stack' }] }),
+      DescribeAlarms: () => ({ MetricAlarms: [{ ...alarm, AlarmName: 'of another stack' }] }),
     });
-    expect(await facts.alarms()).toEqual([]);
-    expect(await check('alarm actions')).toMatchObject({
-      level: 'warning',
-      message: expect.stringMatching(/^Alarms notify nobody/),
-    });
+    expect(await check('alarm actions')).toMatch(/^warning: Alarms notify nobody\./);
+    expect(await check('alarms')).toBe('ok: None of 0 alarms fires.');
   });
 
   it('are those of the service, with their state and whether they notify', async () => {
-    const topic = 'arn:aws:sns:eu-west-1:1:operator';
-    const alarm = { ActionsEnabled: true, StateValue: 'OK' };
     aws.respond({
       ListStackResources: resources(
         ['AWS::CloudWatch::Alarm', 'Firing'],
@@ -145,9 +127,9 @@ describe('alarms', () => {
       DescribeAlarms: () => ({
         MetricAlarms: [
           { ...alarm, AlarmName: 'Firing', StateValue: 'ALARM', AlarmActions: [] },
-          { ...alarm, AlarmName: 'Silenced', ActionsEnabled: false, AlarmActions: [topic] },
+          { ...alarm, AlarmName: 'Silenced', ActionsEnabled: false },
         ],
-        CompositeAlarms: [{ ...alarm, AlarmName: 'All', AlarmActions: [topic] }],
+        CompositeAlarms: [{ ...alarm, AlarmName: 'All' }],
       }),
     });
     expect(await facts.alarms()).toEqual([
@@ -160,49 +142,37 @@ describe('alarms', () => {
       AlarmNames: ['Firing', 'Silenced', 'All'],
       AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
     });
+    expect(await check('alarms')).toBe('problem: Firing: Firing. See docs/runbook.md.');
   });
 
   it('are a problem that names the missing permission if AWS denies the call', async () => {
     aws.respond({ ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Firing']) });
-    const { message } = await check('alarms');
-    expect(message).toMatch(/not authorized to perform: DescribeAlarms$/);
+    expect(await check('alarms')).toMatch(/^problem: .* to perform: DescribeAlarms$/);
     aws.respond({});
-    expect((await check('alarms')).message).toMatch(
-      /not authorized to perform: ListStackResources$/,
-    );
+    expect(await check('alarms')).toMatch(/^problem: .* to perform: ListStackResources$/);
   });
-});
-
-describe('the address that alarms notify', () => {
-  const topic = 'arn:aws:sns:eu-west-1:1:Carillon-Topic';
 
   it.each([
-    ['is confirmed', [`${topic}:1`], 'ok'],
-    ['waits for its confirmation', ['PendingConfirmation'], 'problem'],
-    ['was not confirmed in time', [], 'problem'],
-    ['has unsubscribed', ['Deleted'], 'problem'],
-  ])('%s', async (_title, subscriptions, level) => {
-    const members = subscriptions.map(
+    ['is confirmed', [`${topic}:1`], /^ok: /],
+    ['waits for its confirmation', ['PendingConfirmation'], /^problem: /],
+    ['was not confirmed in time', [], /^problem: .* --topic-arn arn:aws:sns:/],
+    ['has unsubscribed', ['Deleted'], /^problem: /],
+    ['is not known, because the topic is the operator’s', undefined, /^ok: /],
+  ])('notify an address that %s', async (_title, subscriptions, finding) => {
+    const members = subscriptions?.map(
       (arn) => `<member><SubscriptionArn>${arn}</SubscriptionArn></member>`,
     );
     aws.respond({
-      ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Page'], ['AWS::SNS::Topic', topic]),
-      DescribeAlarms: () => ({
-        MetricAlarms: [{ AlarmName: 'Page', ActionsEnabled: true, AlarmActions: [topic] }],
-      }),
-      ListSubscriptionsByTopic: () => `<Subscriptions>${members.join('')}</Subscriptions>`,
-    });
-    expect(await check('alarm actions')).toMatchObject({ level });
-  });
-
-  it('is not asked for if the alarms notify a topic of the operator', async () => {
-    aws.respond({
-      ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Page']),
-      DescribeAlarms: () => ({
-        MetricAlarms: [{ AlarmName: 'Page', ActionsEnabled: true, AlarmActions: [topic] }],
+      ListStackResources: resources(
+        ['AWS::CloudWatch::Alarm', 'Page'],
+        ...(members ? [['AWS::SNS::Topic', topic] as const] : []),
+      ),
+      DescribeAlarms: () => ({ MetricAlarms: [{ ...alarm, AlarmName: 'Page' }] }),
+      ...(members && {
+        ListSubscriptionsByTopic: () => `<Subscriptions>${members.join('')}</Subscriptions>`,
       }),
     });
-    expect(await check('alarm actions')).toMatchObject({ level: 'ok' });
+    expect(await check('alarm actions')).toMatch(finding);
   });
 });
 
@@ -224,42 +194,44 @@ test('functions have the reason why they cannot run, and their environment', asy
       ...configurations[String(FunctionName)],
     }),
   });
-  expect(await facts.functions()).toEqual([
+  expect(await functions.functions()).toEqual([
     { name: 'ready', failure: undefined, environment: { SUBSCRIBER_CAP: '5' } },
     { name: 'idle', failure: undefined, environment: {} },
     { name: 'failed', failure: 'The KMS key is disabled.', environment: {} },
     { name: 'stale', failure: 'No memory.', environment: {} },
   ]);
-});
-
-test.each([
-  ['UPDATE_COMPLETE', true, 'ok'],
-  ['UPDATE_COMPLETE', false, 'warning'],
-  // The version before runs.
-  ['UPDATE_ROLLBACK_COMPLETE', true, 'warning'],
-  ['UPDATE_IN_PROGRESS', true, 'problem'],
-  ['UPDATE_ROLLBACK_FAILED', true, 'problem'],
-])('a stack that is %s, protected: %s, is: %s', async (status, isProtected, level) => {
-  aws.respond({
-    DescribeStacks: () =>
-      `<Stacks><member><StackName>Carillon</StackName><StackStatus>${status}</StackStatus>` +
-      `<EnableTerminationProtection>${isProtected}</EnableTerminationProtection></member></Stacks>`,
-  });
-  expect(await facts.stack()).toEqual({ status, isProtected });
-  expect(await check('stack')).toMatchObject({ level });
+  expect(await check('functions')).toMatch(/^problem: Function failed cannot run: The KMS key/);
 });
 
 test('tables without point-in-time recovery are named', async () => {
-  aws.respond({
-    DescribeContinuousBackups: ({ TableName }) => ({
-      ContinuousBackupsDescription: {
-        ContinuousBackupsStatus: 'ENABLED',
-        PointInTimeRecoveryDescription: {
-          PointInTimeRecoveryStatus: TableName === 'Usage-1' ? 'DISABLED' : 'ENABLED',
-        },
+  const recovery = (table: unknown, disabled: readonly string[]) => ({
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: 'ENABLED',
+      PointInTimeRecoveryDescription: {
+        PointInTimeRecoveryStatus: disabled.includes(String(table)) ? 'DISABLED' : 'ENABLED',
       },
-    }),
+    },
   });
-  expect(await facts.tablesWithoutBackup()).toEqual(['Usage-1']);
+  const respond = (...disabled: readonly string[]) =>
+    aws.respond({ DescribeContinuousBackups: ({ TableName }) => recovery(TableName, disabled) });
+  respond('Usage-1');
+  expect(await check('backups')).toMatch(/^problem: Without point-in-time recovery: Usage-1\./);
   expect(aws.calls).toHaveLength(6);
+  respond();
+  expect(await check('backups')).toMatch(/^ok: /);
+});
+
+test.each([
+  ['mailto:you@your-domain.example', /^problem: .* Set vapidSubject/],
+  ['mailto:you@localhost', /^problem: /],
+  ['https://example.com/contact', /^problem: /],
+  ['mailto:example@carillon.net', /^ok: /],
+  ['https://example.carillon.net', /^ok: /],
+])('the VAPID subject %s is: %s', async (subject, finding) => {
+  expect(await check('vapid subject', { settings: { VAPID_SUBJECT: subject } })).toMatch(finding);
+});
+
+test("AWS's name of the API is a warning", async () => {
+  const baseUrl = 'https://abc123.execute-api.eu-west-1.amazonaws.com';
+  expect(await check('address', { baseUrl })).toMatch(/^warning: https:\S+ is AWS's name\./);
 });

@@ -160,19 +160,6 @@ describe('a fault is named by its step, which is the last one', () => {
     other.stop();
     await expectNothingLeft();
   });
-
-  test('nothing listens at the address', async () => {
-    const stopped = await startDescribedPushService();
-    stopped.stop();
-    expect(await check({ via: stopped })).toEqual({
-      steps: ['websocket'],
-      faults: [
-        expect.stringMatching(
-          /^problem websocket: .*ECONNREFUSED.* name another push service with --via\.$/,
-        ),
-      ],
-    });
-  });
 });
 
 test('a wrong clock is a warning', async () => {

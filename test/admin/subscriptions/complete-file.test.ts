@@ -34,16 +34,22 @@ it('keeps the old file and leaves no other one if the text fails', async () => {
   expect(readdirSync(folder.path)).toEqual(['file']);
 });
 
-it('reads nothing if the file cannot be written', async () => {
+it.each([
+  ['none/file', 'ENOENT: no such file or directory'],
+  ['file/under', 'ENOTDIR: not a directory'],
+  ['', 'it is not a regular file.'],
+])('reads nothing if the file "%s" cannot be written', async (name, reason) => {
+  folder.write('file', '');
   let isRead = false;
   async function* watched() {
     isRead = true;
     yield 'secret';
   }
-  const file = join(folder.path, 'none', 'file');
+  const file = join(folder.path, name);
   await expect(writeCompleteFile(file, watched())).rejects.toMatchObject({
     code: 'unwritable_file',
-    message: `Cannot write ${file}: ENOENT: no such file or directory, open '${file}.unfinished'`,
+    message: expect.stringContaining(`Cannot write ${file}: ${reason}`),
   });
   expect(isRead).toBe(false);
+  expect(readdirSync(folder.path)).toEqual(['file']);
 });

@@ -140,16 +140,11 @@ it('does not bring back the user id of a browser that signs out between its look
   };
   const signingOut = Object.create(dynamo, { send: { value: send } });
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
-  async function* line() {
-    yield { text: JSON.stringify({ ...json, updatedAt: at(1).toISOString() }) };
-  }
-  const report = await importLines(line(), {
-    projectId: project.projectId,
-    readLine: lineReader({ ...project, ...keys }, [], clock),
-    importBatch: batchImport(signingOut, projectTables(tables), projects, 1000),
-    sleep: async () => {},
-    onProgress: () => {},
-  });
+  const text = JSON.stringify({ ...json, updatedAt: at(1).toISOString() });
+  const report = await run(
+    { importBatch: batchImport(signingOut, projectTables(tables), projects, 1000) },
+    { texts: [text] },
+  );
   expect(isFirst).toBe(false);
   expect(report).toMatchObject({ created: 0, updated: 0, unchanged: 1 });
   const [stored] = (await readTable(dynamo, tables.SUBSCRIPTIONS_TABLE)).filter((item) =>

@@ -35,13 +35,12 @@ async function save(count: number, time: number): Promise<readonly SavedSubscrip
 }
 
 function prune(
-  dryRun = false,
   removeUnseen: SubscriptionStore['removeUnseen'] = storeAt(before).removeUnseen,
   onProgress?: (read: number) => void,
 ) {
   const { dynamo, tables } = database;
   const deps = { dynamo, table: tables.SUBSCRIPTIONS_TABLE, subscriptions: { removeUnseen } };
-  return pruneSubscriptions(deps, project, before, dryRun, onProgress);
+  return pruneSubscriptions(deps, project, before, false, onProgress);
 }
 
 const counted = () => database.usage(project, 'subscribers');
@@ -57,13 +56,6 @@ test('subscriptions that were updated before the time are removed, with counts',
   expect(await database.usage(other, 'subscribers')).toBe(1);
 });
 
-test('a dry run counts, and removes nothing', async () => {
-  await save(3, before - 1);
-  await save(2, before);
-  expect(await prune(true)).toEqual({ removed: 3, kept: 2 });
-  expect(await counted()).toBe(5);
-});
-
 test('a subscription that is updated after it was read is kept', async () => {
   const saved = await save(3, before - 1);
   let visits = 0;
@@ -74,7 +66,7 @@ test('a subscription that is updated after it was read is kept', async () => {
     visits += 1;
     return storeAt(before).removeUnseen(ref, time, hashes);
   };
-  expect(await prune(false, afterVisit)).toEqual({ removed: 2, kept: 1 });
+  expect(await prune(afterVisit)).toEqual({ removed: 2, kept: 1 });
   expect(await counted()).toBe(1);
 });
 
@@ -86,7 +78,7 @@ test('after an interruption, the next one removes the rest', async () => {
     if (batches === 3) throw new Error('interrupted');
     return storeAt(before).removeUnseen(...batch);
   };
-  await expect(prune(false, interrupted)).rejects.toThrow('interrupted');
+  await expect(prune(interrupted)).rejects.toThrow('interrupted');
   const left = await counted();
   expect([left > 0, left < 250]).toEqual([true, true]);
   expect(await prune()).toEqual({ removed: left, kept: 0 });
@@ -97,7 +89,7 @@ test('the number of subscriptions read grows to the number of all', async () => 
   await save(60, before - 1);
   await save(3, before);
   const progress: number[] = [];
-  await prune(false, undefined, (read) => progress.push(read));
+  await prune(undefined, (read) => progress.push(read));
   expect(progress.at(-1)).toBe(63);
   expect(progress).toEqual(progress.toSorted((one, other) => one - other));
 });

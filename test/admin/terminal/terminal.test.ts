@@ -4,14 +4,6 @@ import { testTerminal } from '../../fixtures/terminal.ts';
 describe('paintFor', () => {
   const red = '\u001b[31mx\u001b[39m';
 
-  it('adds colours on a terminal', () => {
-    expect(paintFor(testTerminal({ isTTY: true }).output, {})('red', 'x')).toBe(red);
-  });
-
-  it('adds no colours to a pipe', () => {
-    expect(paintFor(testTerminal().output, {})('red', 'x')).toBe('x');
-  });
-
   it('adds no colours if NO_COLOR is set and not empty', () => {
     const { output } = testTerminal({ isTTY: true });
     expect(paintFor(output, { NO_COLOR: '1' })('red', 'x')).toBe('x');

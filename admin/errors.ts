@@ -1,0 +1,40 @@
+/** An expected failure of an operator's task. The message is one line for the operator. */
+export class CommandError extends Error {
+  override readonly name: string = 'CommandError';
+
+  constructor(
+    /** Stable: commands print it under `--json`. */
+    readonly code: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The stack cannot be reached. The message says what to do. */
+export class ConnectionError extends CommandError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('stack_unreachable', message, options);
+  }
+}
+
+export class ProjectNotFound extends CommandError {
+  override readonly name = 'ProjectNotFound';
+
+  constructor(
+    readonly projectId: string,
+    /** What an operator can do. */
+    advice = '',
+  ) {
+    super('project_not_found', `Project "${projectId}" does not exist.${advice}`);
+  }
+}
+
+/** The removal of an earlier project with this id is running or was interrupted. */
+export function removalIncomplete(projectId: string): CommandError {
+  return new CommandError(
+    'project_half_removed',
+    `An earlier project "${projectId}" is not fully removed. Delete it again to finish.`,
+  );
+}
