@@ -121,6 +121,13 @@ describe('a refused request changes nothing and returns an error', () => {
     ['getUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['removeUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['track', 'an unknown type', { body: { type: 'closed' } }, 400, 'invalid_request'],
+    ...['1', 'x'].map((counter): (typeof refusals)[number] => [
+      'track',
+      `the event counter ${counter}`,
+      { query: `?tally=${counter}` },
+      404,
+      'notification_not_found',
+    ]),
     ...(['stopNotification', 'track'] as const).flatMap((name) =>
       [randomUUID(), 'x', '%00', '{}'].map((id): (typeof refusals)[number] => [
         name,
