@@ -1,9 +1,4 @@
-import {
-  type DescribedProject,
-  limitOf,
-  type ProjectRef,
-  rateLimitsOf,
-} from '../../contract/project.ts';
+import { limitOf, type Project, type ProjectRef, rateLimitsOf } from '../../contract/project.ts';
 import {
   type AudienceCounts,
   channelsByCount,
@@ -35,7 +30,7 @@ const sampledChannels = 50;
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
   { sample, usage, checker, clock, ...deployed }: ProjectDependencies,
-  { projectId, ref, name, vapid, plan, createdAt }: DescribedProject,
+  { projectId, ref, name, vapid, plan, createdAt }: Project,
   isSampled: boolean,
   signal?: AbortSignal,
 ): Promise<Omit<ProjectResult, 'access'>> {

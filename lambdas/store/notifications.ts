@@ -25,35 +25,18 @@ export interface StoredNotification {
   readonly sentBy?: string | undefined;
 }
 
-export interface NotificationStore {
-  find(
-    project: ProjectRef,
-    notificationId: string,
-    signal?: AbortSignal,
-  ): Promise<StoredNotification | undefined>;
-
-  /**
-   * Reads the notifications of a project, the newest first. Cancelled ones are left out.
-   * @param limit how many, unless there are fewer.
-   * @param from the id of the first one, or of any later position in their order.
-   */
-  newest(
-    project: ProjectRef,
-    limit: number,
-    from?: string,
-    signal?: AbortSignal,
-  ): Promise<readonly StoredNotification[]>;
-}
+export type NotificationStore = ReturnType<typeof notificationStore>;
 
 /** The greatest UUID (RFC 9562 §5.10), and less than the keys of idempotency items. */
 const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export function notificationStore(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-): NotificationStore {
+export function notificationStore(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    async find(project, notificationId, abortSignal) {
+    async find(
+      project: ProjectRef,
+      notificationId: string,
+      abortSignal?: AbortSignal,
+    ): Promise<StoredNotification | undefined> {
       const { Item } = await dynamo.send(
         new GetCommand({
           TableName: table,
@@ -67,7 +50,17 @@ export function notificationStore(
         : fromItem(Item as NotificationItem);
     },
 
-    async newest(project, limit, from = maxUuid, abortSignal) {
+    /**
+     * Reads the notifications of a project, the newest first. Cancelled ones are left out.
+     * @param limit how many, unless there are fewer.
+     * @param from the id of the first one, or of any later position in their order.
+     */
+    async newest(
+      project: ProjectRef,
+      limit: number,
+      from = maxUuid,
+      abortSignal?: AbortSignal,
+    ): Promise<readonly StoredNotification[]> {
       const items: NotificationItem[] = [];
       const pages = paginateQuery(
         { client: dynamo },

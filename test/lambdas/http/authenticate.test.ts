@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import middy from '@middy/core';
-import type { Project, ProjectRef } from '../../../contract/project.ts';
+import type { Project } from '../../../contract/project.ts';
 import { authenticate, requireKey } from '../../../lambdas/http/authenticate.ts';
 import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { pathIds } from '../../../lambdas/http/path-ids.ts';
 import { respond } from '../../../lambdas/http/response.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 
 const currentKey = `carillon_sk_${'a'.repeat(43)}`;
 const previousKey = `carillon_sk_${'b'.repeat(43)}`;
@@ -13,8 +14,7 @@ const unknownKey = `carillon_sk_${'c'.repeat(43)}`;
 const hash = (key: string) => createHash('sha256').update(key).digest('hex');
 
 const project: Project = {
-  projectId: 'shop',
-  ref: 'shop-1' as ProjectRef,
+  ...knownProject,
   secretKeyHash: hash(currentKey),
   previousKey: { hash: hash(previousKey), until: new Date('2026-11-21T00:00:00Z') },
   members: [
@@ -26,8 +26,6 @@ const project: Project = {
       until: new Date('2026-11-21T00:00:00Z'),
     },
   ],
-  plan: {},
-  vapid: { current: { number: 0, publicKey: 'public' } },
 };
 
 /** Members of the log line that the last request added. */

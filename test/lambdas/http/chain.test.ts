@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Project, ProjectRef } from '../../../contract/project.ts';
 import { routes } from '../../../contract/routes.ts';
 import { chain, ownerChain } from '../../../lambdas/http/chain.ts';
-import type { RequestCounter } from '../../../lambdas/http/rate-limit.ts';
 import { respond } from '../../../lambdas/http/response.ts';
+import type { RateLimitStore } from '../../../lambdas/store/rate-limits.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 
 test('the chain does not time out before Lambda does', async () => {
   let end: () => void = () => {};
@@ -25,19 +25,12 @@ test('the chain does not time out before Lambda does', async () => {
 
 describe('a request of an owner', () => {
   const key = `carillon_sk_${'a'.repeat(43)}`;
-  const project: Project = {
-    projectId: 'shop',
-    ref: 'shop-1' as ProjectRef,
-    secretKeyHash: createHash('sha256').update(key).digest('hex'),
-    previousKey: undefined,
-    members: [],
-    plan: {},
-    vapid: { current: { number: 0, publicKey: 'public' } },
-  };
+  const secretKeyHash = createHash('sha256').update(key).digest('hex');
+  const project = { ...knownProject, secretKeyHash };
 
   /** Calls a chain with the right key, unless another one is given. */
   async function call(
-    counter: Partial<RequestCounter>,
+    counter: Partial<RateLimitStore>,
     readInput: () => Promise<string>,
     { usedKey = key, plan = {} } = {},
   ) {

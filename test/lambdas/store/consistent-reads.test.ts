@@ -3,7 +3,7 @@ import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
-import { describedProjectStore, projectStore } from '../../../lambdas/store/projects.ts';
+import { projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 
@@ -48,10 +48,6 @@ test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown
     ({ usage }) => readParts(database.dynamo, subscriberCounter(usage, project)),
   ],
   ['a project', ({ projects }) => projectStore(database.dynamo, projects, clock).find('shop')],
-  [
-    'a described project',
-    ({ projects }) => describedProjectStore(database.dynamo, projects, clock).find('shop'),
-  ],
 ])('%s is read consistently', async (_, read) => {
   await read(projectTables(database.tables));
   expect(reads).toEqual([true]);

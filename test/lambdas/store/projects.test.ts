@@ -3,7 +3,6 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
 import {
-  describedProjectStore,
   identityProjectStore,
   projectStore,
   signingProjectStore,
@@ -54,10 +53,12 @@ test('find returns the fields that functions need', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     ref: 'found-1',
+    name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     members: [],
     plan: { subscriberCap: null, monthlySendCap: 5 },
     vapid: { current: { number: 0, publicKey: 'public' } },
+    createdAt: '2026-11-20T12:00:00.000Z',
   });
 });
 
@@ -86,13 +87,8 @@ test('only the identity store returns what proves user ids', async () => {
   const proof = { identityKey: 'identity', userIds: 'signed' };
   expect(await identity.find('proven')).toEqual({ ...(await store().find('proven')), ...proof });
   expect(await identity.find('absent')).toBeUndefined();
-  const clock = () => now;
-  const others = [
-    store(),
-    describedProjectStore(database.dynamo, projects, clock),
-    signingProjectStore(database.dynamo, { projects, vapidKeys }, clock),
-  ];
-  for (const other of others) {
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  for (const other of [store(), signing]) {
     expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity|signed/);
   }
 });

@@ -162,7 +162,7 @@ test('a full project is full for five seconds, unless its cap changes', async ()
   const existing = subscription();
   await stored.save(project, existing, 1);
   expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
-  await stored.remove(project, existing.endpoint.href);
+  await stored.removeBatch(project, hashesOf([existing]));
   now = new Date(now.getTime() + 4999);
   expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
   expect(await stored.save(project, subscription(), 2)).toBe('created');
@@ -219,9 +219,8 @@ test('a batch is removed and the counter reduced, except for those already delet
   const { ref: project } = await database.createProject();
   const created = Array.from({ length: 60 }, () => subscription());
   await Promise.all(created.map((one) => store().save(project, one, null)));
-  for (const index of [1, 20, 49]) {
-    await store().remove(project, created[index]!.endpoint.href);
-  }
+  const deleted = [1, 20, 49].map((index) => created[index]!);
+  expect(await store().removeBatch(project, hashesOf(deleted))).toBe(3);
   expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
   expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
   expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();

@@ -1,19 +1,15 @@
-import type { IdentityProject, ProjectRef } from '../../../contract/project.ts';
+import type { IdentityProject } from '../../../contract/project.ts';
 import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { subscribe } from '../../../lambdas/subscribe/subscribe.ts';
 import { signUserId } from '../../../sdk/server/carillon-server.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const keyOf = (letter: string) => `carillon_id_${letter.repeat(43)}`;
 
 const project: IdentityProject = {
-  projectId: 'shop',
-  ref: 'shop-1' as ProjectRef,
-  secretKeyHash: '',
-  previousKey: undefined,
-  members: [],
-  plan: {},
+  ...knownProject,
   vapid: {
     current: { number: 3, publicKey: 'current' },
     previous: { number: 2, publicKey: 'previous' },
