@@ -3,14 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 /** Without the decompression of `fetch`. */
 async function get(path: string, headers: Record<string, string> = {}) {

@@ -10,22 +10,18 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { expiryOf } from '../../lambdas/store/notifications.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 /** Calls of BatchGetItem since the last reset. */
 let batches = 0;
 
-beforeAll(async () => {
-  service = await startService({
-    throttled: false,
-    onDynamoDbCall: ({ operation }) => {
-      if (operation === 'BatchGetItem') batches += 1;
-    },
-  });
+const service = useService({
+  throttled: false,
+  onDynamoDbCall: ({ operation }) => {
+    if (operation === 'BatchGetItem') batches += 1;
+  },
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   project = await service.createProject({ monthlySendCap: null });
 });

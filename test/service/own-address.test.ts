@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pathOf, type Route, routes } from '../../contract/routes.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, useService } from '../fixtures/service.ts';
 
 const publicBaseUrl = 'https://push.carillon.example';
 /** That of the proxy, and the one that it sends after a rotation. */
@@ -41,13 +41,11 @@ describe.each([
   ['a public base URL', { PUBLIC_BASE_URL: publicBaseUrl }, () => publicBaseUrl],
   ['no public base URL', {}, ({ stack }: Service) => stack.baseUrl],
 ])('with %s', (_, environment, expected) => {
-  let service: Service;
   let project: ProjectCredentials;
+  const service = useService({ environment });
   beforeAll(async () => {
-    service = await startService({ environment });
     project = await service.createProject();
   });
-  afterAll(() => service.stop());
 
   test.each<Record<string, string>>([
     {},
@@ -71,21 +69,18 @@ describe.each([
 
 describe('behind a proxy that sends the origin secret', () => {
   const lines: { network?: string }[] = [];
-  let service: Service;
   let project: ProjectCredentials;
-
+  const service = useService({
+    environment: { ORIGIN_SECRET_HASHES: secretHashes },
+    onLog: (line) => {
+      expect(line.text).not.toContain(secret);
+      expect(line.text).not.toContain(nextSecret);
+      lines.push(JSON.parse(line.text));
+    },
+  });
   beforeAll(async () => {
-    service = await startService({
-      environment: { ORIGIN_SECRET_HASHES: secretHashes },
-      onLog: (line) => {
-        expect(line.text).not.toContain(secret);
-        expect(line.text).not.toContain(nextSecret);
-        lines.push(JSON.parse(line.text));
-      },
-    });
     project = await service.createProject({ rateLimitPerMinute: 1 });
   });
-  afterAll(() => service.stop());
 
   async function networkOf(headers: Record<string, string>): Promise<string | undefined> {
     await service.call(routes.unsubscribe, {
@@ -144,21 +139,18 @@ describe('behind a proxy that sends the origin secret', () => {
 });
 
 describe('a deployment that requires the origin secret', () => {
-  let service: Service;
   let project: ProjectCredentials;
   let databaseCalls = 0;
-
+  const service = useService({
+    environment: { ORIGIN_SECRET_HASHES: secretHashes, REQUIRE_ORIGIN_SECRET: 'true' },
+    onDynamoDbCall: () => {
+      databaseCalls += 1;
+      return undefined;
+    },
+  });
   beforeAll(async () => {
-    service = await startService({
-      environment: { ORIGIN_SECRET_HASHES: secretHashes, REQUIRE_ORIGIN_SECRET: 'true' },
-      onDynamoDbCall: () => {
-        databaseCalls += 1;
-        return undefined;
-      },
-    });
     project = await service.createProject();
   });
-  afterAll(() => service.stop());
 
   const call = (route: Route, headers: Record<string, string>) =>
     service.call(route, {

@@ -4,20 +4,16 @@ import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 const log: string[] = [];
 
-beforeAll(async () => {
-  service = await startService({ onLog: ({ text }) => log.push(text) });
-});
+// Its end throws if a function logged a value.
+const service = useService({ onLog: ({ text }) => log.push(text) });
 beforeEach(async () => {
   project = await service.createProject({ subscriberCap: null });
 });
-// Throws if a function logged a value.
-afterAll(() => service.stop());
 
 const keys = createBrowserKeys();
 

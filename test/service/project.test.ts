@@ -2,14 +2,9 @@ import type { Plan } from '../../contract/project.ts';
 import { routes } from '../../contract/routes.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 async function read({ projectId, secretKey }: ProjectCredentials, query = '') {
   const { status, body } = await service.call<ProjectResult>(routes.getProject, {

@@ -5,24 +5,17 @@ import { type RouteName, routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { browserRoutes, ownerRoutes } from '../fixtures/route-names.ts';
-import {
-  type CallOptions,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 let notificationId: string;
 
+const service = useService();
 beforeAll(async () => {
-  service = await startService();
   project = await service.createProject();
   notificationId = (await service.send(project, { title: 'T' })).body.id;
 });
-afterAll(() => service.stop());
 
 type Overrides = Partial<CallOptions>;
 

@@ -2,18 +2,14 @@ import { pushMessage } from '../../contract/message.ts';
 import { routes } from '../../contract/routes.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { sampleContent } from '../../contract/send-fields.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService();
-});
+const service = useService();
 beforeEach(async () => {
   project = await service.createProject();
 });
-afterAll(() => service.stop());
 
 const deep = JSON.parse(`${'['.repeat(40)}1e300${']'.repeat(40)}`);
 const content = { ...sampleContent, data: { match: 7, score: [2, 1], deep } };

@@ -10,20 +10,16 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
 import { readTable } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 const sends = new HeldSends();
 
-beforeAll(async () => {
-  service = await startService({ onDynamoDbCall: sends.onDynamoDbCall });
-});
+const service = useService({ onDynamoDbCall: sends.onDynamoDbCall });
 beforeEach(async () => {
   project = await service.createProject({ subscriberCap: null });
 });
-afterAll(() => service.stop());
 
 /** Sends with these headers, also such that a send does not accept. */
 function send(body: object, headers: Record<string, string> = { prefer: 'respond-async' }) {

@@ -4,25 +4,18 @@ import { routes } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { readTables } from '../fixtures/read-table.ts';
-import {
-  type ApiResponse,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
 /** Accepts user ids only with a signature. */
 let signed: ProjectCredentials;
 let open: ProjectCredentials;
 
+// One instance, so that each function remembers what an earlier request has read.
+const service = useService({ concurrency: 1 });
 beforeAll(async () => {
-  // One instance, so that each function remembers what an earlier request has read.
-  service = await startService({ concurrency: 1 });
   signed = await service.createProject({}, 'signed');
   open = await service.createProject();
 });
-afterAll(() => service.stop());
 
 interface User {
   readonly userId?: unknown;

@@ -1,19 +1,15 @@
 import type { NotificationList, NotificationResult } from '../../contract/schemas/notification.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 /** The first push of a notification is at least 10 s before its last one. */
 const browsersOfAudience = 50;
 const pushesPerSecond = 5;
 
-beforeAll(async () => {
-  service = await startService({ environment: { PUSHES_PER_SECOND: String(pushesPerSecond) } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { PUSHES_PER_SECOND: String(pushesPerSecond) } });
 
 function call<Body>(
   project: ProjectCredentials,

@@ -9,15 +9,11 @@ import {
 } from '../../contract/schemas/user.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTables } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 beforeEach(async () => {
   project = await service.createProject();
 });

@@ -1,14 +1,9 @@
 import { routes } from '../../contract/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 const noWaiting = { sleep: async () => {}, onWait: () => {} };
 

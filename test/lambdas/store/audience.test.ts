@@ -10,16 +10,11 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
-import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
+import { connect, useDatabase } from '../../fixtures/database.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const all = { from: 0, to: positionCount };
 const options = { limit: 30_000, consistent: true, conditions: {}, sentAt: Date.now() };

@@ -5,15 +5,14 @@ import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
 // A local engine never reads stale items. What DynamoDB would do is seen only in the requests.
 
-let database: Database;
 let reads: (boolean | undefined)[] = [];
 
+const database = useDatabase();
 beforeAll(async () => {
-  database = await startDatabase();
   database.dynamo.middlewareStack.add(
     (next) => (args) => {
       reads.push((args.input as { ConsistentRead?: boolean }).ConsistentRead);
@@ -25,7 +24,6 @@ beforeAll(async () => {
 beforeEach(() => {
   reads = [];
 });
-afterAll(() => database.stop());
 
 const clock = () => new Date();
 const project = 'shop' as ProjectRef;

@@ -1,14 +1,9 @@
 import type { ProjectRef } from '../../../contract/project.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { newNotification, sendsOf } from './stored-notifications.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 /** A project with one notification, and two later ones that were cancelled before they began. */
 async function projectWithCancelled(): Promise<ProjectRef> {

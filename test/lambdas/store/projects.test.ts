@@ -8,15 +8,11 @@ import {
   signingProjectStore,
 } from '../../../lambdas/store/projects.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
-let database: Database;
 let now: Date;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 beforeEach(() => {
   now = new Date('2026-11-20T12:00:00Z');
 });

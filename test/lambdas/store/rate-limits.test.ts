@@ -1,14 +1,10 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { rateLimitStore } from '../../../lambdas/store/rate-limits.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
-let database: Database;
 let now: Date;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 beforeEach(() => {
   // A century ahead: DynamoDB Local deletes expired items within seconds.
   now = new Date('2126-11-20T12:00:45Z');

@@ -9,7 +9,7 @@ import type { ProjectRef } from '../../../contract/project.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import type { NewNotification } from '../../../lambdas/store/sends.ts';
 import { leasedItem } from '../../../lambdas/store/slices.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { type Database, useDatabase } from '../../fixtures/database.ts';
 import {
   claimSlice,
   newNotification,
@@ -20,12 +20,7 @@ import {
   writeOf,
 } from './stored-notifications.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const sends = () => sendsOf(database);
 const begin = (

@@ -1,16 +1,12 @@
 import { noCounts } from '../../../contract/counts.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 
 // Which write is refused in which state: `lease.test.ts`.
 
-let database: Database;
 let made = 0;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const slices = () => slicesOf(database);
 const newKey = () => {
