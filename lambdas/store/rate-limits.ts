@@ -51,7 +51,6 @@ export function rateLimitStore(dynamo: DynamoDBDocumentClient, table: string, cl
       abortSignal?: AbortSignal,
     ): Promise<number> {
       const { bucket, secondsLeft, expiresAt } = bucketOf(request);
-      if (exhausted.has(bucket)) return secondsLeft;
       try {
         await dynamo.send(
           new UpdateCommand({

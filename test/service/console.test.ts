@@ -49,10 +49,3 @@ test('the whole page is below 250 kB, compressed', async () => {
   expect(total).toBeGreaterThan(50_000);
   expect(total).toBeLessThan(250_000);
 });
-
-test.each(['/console/nothing.js', '/console/index.html'])('%s is 404', async (path) => {
-  expect(await get(path)).toMatchObject({
-    status: 404,
-    headers: { 'cache-control': 'no-store' },
-  });
-});

@@ -76,8 +76,10 @@ test.each<Route>(Object.values(routes))('a request to $name logs one line', asyn
       service: route.name,
       message: 'request',
       method: route.method,
+      project_id: 'shop',
       network: '198.51.100.0/24',
       status,
+      ms: expect.any(Number),
     }),
   ]);
 });

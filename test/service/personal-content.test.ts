@@ -111,29 +111,6 @@ test('a message that is too large for one recipient is refused for all, and name
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
 });
 
-test.each<[string, object, string]>([
-  ['a missing value', { values: { order: '1' } }, 'recipients[1].values.name'],
-  ['a title that becomes empty', { values: { name: '', order: '' } }, 'recipients[1]'],
-  ['a value that is too long', { values: { name: 'x'.repeat(600) } }, 'recipients[1].values.name'],
-])('%s is refused before anything is sent or counted', async (_, entry, path) => {
-  const [browser] = await subscribeAll(['ada']);
-  const { status, body } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
-    body: {
-      title: '{{name}}',
-      recipients: [
-        { userId: 'ada', values: { name: 'Ada' } },
-        { userId: 'bob', ...entry },
-      ],
-    },
-  });
-  expect(status).toBe(400);
-  expect(body.error.issues).toMatchObject([{ path }]);
-  expect(browser!.messages).toEqual([]);
-  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
-});
-
 test('an unused value may be nested as deeply as a body can be', async () => {
   const depth = 200_000;
   const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;

@@ -42,15 +42,6 @@ test('a notification is read as it was sent', async () => {
   expect((await read(body.id)).body).toMatchObject(content);
 });
 
-test('without options, the headers have their defaults', async () => {
-  const browser = await service.subscribe(project);
-  await service.send(project, { title: 'T', urgency: 'normal' });
-  const { headers } = await browser.nextMessage();
-  expect(headers.ttl).toBe('2419200');
-  expect(headers).not.toHaveProperty('urgency');
-  expect(headers).not.toHaveProperty('topic');
-});
-
 test('the failures are in the response by reason, also in that of a repeated request', async () => {
   const [refused, throttled] = [await service.subscribe(project), await service.subscribe(project)];
   await service.subscribe(project);

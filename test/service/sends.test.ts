@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
 import {
@@ -90,25 +89,6 @@ test('a repeated request is answered in the form of the first one, and sends not
   expect(first.status).toBe(201);
   expect(second).toMatchObject({ status: 201, body: first.body });
   expect(browser.messages).toHaveLength(2);
-});
-
-describe('a notification', () => {
-  test.each([
-    ['an unknown id', () => randomUUID()],
-    ['an invalid id', () => 'none'],
-  ])('with %s is not found', async (_, id) => {
-    const { status, body } = await read(id());
-    expect({ status, body }).toMatchObject({
-      status: 404,
-      body: { error: { code: 'notification_not_found' } },
-    });
-  });
-
-  test('of another project is not found', async () => {
-    const { body } = await service.send(project, { title: 'T' });
-    const other = await service.createProject();
-    expect((await read(body.id, other)).status).toBe(404);
-  });
 });
 
 const minuteMs = 60_000;

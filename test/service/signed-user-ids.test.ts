@@ -3,6 +3,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { routes } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { deployedCaps } from '../fixtures/database.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
 interface User {
   readonly userId?: unknown;
   readonly userIdSignature?: unknown;
+  readonly applicationServerKey?: string;
 }
 
 /** Subscribes a new browser, or the one with this endpoint. */
@@ -154,6 +156,8 @@ test('a refused signature comes before a full project, and after an unknown one'
   await subscribe(full, {});
   const wrong = { userId: 'ada', userIdSignature: 'x' };
   expect(codeOf(await subscribe(full, wrong))).toBe(invalid);
+  const withUnknownKey = { ...wrong, applicationServerKey: open.applicationServerKey };
+  expect(codeOf(await subscribe(full, withUnknownKey))).toBe(invalid);
   expect(codeOf(await subscribe(full, { userId: 'ada' }))).toBe('403 user_id_signature_required');
   expect(codeOf(await subscribe(full, {}))).toBe('403 subscriber_cap_reached');
   const unknown = { ...full, projectId: 'unknown' };
@@ -177,6 +181,18 @@ describe('rotation', () => {
     expect((await claimWith(project, third.identityKey)).status).toBe(201);
     expect((await claimWith(project, second.identityKey)).status).toBe(201);
     expect(codeOf(await claimWith(project, project.identityKey))).toBe(invalid);
+  });
+
+  test('a new key brings the cap of the project as it is then', async () => {
+    const project = await service.createProject({}, 'signed');
+    await subscribe(project, {});
+    await service.registry.setPlan(project.projectId, { subscriberCap: 1 }, deployedCaps);
+    const { identityKey } = await service.registry.rotateIdentityKey(
+      project.projectId,
+      randomBytes,
+      graceMs,
+    );
+    expect(codeOf(await claimWith(project, identityKey))).toBe('403 subscriber_cap_reached');
   });
 
   test('the previous key ends with its grace period, and at once without one', async () => {
@@ -206,13 +222,14 @@ test('a project becomes signed, and open again, when functions read it again', a
   expect((await claim()).status).toBe(201);
 });
 
-test('a signature for a project that has just been deleted is refused with 404', async () => {
+test.each([
+  ['a signature', () => ({ userId: 'ada', userIdSignature: 'x' })],
+  ['a key', () => ({ applicationServerKey: open.applicationServerKey })],
+])('%s for a project that has just been deleted is refused with 404', async (_, fields) => {
   const project = await service.createProject();
   await subscribe(project, {});
   await service.registry.remove(project.projectId);
-  expect(codeOf(await subscribe(project, { userId: 'ada', userIdSignature: 'x' }))).toBe(
-    '404 project_not_found',
-  );
+  expect(codeOf(await subscribe(project, fields()))).toBe('404 project_not_found');
 });
 
 test('the responses of owners and the errors contain no identity key', async () => {

@@ -133,13 +133,3 @@ test('a notification that was sent is returned as it is', async () => {
     body: before.body,
   });
 });
-
-test('a notification of another project is not found', async () => {
-  const { project } = await newProject(0);
-  const { body: sent } = await service.send(await service.createProject(), { title: 'T' });
-  const { status, body } = await call(project, 'stopNotification', sent.id);
-  expect({ status, body }).toMatchObject({
-    status: 404,
-    body: { error: { code: 'notification_not_found' } },
-  });
-});

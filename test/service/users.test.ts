@@ -82,13 +82,6 @@ test('all subscriptions of a user are removed once', async () => {
   expect(browsers.flatMap(({ messages }) => messages)).toEqual([]);
 });
 
-test('removals of one user at the same time count each subscription once', async () => {
-  for (let made = 0; made < 10; made += 1) await service.subscribe(project, 'ada');
-  const removed = await Promise.all(Array.from({ length: 4 }, () => remove('ada')));
-  expect(removed.reduce((sum, one) => sum + one)).toBe(10);
-  expect(await subscribers()).toBe(0);
-});
-
 test('a subscription that has passed to another user, or has no user any more, is kept', async () => {
   const [first, second] = [
     await service.subscribe(project, 'ada'),
@@ -150,58 +143,6 @@ describe('the removal of one device', () => {
       expect(await removeDevice('ada', idOf(browser))).toBe(0);
     }
     expect([await subscribers(), await subscribers(other)]).toEqual([2, 1]);
-  });
-
-  test('counts it once beside the removal of the user and its own unsubscribe', async () => {
-    const browsers = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    const kept = await service.subscribe(project, 'bob');
-    const parameters = { projectId: project.projectId };
-    const [removed] = await Promise.all([
-      Promise.all(browsers.map((browser) => removeDevice('ada', idOf(browser)))),
-      Promise.all(
-        browsers.map(({ endpoint }) =>
-          service.call(routes.unsubscribe, {
-            parameters,
-            query: `?endpoint=${encodeURIComponent(endpoint)}`,
-          }),
-        ),
-      ),
-      remove('ada'),
-    ]);
-    expect(removed.every((number) => number === 0 || number === 1)).toBe(true);
-    expect([await count('ada'), await subscribers()]).toEqual([0, 1]);
-    expect((await devices('bob')).map(({ id }) => id)).toEqual([idOf(kept)]);
-  });
-
-  test('keeps a browser that passes to another user meanwhile, or removes it before', async () => {
-    const browsers = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    await Promise.all(
-      browsers.flatMap((browser) => [
-        removeDevice('ada', idOf(browser)),
-        register(browser.toJSON(), 'bob'),
-      ]),
-    );
-    expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 10, 10]);
-  });
-
-  test('leaves the counts exact beside a send that finds the subscriptions gone', async () => {
-    const gone = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    const present = await service.subscribe(project, 'ada');
-    for (const browser of gone) browser.unsubscribe();
-    const [{ body }] = await Promise.all([
-      service.send(project, { title: 'T' }),
-      ...gone.map((browser) => removeDevice('ada', idOf(browser))),
-    ]);
-    const { attempted, delivered, removed, failed } = body;
-    expect([delivered, failed, attempted]).toEqual([1, 0, removed + 1]);
-    expect((await devices('ada')).map(({ id }) => id)).toEqual([idOf(present)]);
-    expect(await subscribers()).toBe(1);
   });
 
   test.each([

@@ -58,21 +58,6 @@ test('find returns the fields that functions need', async () => {
   });
 });
 
-test('the signing store reads a project and its VAPID keys in one call', async () => {
-  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
-  const Item = { projectId: 'signed', privateKey: 'private' };
-  await put('signed');
-  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
-  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
-  const before = database.calls();
-  expect(await signing.find('signed')).toEqual({
-    ...(await store().find('signed')),
-    vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
-  });
-  expect(database.calls()).toBe(before + 2);
-  expect(await signing.find('unsigned')).toBeUndefined();
-});
-
 test('only the identity store returns what proves user ids', async () => {
   const { projects, vapidKeys, identityKeys } = projectTables(database.tables);
   await put('proven');
@@ -87,42 +72,6 @@ test('only the identity store returns what proves user ids', async () => {
   for (const other of [store(), signing]) {
     expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity|signed/);
   }
-});
-
-test('the previous identity key has the end of its grace period', async () => {
-  const previousIdentityKeyUntil = '2026-11-21T12:00:00.000Z';
-  await put('turned', { previousIdentityKeyUntil });
-  await putIdentity('turned', { previousIdentityKey: 'earlier' });
-  const tables = projectTables(database.tables);
-  const found = await identityProjectStore(database.dynamo, tables, () => now).find('turned');
-  const until = new Date(previousIdentityKeyUntil);
-  expect(found?.previousIdentityKey).toEqual({ key: 'earlier', until });
-});
-
-test('a rotated project has its previous pair, which is one number lower', async () => {
-  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
-  await put('rotated', { vapidPublicKey: 'new', vapidPair: 3, previousVapidPublicKey: 'old' });
-  const Item = { projectId: 'rotated', privateKey: 'new d', previousPrivateKey: 'old d' };
-  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
-  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
-  expect((await store().find('rotated'))?.vapid).toEqual({
-    current: { number: 3, publicKey: 'new' },
-    previous: { number: 2, publicKey: 'old' },
-  });
-  expect((await signing.find('rotated'))?.vapid).toEqual({
-    current: { number: 3, publicKey: 'new', privateKey: 'new d' },
-    previous: { number: 2, publicKey: 'old', privateKey: 'old d' },
-  });
-});
-
-test('refresh reads a project that is remembered, and find returns what it read', async () => {
-  await put('refreshed');
-  const one = store();
-  await one.find('refreshed');
-  await put('refreshed', { vapidPublicKey: 'new', vapidPair: 1, previousVapidPublicKey: 'public' });
-  expect((await one.find('refreshed'))?.vapid.current.number).toBe(0);
-  expect((await one.refresh('refreshed'))?.vapid.current.number).toBe(1);
-  expect((await one.find('refreshed'))?.vapid.current.number).toBe(1);
 });
 
 test('a project is cached for 30 s', async () => {

@@ -39,17 +39,6 @@ async function subscribe(project: ProjectRef, userId: string, count: number) {
 
 const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
 
-test('a user is removed in batches, with counts', async () => {
-  const { ref: project } = await database.createProject();
-  await subscribe(project, 'ada', 101);
-  await subscribe(project, 'bob', 1);
-  expect(await users().list(project, 'ada')).toHaveLength(101);
-  expect(await removeUser(subscriptions(), project, 'ada')).toBe(101);
-  expect(await users().list(project, 'ada')).toHaveLength(0);
-  expect(await removeUser(subscriptions(), project, 'ada')).toBe(0);
-  expect(await counted(project)).toBe(1);
-});
-
 test('a subscription that passes to another user after it was found is kept', async () => {
   const { ref: project } = await database.createProject();
   const hashes = await subscribe(project, 'ada', 2);
@@ -79,17 +68,6 @@ test('a removal that fails is continued by the next', async () => {
   expect(await counted(project)).toBe(51);
   expect(await removeUser(subscriptions(), project, 'ada')).toBe(51);
   expect(await counted(project)).toBe(0);
-});
-
-test('after its time nothing is read or removed', async () => {
-  const { ref: project } = await database.createProject();
-  await subscribe(project, 'ada', 1);
-  const over = AbortSignal.abort();
-  const unavailable = { code: 'unavailable' };
-  await expect(users().list(project, 'ada', over)).rejects.toMatchObject(unavailable);
-  const removal = removeUser(subscriptions(), project, 'ada', over);
-  await expect(removal).rejects.toMatchObject(unavailable);
-  expect(await counted(project)).toBe(1);
 });
 
 test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {
