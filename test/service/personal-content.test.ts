@@ -1,10 +1,10 @@
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { routes } from '../../contract/routes.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let project: ProjectCredentials;
 const log: string[] = [];
@@ -95,9 +95,7 @@ test('a message that is too large for one recipient is refused for all, and name
     userId,
     values: { v: '💣'.repeat(userId === 'bob' ? 400 : 1) },
   }));
-  const { status, body } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
+  const { status, body } = await callWithValidRequest(service, project, 'send', {
     body: { title: 'T', body: '{{v}}{{v}}{{v}}', recipients },
   });
   expect({ status, body }).toMatchObject({
@@ -115,11 +113,8 @@ test('an unused value may be nested as deeply as a body can be', async () => {
   const depth = 200_000;
   const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const body = `{"title":"T {{v}}","recipients":[{"userId":"ada","values":{"v":"x","other":${nested}}}]}`;
-  const { status } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}`, 'idempotency-key': 'a-deep-request' },
-    body,
-  });
+  const headers = { 'idempotency-key': 'a-deep-request' };
+  const { status } = await callWithValidRequest(service, project, 'send', { headers, body });
   expect(status).toBe(201);
 });
 

@@ -1,8 +1,8 @@
 import { pushMessage } from '../../contract/message.ts';
-import { routes } from '../../contract/routes.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { sampleContent } from '../../contract/send-fields.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let project: ProjectCredentials;
 
@@ -15,9 +15,9 @@ const deep = JSON.parse(`${'['.repeat(40)}1e300${']'.repeat(40)}`);
 const content = { ...sampleContent, data: { match: 7, score: [2, 1], deep } };
 
 function read(notificationId: string) {
-  return service.call<NotificationResult>(routes.getNotification, {
-    parameters: { projectId: project.projectId, notificationId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
+  const parameters = { notificationId };
+  return callWithValidRequest<NotificationResult>(service, project, 'getNotification', {
+    parameters,
   });
 }
 
