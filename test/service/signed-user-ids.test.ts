@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { routes } from '../../contract/routes.ts';
+import type { UserSubscriptions } from '../../contract/schemas/user.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { deployedCaps } from '../fixtures/database.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 /** Accepts user ids only with a signature. */
 let signed: ProjectCredentials;
@@ -34,14 +36,10 @@ function subscribe(
   return service.call(routes.subscribe, { parameters: { projectId }, body });
 }
 
-async function subscriptionsOf(
-  { projectId, secretKey }: ProjectCredentials,
-  userId: string,
-): Promise<number> {
-  const { body } = await service.call<{ subscriptions: number }>(routes.getUser, {
-    parameters: { projectId },
-    headers: { authorization: `Bearer ${secretKey}` },
-    query: `?userId=${encodeURIComponent(userId)}`,
+async function subscriptionsOf(project: ProjectCredentials, userId: string): Promise<number> {
+  const query = `?userId=${encodeURIComponent(userId)}`;
+  const { body } = await callWithValidRequest<UserSubscriptions>(service, project, 'getUser', {
+    query,
   });
   return body.subscriptions;
 }
@@ -233,14 +231,9 @@ test.each([
 });
 
 test('the responses of owners and the errors contain no identity key', async () => {
-  const { projectId, secretKey, identityKey } = signed;
-  const headers = { authorization: `Bearer ${secretKey}` };
-  const { status, body } = await service.call(routes.getProject, {
-    parameters: { projectId },
-    headers,
-  });
+  const { status, body } = await callWithValidRequest(service, signed, 'getProject');
   const refused = await subscribe(signed, { userId: 'ada', userIdSignature: 'x' });
   expect(status).toBe(200);
-  expect(JSON.stringify([body, refused.body])).not.toContain(identityKey);
+  expect(JSON.stringify([body, refused.body])).not.toContain(signed.identityKey);
   expect(body).not.toHaveProperty('userIds');
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ErrorBody } from '../../contract/errors.ts';
-import { routes } from '../../contract/routes.ts';
 import {
   type RemovedUser,
   removedUserSchema,
@@ -10,6 +9,7 @@ import {
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 let project: ProjectCredentials;
 
@@ -19,11 +19,7 @@ beforeEach(async () => {
 });
 
 function call<Body = ErrorBody>(name: 'getUser' | 'removeUser', query: string, owner = project) {
-  return service.call<Body>(routes[name], {
-    parameters: { projectId: owner.projectId },
-    headers: { authorization: `Bearer ${owner.secretKey}` },
-    query,
-  });
+  return callWithValidRequest<Body>(service, owner, name, { query });
 }
 
 const queryOf = (userId: string) => `?userId=${encodeURIComponent(userId)}`;
@@ -54,11 +50,8 @@ const removeDevice = (userId: string, device: string) => remove(userId, project,
 const idOf = ({ endpoint }: SimulatedBrowser) =>
   createHash('sha256').update(endpoint).digest('base64url');
 
-const register = (subscription: object, userId: string) =>
-  service.call(routes.subscribe, {
-    parameters: { projectId: project.projectId },
-    body: { ...subscription, userId },
-  });
+const register = (browser: SimulatedBrowser, userId?: string) =>
+  callWithValidRequest(service, project, 'subscribe', { body: { ...browser.toJSON(), userId } });
 
 const subscribers = async (owner = project) => (await service.usage(owner.projectId)).subscribers;
 
@@ -87,9 +80,8 @@ test('a subscription that has passed to another user, or has no user any more, i
     await service.subscribe(project, 'ada'),
     await service.subscribe(project, 'ada'),
   ];
-  const parameters = { projectId: project.projectId };
-  await service.call(routes.subscribe, { parameters, body: { ...first.toJSON(), userId: 'bob' } });
-  await service.call(routes.subscribe, { parameters, body: second.toJSON() });
+  await register(first, 'bob');
+  await register(second);
   expect(await remove('ada')).toBe(0);
   expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 1, 2]);
 });
@@ -113,7 +105,7 @@ describe('the devices of a user', () => {
     const first = await service.subscribe(project, 'ada');
     await service.subscribe(project, 'ada');
     const before = await devices('ada');
-    await register(first.toJSON(), 'ada');
+    await register(first, 'ada');
     const after = await devices('ada');
     const withoutUpdate = ({ updatedAt: _, ...device }: (typeof before)[number]) => device;
     expect(after.map(withoutUpdate)).toEqual(before.map(withoutUpdate));
