@@ -2,8 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk
 import { limits } from '../../contract/limits.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import type { Division, NotificationItem } from './items.ts';
-import { fromStoredContent } from './stored-content.ts';
+import type { Division, NotificationItem, StoredContent } from './items.ts';
 
 /** Conditions that an item is a notification, or may become one: one that was cancelled has no content. */
 export const isSent = 'attribute_exists(content)';
@@ -100,4 +99,12 @@ function fromItem({
     sentAt: new Date(sentAt),
     sentBy,
   };
+}
+
+export function toStoredContent({ data, ...content }: NotificationContent): StoredContent {
+  return data === undefined ? content : { ...content, data: JSON.stringify(data) };
+}
+
+function fromStoredContent({ data, ...content }: StoredContent): NotificationContent {
+  return data === undefined ? content : { ...content, data: JSON.parse(data) };
 }

@@ -74,6 +74,22 @@ test('only the identity store returns what proves user ids', async () => {
   }
 });
 
+test('a rotated project has its previous pair, which is one number lower', async () => {
+  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
+  await put('rotated', { vapidPublicKey: 'new', vapidPair: 3, previousVapidPublicKey: 'old' });
+  const Item = { projectId: 'rotated', privateKey: 'new d', previousPrivateKey: 'old d' };
+  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  expect((await store().find('rotated'))?.vapid).toEqual({
+    current: { number: 3, publicKey: 'new' },
+    previous: { number: 2, publicKey: 'old' },
+  });
+  expect((await signing.find('rotated'))?.vapid).toEqual({
+    current: { number: 3, publicKey: 'new', privateKey: 'new d' },
+    previous: { number: 2, publicKey: 'old', privateKey: 'old d' },
+  });
+});
+
 test('a project is cached for 30 s', async () => {
   await put('changed');
   const one = store();
