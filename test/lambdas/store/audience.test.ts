@@ -1,3 +1,4 @@
+import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/audience.ts';
 import { type Conditions, conditionsSchema } from '../../../contract/conditions.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
@@ -21,8 +22,11 @@ const options = { limit: 30_000, consistent: true, conditions: {}, sentAt: Date.
 const audiences = () => audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 
 async function subscribe(project: ProjectRef, userIds: readonly (string | undefined)[]) {
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
+  const store = subscriptionStore(
+    database.dynamo,
+    projectTables(database.tables),
+    () => new Date(),
+  );
   const created = userIds.map((userId) => subscription({ userId }));
   await Promise.all(created.map((one) => store.save(project, one, null)));
   return created;
@@ -177,10 +181,9 @@ describe('conditions', () => {
   let project: ProjectRef;
 
   async function save(name: string, channels: string[] | undefined, seenAt: number, userId = 'u') {
-    const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
     const store = subscriptionStore(
       database.dynamo,
-      { subscriptions, usage },
+      projectTables(database.tables),
       () => new Date(seenAt),
     );
     const one = subscription({ userId, channels });

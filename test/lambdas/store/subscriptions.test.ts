@@ -19,10 +19,7 @@ beforeEach(() => {
   now = new Date('2026-11-20T12:00:00Z');
 });
 
-function store() {
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  return subscriptionStore(database.dynamo, { subscriptions, usage }, () => now);
-}
+const store = () => subscriptionStore(database.dynamo, projectTables(database.tables), () => now);
 
 async function itemOf(project: ProjectRef, href: string) {
   const { Item } = await database.dynamo.send(

@@ -1,4 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import {
   endpointHash,
@@ -14,11 +15,8 @@ const database = useDatabase();
 
 const users = () => userSubscriptions(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 
-function subscriptions() {
-  const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = database.tables;
-  const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
-  return subscriptionStore(database.dynamo, tables, () => new Date());
-}
+const subscriptions = () =>
+  subscriptionStore(database.dynamo, projectTables(database.tables), () => new Date());
 
 async function removeUser(
   removals: Parameters<typeof removeFound>[0],
