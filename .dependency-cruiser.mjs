@@ -38,6 +38,7 @@ export default {
     may(
       'lambdas/http',
       contract,
+      store,
       ...aPackage('@middy', '@aws-lambda-powertools', 'zod'),
       ...lambdaTypes,
     ),

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../contract/project.ts';
 import { monthsAround } from '../lambdas/store/calendar.ts';
-import { monthParts, subscriberParts } from '../lambdas/store/counters.ts';
+import { partKeys } from '../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
@@ -94,10 +94,7 @@ export async function removeProject(
       ExpressionAttributeValues: { ':ref': ref },
     };
     // In which a function may count a send, whatever its clock says.
-    const parts = [
-      ...subscriberParts(ref),
-      ...monthsAround(now).flatMap((month) => monthParts(ref, month)),
-    ];
+    const parts = [...partKeys(ref), ...monthsAround(now).flatMap((month) => partKeys(ref, month))];
     try {
       await dynamo.send(
         new TransactWriteCommand({

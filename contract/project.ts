@@ -56,6 +56,7 @@ export type ProjectRef = string & { readonly _: 'ProjectRef' };
 export interface Project {
   readonly projectId: string;
   readonly ref: ProjectRef;
+  readonly name: string;
   /** SHA-256 of the secret key, hex. */
   readonly secretKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
@@ -63,11 +64,6 @@ export interface Project {
   readonly members: readonly Member[];
   readonly plan: Plan;
   readonly vapid: VapidPairs;
-}
-
-/** A project with what its owner sees of it. */
-export interface DescribedProject extends Project {
-  readonly name: string;
   /** ISO 8601. */
   readonly createdAt: string;
 }

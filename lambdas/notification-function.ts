@@ -3,7 +3,6 @@ import { countChecker } from './results/count-checker.ts';
 import { routeFunction } from './route-function.ts';
 import { deliveriesOf } from './store/deliveries.ts';
 import { notificationStore } from './store/notifications.ts';
-import { projectStore } from './store/projects.ts';
 import { sliceStore } from './store/slices.ts';
 
 /** What the function of a route needs that reads notifications with their counts. */
@@ -19,6 +18,6 @@ export function notificationFunction<
       clock,
     },
     checker: countChecker(logger),
-    settings: { ...settings, projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock) },
+    settings,
   };
 }

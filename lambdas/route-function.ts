@@ -3,9 +3,10 @@ import { type RouteVariable, type VariableOf, variablesOf } from '../contract/fu
 import type { Route, RouteName } from '../contract/routes.ts';
 import { serviceLogger } from './http/service-logger.ts';
 import { documentClient } from './store/dynamo.ts';
+import { projectStore } from './store/projects.ts';
 import { rateLimitStore } from './store/rate-limits.ts';
 
-/** The clients of a route's function, and the settings of its chain except for the store of projects. */
+/** The clients of a route's function, and the settings of its chain. */
 export function routeFunction<Name extends RouteName, Called extends Route>(
   route: Called & { readonly name: Name },
 ) {
@@ -18,6 +19,7 @@ export function routeFunction<Name extends RouteName, Called extends Route>(
   const dynamo = documentClient();
   const settings = {
     ...{ route, logger, clock },
+    projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
     rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
     perMinute: environment.RATE_LIMIT_PER_MINUTE,
     originSecret: {

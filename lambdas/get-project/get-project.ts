@@ -1,9 +1,4 @@
-import {
-  type DescribedProject,
-  limitOf,
-  type ProjectRef,
-  rateLimitsOf,
-} from '../../contract/project.ts';
+import { limitOf, type Project, rateLimitsOf } from '../../contract/project.ts';
 import {
   type AudienceCounts,
   channelsByCount,
@@ -12,15 +7,11 @@ import {
 import type { CountChecker } from '../results/count-checker.ts';
 import { countAudience, type subscriptionSample } from '../store/audience-counts.ts';
 import { utcMonth } from '../store/calendar.ts';
-import type { ProjectUsage } from '../store/usage.ts';
+import type { projectUsage } from '../store/usage.ts';
 
 export interface ProjectDependencies {
   readonly sample: ReturnType<typeof subscriptionSample>;
-  readonly usage: (
-    project: ProjectRef,
-    month: string,
-    signal?: AbortSignal,
-  ) => Promise<ProjectUsage>;
+  readonly usage: ReturnType<typeof projectUsage>;
   /** The caps where the project's plan sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
@@ -35,7 +26,7 @@ const sampledChannels = 50;
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
   { sample, usage, checker, clock, ...deployed }: ProjectDependencies,
-  { projectId, ref, name, vapid, plan, createdAt }: DescribedProject,
+  { projectId, ref, name, vapid, plan, createdAt }: Project,
   isSampled: boolean,
   signal?: AbortSignal,
 ): Promise<Omit<ProjectResult, 'access'>> {

@@ -6,7 +6,6 @@ import { respond } from '../http/response.ts';
 import { countChecker } from '../results/count-checker.ts';
 import { routeFunction } from '../route-function.ts';
 import { subscriptionSample } from '../store/audience-counts.ts';
-import { describedProjectStore } from '../store/projects.ts';
 import { projectUsage } from '../store/usage.ts';
 import { getProject } from './get-project.ts';
 
@@ -22,9 +21,7 @@ const deps = {
   clock,
 };
 
-const projects = describedProjectStore(dynamo, environment.PROJECTS_TABLE, clock);
-
-export const handler = ownerChain({ ...settings, projects }, async (event) => {
+export const handler = ownerChain(settings, async (event) => {
   const { sample } = query(event, projectQuerySchema);
   const project = await getProject(deps, event.project, sample !== undefined, event.signal);
   return { ...project, access: event.access };

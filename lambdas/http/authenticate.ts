@@ -9,7 +9,7 @@ import {
 import type { Project } from '../../contract/project.ts';
 import { type Access, includes } from '../../contract/roles.ts';
 import type { RouteOf } from '../../contract/routes.ts';
-import type { FindProject } from './find-project.ts';
+import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
 import type { TimeLimit } from './time-limit.ts';
@@ -22,7 +22,7 @@ const dummyDigest = Buffer.alloc(32);
  * {@link requireKey} refuses the request otherwise, after it has been counted.
  */
 export function authenticate<Found extends Project>(
-  find: FindProject<Found>,
+  find: ProjectStore<Found>['find'],
   clock: () => Date,
 ): Middleware<{ ids: PathIds; project?: Found; access?: Access } & TimeLimit> {
   return {

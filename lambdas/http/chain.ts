@@ -2,17 +2,14 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { Project } from '../../contract/project.ts';
 import type { Route, RouteOf } from '../../contract/routes.ts';
+import type { ProjectStore } from '../store/projects.ts';
+import type { RateLimitStore } from '../store/rate-limits.ts';
 import { authenticate, requireKey, requireRole } from './authenticate.ts';
 import { cors } from './cors.ts';
 import { errorResponses } from './error-responses.ts';
-import { type FindProject, findProject, requireProject } from './find-project.ts';
+import { findProject, requireProject } from './find-project.ts';
 import { pathIds } from './path-ids.ts';
-import {
-  type ReadInput,
-  type RequestCounter,
-  rateLimit,
-  refuseBeforeReading,
-} from './rate-limit.ts';
+import { type ReadInput, rateLimit, refuseBeforeReading } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 import { type OriginSecret, throughProxy } from './through-proxy.ts';
 import { timeLimit } from './time-limit.ts';
@@ -31,8 +28,8 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
-  readonly projects: { readonly find: FindProject<Found>; remembers(projectId: string): boolean };
-  readonly rateLimits: RequestCounter;
+  readonly projects: Pick<ProjectStore<Found>, 'find' | 'remembers'>;
+  readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
   readonly originSecret: OriginSecret;

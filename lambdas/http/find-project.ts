@@ -1,20 +1,16 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
+import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
 import type { TimeLimit } from './time-limit.ts';
-
-export type FindProject<Found extends Project = Project> = (
-  projectId: string,
-  signal?: AbortSignal,
-) => Promise<Found | undefined>;
 
 /**
  * Finds the project that the path names. {@link requireProject} refuses the request if there is
  * none, after it has been counted.
  */
 export function findProject<Found extends Project>(
-  find: FindProject<Found>,
+  find: ProjectStore<Found>['find'],
 ): Middleware<{ ids: PathIds; project?: Found } & TimeLimit> {
   return {
     before: async ({ event }) => {

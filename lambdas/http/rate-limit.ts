@@ -3,24 +3,12 @@ import { ServiceError } from '../../contract/errors.ts';
 import { type Project, rateLimitOf } from '../../contract/project.ts';
 import type { Access } from '../../contract/roles.ts';
 import type { RouteName } from '../../contract/routes.ts';
+import type { ProjectStore } from '../store/projects.ts';
+import type { RateLimitStore } from '../store/rate-limits.ts';
 import { countedAddress } from './client-address.ts';
 import type { PathIds } from './path-ids.ts';
 import type { Middleware } from './response.ts';
 import type { TimeLimit } from './time-limit.ts';
-
-/** Counts requests by address, project and route. */
-export interface RequestCounter {
-  /** @returns 0 if the request is within the limit, else the seconds until the next minute. */
-  count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
-  /** The same from this function's memory, without a call; 0 if it has no count. */
-  refused(request: CountedRequest): number;
-}
-
-interface CountedRequest {
-  readonly projectId: string;
-  readonly route: RouteName;
-  readonly address: string;
-}
 
 /** Counts requests that name a project without belonging to it. No project has this id. */
 const unproven = '-';
@@ -32,8 +20,8 @@ const unproven = '-';
 export function refuseBeforeReading(
   route: RouteName,
   perMinute: number,
-  counter: RequestCounter,
-  projects: { remembers(projectId: string): boolean },
+  counter: RateLimitStore,
+  projects: Pick<ProjectStore, 'remembers'>,
 ): Middleware<{ ids: PathIds }> {
   return {
     before: ({ event }) => {
@@ -70,7 +58,7 @@ export type ReadInput<Found extends Project, Input> = (
 export function rateLimit<Found extends Project, Input = undefined>(
   route: RouteName,
   perMinute: number,
-  counter: RequestCounter,
+  counter: RateLimitStore,
   readInput?: ReadInput<Found, Input>,
 ): Middleware<CountedEvent<Found> & { input: Input }> {
   return {

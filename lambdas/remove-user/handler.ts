@@ -4,7 +4,6 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { projectStore } from '../store/projects.ts';
 import { hashOfDevice } from '../store/subscription-keys.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../store/user-subscriptions.ts';
@@ -18,9 +17,7 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-const projects = projectStore(dynamo, environment.PROJECTS_TABLE, clock);
-
-export const handler = ownerChain({ ...settings, projects }, async (event) => {
+export const handler = ownerChain(settings, async (event) => {
   const { userId, device } = query(event, removeUserSchema);
   const found =
     device === undefined

@@ -45,16 +45,8 @@ export function partPeriods(name: string): readonly string[] {
   return Array.from({ length: partCount }, (_, part) => `${name}#${part}`);
 }
 
-/** The keys of the parts of a project's subscriber counter, and of the counter of a month. */
-export function subscriberParts(project: ProjectRef) {
-  return keysOfParts(project, subscribersName);
-}
-
-export function monthParts(project: ProjectRef, month: string) {
-  return keysOfParts(project, month);
-}
-
-function keysOfParts(project: ProjectRef, name: string) {
+/** The keys of the parts of a project's counter: of its subscribers, or of a month. */
+export function partKeys(project: ProjectRef, name = subscribersName) {
   return partPeriods(name).map((period) => ({ projectRef: project, period }));
 }
 

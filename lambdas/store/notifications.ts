@@ -2,8 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk
 import { limits } from '../../contract/limits.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
-import type { Division, NotificationItem } from './items.ts';
-import { fromStoredContent } from './stored-content.ts';
+import type { Division, NotificationItem, StoredContent } from './items.ts';
 
 /** Conditions that an item is a notification, or may become one: one that was cancelled has no content. */
 export const isSent = 'attribute_exists(content)';
@@ -25,35 +24,18 @@ export interface StoredNotification {
   readonly sentBy?: string | undefined;
 }
 
-export interface NotificationStore {
-  find(
-    project: ProjectRef,
-    notificationId: string,
-    signal?: AbortSignal,
-  ): Promise<StoredNotification | undefined>;
-
-  /**
-   * Reads the notifications of a project, the newest first. Cancelled ones are left out.
-   * @param limit how many, unless there are fewer.
-   * @param from the id of the first one, or of any later position in their order.
-   */
-  newest(
-    project: ProjectRef,
-    limit: number,
-    from?: string,
-    signal?: AbortSignal,
-  ): Promise<readonly StoredNotification[]>;
-}
+export type NotificationStore = ReturnType<typeof notificationStore>;
 
 /** The greatest UUID (RFC 9562 §5.10), and less than the keys of idempotency items. */
 const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export function notificationStore(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-): NotificationStore {
+export function notificationStore(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    async find(project, notificationId, abortSignal) {
+    async find(
+      project: ProjectRef,
+      notificationId: string,
+      abortSignal?: AbortSignal,
+    ): Promise<StoredNotification | undefined> {
       const { Item } = await dynamo.send(
         new GetCommand({
           TableName: table,
@@ -67,7 +49,17 @@ export function notificationStore(
         : fromItem(Item as NotificationItem);
     },
 
-    async newest(project, limit, from = maxUuid, abortSignal) {
+    /**
+     * Reads the notifications of a project, the newest first. Cancelled ones are left out.
+     * @param limit how many, unless there are fewer.
+     * @param from the id of the first one, or of any later position in their order.
+     */
+    async newest(
+      project: ProjectRef,
+      limit: number,
+      from = maxUuid,
+      abortSignal?: AbortSignal,
+    ): Promise<readonly StoredNotification[]> {
       const items: NotificationItem[] = [];
       const pages = paginateQuery(
         { client: dynamo },
@@ -107,4 +99,12 @@ function fromItem({
     sentAt: new Date(sentAt),
     sentBy,
   };
+}
+
+export function toStoredContent({ data, ...content }: NotificationContent): StoredContent {
+  return data === undefined ? content : { ...content, data: JSON.stringify(data) };
+}
+
+function fromStoredContent({ data, ...content }: StoredContent): NotificationContent {
+  return data === undefined ? content : { ...content, data: JSON.parse(data) };
 }

@@ -1,11 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type {
-  DescribedProject,
-  IdentityProject,
-  Member,
-  Project,
-  SigningProject,
-} from '../../contract/project.ts';
+import type { IdentityProject, Member, Project, SigningProject } from '../../contract/project.ts';
 import type {
   IdentityKeyItem,
   MemberItem,
@@ -21,37 +15,12 @@ const negativeCacheTtlMs = 5_000;
 /** Projects that a function remembers, and as many ids without a project. */
 const capacity = 1000;
 
-export interface ProjectStore<Found extends Project = Project> {
-  /** Reads a project, from memory if it was read in the last 30 s. */
-  find(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
-  /** Reads a project again: the one in memory may not have its newest keys. */
-  refresh(projectId: string, signal?: AbortSignal): Promise<Found | undefined>;
-  /** Whether {@link find} needs no call now. */
-  remembers(projectId: string): boolean;
-}
+export type ProjectStore<Found extends Project = Project> = ReturnType<typeof remembering<Found>>;
 
-export function projectStore(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  clock: () => Date,
-): ProjectStore {
+export function projectStore(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
   return remembering(clock, async (projectId, signal) => {
     const item = await readProject(dynamo, table, projectId, signal);
     return item && fromItem(item);
-  });
-}
-
-/** Finds a project with what its owner sees of it. */
-export function describedProjectStore(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  clock: () => Date,
-): ProjectStore<DescribedProject> {
-  return remembering(clock, async (projectId, signal) => {
-    const item = await readProject(dynamo, table, projectId, signal);
-    if (item === undefined) return undefined;
-    const { name, createdAt } = item;
-    return { ...fromItem(item), name, createdAt };
   });
 }
 
@@ -60,8 +29,8 @@ export function identityProjectStore(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly projects: string; readonly identityKeys: string },
   clock: () => Date,
-): ProjectStore<IdentityProject> {
-  return remembering(clock, async (projectId, signal) => {
+) {
+  return remembering<IdentityProject>(clock, async (projectId, signal) => {
     const [item, keys] = await Promise.all([
       readProject(dynamo, tables.projects, projectId, signal),
       readItem<IdentityKeyItem>(dynamo, tables.identityKeys, projectId, signal),
@@ -106,8 +75,8 @@ export function signingProjectStore(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly projects: string; readonly vapidKeys: string },
   clock: () => Date,
-): ProjectStore<SigningProject> {
-  return remembering(clock, async (projectId, abortSignal) => {
+) {
+  return remembering<SigningProject>(clock, async (projectId, abortSignal) => {
     // In one transaction, so that both halves are of the same pair, also during a rotation.
     const { Responses } = await dynamo.send(
       new TransactGetCommand({
@@ -137,20 +106,24 @@ export function signingProjectStore(
 function remembering<Found extends Project>(
   clock: () => Date,
   read: (projectId: string, signal?: AbortSignal) => Promise<Found | undefined>,
-): ProjectStore<Found> {
+) {
   const present = new RecentlyUsed<Found>();
   // Separate, so that invented ids cannot displace a project.
   const absent = new RecentlyUsed<true>();
   return {
-    async find(projectId, signal) {
+    /** Reads a project, from memory if it was read in the last 30 s. */
+    async find(projectId: string, signal?: AbortSignal): Promise<Found | undefined> {
       const now = clock().getTime();
       if (absent.get(projectId, now)) return undefined;
       return present.get(projectId, now) ?? readAndRemember(projectId, now, signal);
     },
 
-    refresh: (projectId, signal) => readAndRemember(projectId, clock().getTime(), signal),
+    /** Reads a project again: the one in memory may not have its newest keys. */
+    refresh: (projectId: string, signal?: AbortSignal) =>
+      readAndRemember(projectId, clock().getTime(), signal),
 
-    remembers(projectId) {
+    /** Whether `find` needs no call now. */
+    remembers(projectId: string): boolean {
       const now = clock().getTime();
       return present.has(projectId, now) || absent.has(projectId, now);
     },
@@ -199,10 +172,12 @@ function fromItem(item: ProjectItem): Project {
   return {
     projectId: item.projectId,
     ref: item.ref,
+    name: item.name,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     members: Object.entries(members).map(memberOf),
     plan: item.plan,
+    createdAt: item.createdAt,
     vapid: {
       current: { number, publicKey: vapidPublicKey },
       previous:

@@ -5,19 +5,7 @@ import type { RateLimitItem } from './items.ts';
 
 const minute = 60_000;
 
-export interface RateLimitStore {
-  /**
-   * Counts one request of an address in the current minute. Refused requests are not counted.
-   * @returns 0 if it is within the limit, else the seconds until the next minute: 1 to 60.
-   */
-  count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number>;
-
-  /**
-   * The same from this function's memory, without a call.
-   * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
-   */
-  refused(request: CountedRequest): number;
-}
+export type RateLimitStore = ReturnType<typeof rateLimitStore>;
 
 export interface CountedRequest {
   readonly projectId: string;
@@ -26,11 +14,7 @@ export interface CountedRequest {
 }
 
 /** Counts whole UTC minutes. The minute is in the key, so items that TTL deletes late do no harm. */
-export function rateLimitStore(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-  clock: () => Date,
-): RateLimitStore {
+export function rateLimitStore(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
   // Buckets that have reached their limit, all of the same minute.
   const exhausted = new Set<string>();
   let exhaustedMinute = 0;
@@ -48,14 +32,25 @@ export function rateLimitStore(
   }
 
   return {
-    refused(request) {
+    /**
+     * The same as `count` from this function's memory, without a call.
+     * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
+     */
+    refused(request: CountedRequest): number {
       const { bucket, secondsLeft } = bucketOf(request);
       return exhausted.has(bucket) ? secondsLeft : 0;
     },
 
-    async count(request, limit, abortSignal) {
+    /**
+     * Counts one request of an address in the current minute. Refused requests are not counted.
+     * @returns 0 if it is within the limit, else the seconds until the next minute: 1 to 60.
+     */
+    async count(
+      request: CountedRequest,
+      limit: number,
+      abortSignal?: AbortSignal,
+    ): Promise<number> {
       const { bucket, secondsLeft, expiresAt } = bucketOf(request);
-      if (exhausted.has(bucket)) return secondsLeft;
       try {
         await dynamo.send(
           new UpdateCommand({

@@ -29,8 +29,13 @@ import {
   sliceId,
 } from './items.ts';
 import { cancelCondition } from './lease.ts';
-import { expiryOf, isSent, notSent, type StoredNotification } from './notifications.ts';
-import { toStoredContent } from './stored-content.ts';
+import {
+  expiryOf,
+  isSent,
+  notSent,
+  type StoredNotification,
+  toStoredContent,
+} from './notifications.ts';
 
 /** A notification as it is about to be sent. */
 export interface NewNotification extends StoredNotification {

@@ -4,11 +4,6 @@ import type { Choice } from '../../contract/choice.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { SubscriptionItem } from './items.ts';
 
-export interface SubscriptionTables {
-  readonly subscriptions: string;
-  readonly usage: string;
-}
-
 /**
  * Partitions per project, and parts of each of its counters: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.

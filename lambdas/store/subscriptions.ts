@@ -3,19 +3,18 @@ import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import { attributeChanges } from './attribute-changes.ts';
-import { subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
+import { giveBackUnits, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
-import { removeSubscriptions } from './remove-subscriptions.ts';
 import {
   endpointHash,
   partOf,
   projectUser,
-  type SubscriptionTables,
   storedChoice,
   storedPairNumber,
   subscriptionKey,
@@ -32,65 +31,7 @@ export interface SavedSubscription extends Omit<Subscription, 'applicationServer
   readonly assumedPairNumber?: number | undefined;
 }
 
-export interface SubscriptionStore {
-  /**
-   * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
-   * and counted only below the cap.
-   * @param cap most subscribers of the project; null for no limit.
-   */
-  save(
-    project: ProjectRef,
-    subscription: SavedSubscription,
-    cap: number | null,
-    signal?: AbortSignal,
-  ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'>;
-
-  /** Deletes a subscription and its count, if it exists. @param href the endpoint. */
-  remove(project: ProjectRef, href: string, signal?: AbortSignal): Promise<'removed' | 'absent'>;
-
-  /**
-   * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing
-   * ones are ignored.
-   * @returns how many existed.
-   */
-  removeBatch(
-    project: ProjectRef,
-    endpointHashes: readonly Uint8Array[],
-    signal?: AbortSignal,
-  ): Promise<number>;
-
-  /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
-  removeOfUser(
-    project: ProjectRef,
-    userId: string,
-    endpointHashes: readonly Uint8Array[],
-    signal?: AbortSignal,
-  ): Promise<number>;
-
-  /** The same for subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
-  removeOfEarlierPairs(
-    project: ProjectRef,
-    currentPair: number,
-    endpointHashes: readonly Uint8Array[],
-    signal?: AbortSignal,
-  ): Promise<number>;
-
-  /** The same for subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
-  removeUnseen(
-    project: ProjectRef,
-    before: number,
-    endpointHashes: readonly Uint8Array[],
-    signal?: AbortSignal,
-  ): Promise<number>;
-
-  /** Stores which pair a subscription was made with, if it still exists. */
-  correctPair(
-    project: ProjectRef,
-    endpointHash: Uint8Array,
-    vapidPairNumber: number,
-    signal?: AbortSignal,
-  ): Promise<void>;
-}
+export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
 /**
  * Milliseconds for which a store refuses new endpoints of a project whose counter it has found full, without asking
@@ -106,13 +47,23 @@ const exists = 'attribute_exists(endpointHash)';
 /** Changes each subscription and a counter in one transaction, so that they always agree. */
 export function subscriptionStore(
   dynamo: DynamoDBDocumentClient,
-  tables: SubscriptionTables,
+  tables: { readonly subscriptions: string; readonly usage: string },
   clock: () => Date,
-): SubscriptionStore {
+) {
   /** Until when a project is full (epoch ms), by its reference and cap. */
   const full = new Map<string, number>();
-  const store: SubscriptionStore = {
-    async save(project, subscription, cap, signal) {
+  return {
+    /**
+     * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
+     * and counted only below the cap.
+     * @param cap most subscribers of the project; null for no limit.
+     */
+    async save(
+      project: ProjectRef,
+      subscription: SavedSubscription,
+      cap: number | null,
+      signal?: AbortSignal,
+    ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
       const hash = endpointHash(subscription.endpoint.href);
       for (;;) {
         if (await update(project, hash, subscription, signal)) return 'updated';
@@ -122,52 +73,72 @@ export function subscriptionStore(
       }
     },
 
-    async remove(project, href, signal) {
-      const removed = await store.removeBatch(project, [endpointHash(href)], signal);
-      return removed === 1 ? 'removed' : 'absent';
+    /**
+     * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing
+     * ones are ignored.
+     * @returns how many existed.
+     */
+    removeBatch(
+      project: ProjectRef,
+      endpointHashes: readonly Uint8Array[],
+      signal?: AbortSignal,
+    ): Promise<number> {
+      return remove(project, endpointHashes, { ConditionExpression: exists }, signal);
     },
 
-    removeBatch(project, endpointHashes, signal) {
-      return removeSubscriptions(
-        dynamo,
-        tables,
-        { ConditionExpression: exists },
-        project,
-        endpointHashes,
-        signal,
-      );
-    },
-
-    removeOfUser(project, userId, endpointHashes, signal) {
+    /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
+    removeOfUser(
+      project: ProjectRef,
+      userId: string,
+      endpointHashes: readonly Uint8Array[],
+      signal?: AbortSignal,
+    ): Promise<number> {
       const condition = {
         ConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
       };
-      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+      return remove(project, endpointHashes, condition, signal);
     },
 
-    removeOfEarlierPairs(project, currentPair, endpointHashes, signal) {
+    /** The same for subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
+    removeOfEarlierPairs(
+      project: ProjectRef,
+      currentPair: number,
+      endpointHashes: readonly Uint8Array[],
+      signal?: AbortSignal,
+    ): Promise<number> {
       const condition = {
         ConditionExpression: `${exists} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
         ExpressionAttributeValues: { ':current': currentPair },
       };
-      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+      return remove(project, endpointHashes, condition, signal);
     },
 
-    removeUnseen(project, before, endpointHashes, signal) {
+    /** The same for subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
+    removeUnseen(
+      project: ProjectRef,
+      before: number,
+      endpointHashes: readonly Uint8Array[],
+      signal?: AbortSignal,
+    ): Promise<number> {
       const condition = {
         ConditionExpression: 'updatedAt < :before',
         ExpressionAttributeValues: { ':before': before },
       };
-      return removeSubscriptions(dynamo, tables, condition, project, endpointHashes, signal);
+      return remove(project, endpointHashes, condition, signal);
     },
 
-    async correctPair(project, hash, number, abortSignal) {
+    /** Stores which pair a subscription was made with, if it still exists. */
+    async correctPair(
+      project: ProjectRef,
+      hash: Uint8Array,
+      number: number,
+      abortSignal?: AbortSignal,
+    ): Promise<void> {
       const changed = { vapidPairNumber: storedPairNumber(number) };
       await change(project, hash, changed, exists, abortSignal);
     },
   };
-  return store;
 
   /**
    * A write that arrives late, after that of a newer request, changes nothing: its `updatedAt` is older.
@@ -283,6 +254,46 @@ export function subscriptionStore(
       full.set(fullKey, now + fullMs);
     }
     return outcome;
+  }
+
+  /** Keeps a subscription that does not meet the condition. @returns how many existed and met it. */
+  async function remove(
+    project: ProjectRef,
+    endpointHashes: readonly Uint8Array[],
+    condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<number> {
+    if (endpointHashes.length === 0) return 0;
+    const deletions = endpointHashes.map((hash) => ({
+      Delete: {
+        TableName: tables.subscriptions,
+        Key: subscriptionKey(project, hash),
+        ...condition,
+      },
+    }));
+    const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
+    try {
+      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+      return endpointHashes.length;
+    } catch (error) {
+      const reasons = cancellationReasons(error);
+      if (!reasons.some(conditionFailed)) throw error;
+      // Without the attribute the project is being deleted with its subscriptions.
+      if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
+      const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
+      return remove(project, remaining, condition, abortSignal);
+    }
+  }
+
+  /** The part that a subscription was counted in may have been another one: only the sum matters. */
+  function decrements(project: ProjectRef, endpointHashes: readonly Uint8Array[]) {
+    const counter = subscriberCounter(tables.usage, project);
+    const removed = new Map<number, number>();
+    for (const hash of endpointHashes) {
+      const part = partOf(hash);
+      removed.set(part, (removed.get(part) ?? 0) + 1);
+    }
+    return [...removed].map(([part, number]) => ({ Update: giveBackUnits(counter, part, number) }));
   }
 }
 

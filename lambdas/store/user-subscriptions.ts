@@ -5,21 +5,6 @@ import { byUserIndex, type SubscriptionItem } from './items.ts';
 import { projectUser } from './subscription-keys.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 
-/**
- * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
- * made, removed or given to another user within the last second may be missing, or be read as before.
- */
-export interface UserSubscriptions {
-  list(
-    project: ProjectRef,
-    userId: string,
-    signal?: AbortSignal,
-  ): Promise<readonly UserSubscription[]>;
-
-  /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
-  endpointHashes(project: ProjectRef, userId: string, signal?: AbortSignal): Promise<HashPages>;
-}
-
 export type UserSubscription = Pick<
   SubscriptionItem,
   'endpointHash' | 'origin' | 'createdAt' | 'updatedAt'
@@ -27,19 +12,29 @@ export type UserSubscription = Pick<
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
-export function userSubscriptions(
-  dynamo: DynamoDBDocumentClient,
-  table: string,
-): UserSubscriptions {
+/**
+ * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
+ * made, removed or given to another user within the last second may be missing, or be read as before.
+ */
+export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    async list(project, userId, signal) {
+    async list(
+      project: ProjectRef,
+      userId: string,
+      signal?: AbortSignal,
+    ): Promise<readonly UserSubscription[]> {
       const found: UserSubscription[] = [];
       const reading = pages(project, userId, 'endpointHash, origin, createdAt, updatedAt', signal);
       for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
       return found;
     },
 
-    async endpointHashes(project, userId, signal) {
+    /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
+    async endpointHashes(
+      project: ProjectRef,
+      userId: string,
+      signal?: AbortSignal,
+    ): Promise<HashPages> {
       const reading = pages(project, userId, 'endpointHash', signal);
       const first = await reading.next();
       return (async function* () {

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { routes } from '../../contract/routes.ts';
 import { eventCounterSchema, eventSchema } from '../../contract/schemas/event.ts';
@@ -6,25 +7,30 @@ import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { eventCounterStore } from '../store/event-counters.ts';
-import { projectStore } from '../store/projects.ts';
 import { eventLog } from './event-log.ts';
-import { track } from './track.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.track);
 
 const counters = eventCounterStore(dynamo, environment.DELIVERIES_TABLE);
 const logged = eventLog(clock);
 
-export const handler = browserChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-}).handler(async (event) => {
+export const handler = browserChain(settings).handler(async (event) => {
   const { project, ids, signal } = event;
   // A browser sends text/plain without a preflight request.
   const mediaTypes = ['application/json', 'text/plain'];
   const { type } = jsonBody(event, eventSchema, limits.bodyBytes.track, mediaTypes);
   const counter = eventCounterSchema.safeParse(queryParameters(event, ['tally']).tally).data;
-  await track(counters, project, ids.notificationId, counter, type, signal);
+  const { notificationId } = ids;
+  const isCounted =
+    notificationId !== undefined &&
+    counter !== undefined &&
+    (await counters.count(project.ref, notificationId, counter, type, signal));
+  if (!isCounted) {
+    throw new ServiceError(
+      'notification_not_found',
+      'This project has sent no notification with this id.',
+    );
+  }
   event.logged = logged(type);
   return respond(200, { ok: true });
 });

@@ -4,7 +4,7 @@ import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { projectStore } from '../store/projects.ts';
+import { endpointHash } from '../store/subscription-keys.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.unsubscribe);
@@ -15,12 +15,9 @@ const subscriptions = subscriptionStore(
   clock,
 );
 
-export const handler = browserChain({
-  ...settings,
-  projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-}).handler(async (event) => {
+export const handler = browserChain(settings).handler(async (event) => {
   const { endpoint } = query(event, unsubscribeSchema);
   // Idempotent: an unknown endpoint also returns 200.
-  await subscriptions.remove(event.project.ref, endpoint.href, event.signal);
+  await subscriptions.removeBatch(event.project.ref, [endpointHash(endpoint.href)], event.signal);
   return respond(200, { ok: true });
 });

@@ -3,14 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 /** Without the decompression of `fetch`. */
 async function get(path: string, headers: Record<string, string> = {}) {
@@ -53,11 +48,4 @@ test('the whole page is below 250 kB, compressed', async () => {
   const total = sizes.reduce((sum, size) => sum + size, page.body.length);
   expect(total).toBeGreaterThan(50_000);
   expect(total).toBeLessThan(250_000);
-});
-
-test.each(['/console/nothing.js', '/console/index.html'])('%s is 404', async (path) => {
-  expect(await get(path)).toMatchObject({
-    status: 404,
-    headers: { 'cache-control': 'no-store' },
-  });
 });

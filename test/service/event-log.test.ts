@@ -3,25 +3,20 @@ import { routes } from '../../contract/routes.ts';
 import type { Template } from '../../local/template/template.ts';
 import { measured } from '../fixtures/measured-stack.ts';
 import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { stack, template } = synthesize();
 const metrics = new RecordedMetrics();
 const lines: Record<string, unknown>[] = [];
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService(
-    // One environment, so that no event waits in another one.
-    measured(template.toJSON() as Template, metrics, {
-      concurrency: 1,
-      onLog: ({ text }) => lines.push(JSON.parse(text)),
-    }),
-  );
-});
-afterAll(() => service.stop());
+const service = useService(
+  // One environment, so that no event waits in another one.
+  measured(template.toJSON() as Template, metrics, {
+    concurrency: 1,
+    onLog: ({ text }) => lines.push(JSON.parse(text)),
+  }),
+);
 
 function counted(name: keyof typeof eventMetrics) {
   const namespace = logNamespace(stack.stackName);

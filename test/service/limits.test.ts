@@ -1,21 +1,11 @@
 import type { RouteName } from '../../contract/routes.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
-import {
-  type CallOptions,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 import { withinOneMinute } from '../fixtures/within-one-minute.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 describe('the rate limit', () => {
   /** @returns the statuses of these requests, and the last response. */

@@ -1,7 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { routes } from '../../contract/routes.ts';
 import {
   type NotificationList,
   notificationListSchema,
@@ -10,32 +9,25 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
 import { expiryOf } from '../../lambdas/store/notifications.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 /** Calls of BatchGetItem since the last reset. */
 let batches = 0;
 
-beforeAll(async () => {
-  service = await startService({
-    throttled: false,
-    onDynamoDbCall: ({ operation }) => {
-      if (operation === 'BatchGetItem') batches += 1;
-    },
-  });
+const service = useService({
+  throttled: false,
+  onDynamoDbCall: ({ operation }) => {
+    if (operation === 'BatchGetItem') batches += 1;
+  },
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   project = await service.createProject({ monthlySendCap: null });
 });
 
 function call<Body = ErrorBody>(query = '', owner = project) {
-  return service.call<Body>(routes.listNotifications, {
-    parameters: { projectId: owner.projectId },
-    headers: { authorization: `Bearer ${owner.secretKey}` },
-    query,
-  });
+  return callWithValidRequest<Body>(service, owner, 'listNotifications', { query });
 }
 
 async function list(query = '', owner = project): Promise<NotificationList> {
@@ -107,11 +99,8 @@ test('each entry is what reading the notification returns, the newest first', as
   ]);
   expect(notifications.map(({ shown }) => shown).sort()).toEqual([0, 1]);
   for (const notification of notifications) {
-    const { projectId, secretKey } = project;
-    const read = await service.call(routes.getNotification, {
-      parameters: { projectId, notificationId: notification.id },
-      headers: { authorization: `Bearer ${secretKey}` },
-    });
+    const parameters = { notificationId: notification.id };
+    const read = await callWithValidRequest(service, project, 'getNotification', { parameters });
     expect(read.body).toEqual(notification);
   }
 });

@@ -1,21 +1,17 @@
 import { type Route, routes } from '../../contract/routes.ts';
 import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { until } from '../fixtures/until.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-let service: Service;
 let lines: Line[] = [];
 
-beforeAll(async () => {
-  service = await startService({ onLog: ({ text }) => lines.push(JSON.parse(text)) });
-});
+const service = useService({ onLog: ({ text }) => lines.push(JSON.parse(text)) });
 beforeEach(() => {
   lines = [];
 });
-afterAll(() => service.stop());
 
 /** The lines that the query of the stack finds for a request id. */
 function found(requestId: string): readonly Line[] {
@@ -80,8 +76,10 @@ test.each<Route>(Object.values(routes))('a request to $name logs one line', asyn
       service: route.name,
       message: 'request',
       method: route.method,
+      project_id: 'shop',
       network: '198.51.100.0/24',
       status,
+      ms: expect.any(Number),
     }),
   ]);
 });

@@ -2,15 +2,11 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { routes } from '../../contract/routes.ts';
 import { eventCounterId, sliceId } from '../../lambdas/store/items.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
-let service: Service;
 const sends = new HeldSends();
 
-beforeAll(async () => {
-  service = await startService({ onDynamoDbCall: sends.onDynamoDbCall });
-});
-afterAll(() => service.stop());
+const service = useService({ onDynamoDbCall: sends.onDynamoDbCall });
 
 /** Reads a slice or an event counter. */
 async function readDelivery(id: string) {

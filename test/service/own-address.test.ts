@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pathOf } from '../../contract/path-of.ts';
 import { type Route, routes } from '../../contract/routes.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, type Service, useService } from '../fixtures/service.ts';
 
 const publicBaseUrl = 'https://push.carillon.example';
 /** That of the proxy, and the one that it sends after a rotation. */
@@ -42,13 +42,11 @@ describe.each([
   ['a public base URL', { PUBLIC_BASE_URL: publicBaseUrl }, () => publicBaseUrl],
   ['no public base URL', {}, ({ stack }: Service) => stack.baseUrl],
 ])('with %s', (_, environment, expected) => {
-  let service: Service;
   let project: ProjectCredentials;
+  const service = useService({ environment });
   beforeAll(async () => {
-    service = await startService({ environment });
     project = await service.createProject();
   });
-  afterAll(() => service.stop());
 
   test.each<Record<string, string>>([
     {},
@@ -72,21 +70,18 @@ describe.each([
 
 describe('behind a proxy that sends the origin secret', () => {
   const lines: { network?: string }[] = [];
-  let service: Service;
   let project: ProjectCredentials;
-
+  const service = useService({
+    environment: { ORIGIN_SECRET_HASHES: secretHashes },
+    onLog: (line) => {
+      expect(line.text).not.toContain(secret);
+      expect(line.text).not.toContain(nextSecret);
+      lines.push(JSON.parse(line.text));
+    },
+  });
   beforeAll(async () => {
-    service = await startService({
-      environment: { ORIGIN_SECRET_HASHES: secretHashes },
-      onLog: (line) => {
-        expect(line.text).not.toContain(secret);
-        expect(line.text).not.toContain(nextSecret);
-        lines.push(JSON.parse(line.text));
-      },
-    });
     project = await service.createProject({ rateLimitPerMinute: 1 });
   });
-  afterAll(() => service.stop());
 
   async function networkOf(headers: Record<string, string>): Promise<string | undefined> {
     await service.call(routes.unsubscribe, {
@@ -145,21 +140,18 @@ describe('behind a proxy that sends the origin secret', () => {
 });
 
 describe('a deployment that requires the origin secret', () => {
-  let service: Service;
   let project: ProjectCredentials;
   let databaseCalls = 0;
-
+  const service = useService({
+    environment: { ORIGIN_SECRET_HASHES: secretHashes, REQUIRE_ORIGIN_SECRET: 'true' },
+    onDynamoDbCall: () => {
+      databaseCalls += 1;
+      return undefined;
+    },
+  });
   beforeAll(async () => {
-    service = await startService({
-      environment: { ORIGIN_SECRET_HASHES: secretHashes, REQUIRE_ORIGIN_SECRET: 'true' },
-      onDynamoDbCall: () => {
-        databaseCalls += 1;
-        return undefined;
-      },
-    });
     project = await service.createProject();
   });
-  afterAll(() => service.stop());
 
   const call = (route: Route, headers: Record<string, string>) =>
     service.call(route, {

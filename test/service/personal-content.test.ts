@@ -1,23 +1,19 @@
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { routes } from '../../contract/routes.ts';
 import { subscribeSchema } from '../../contract/schemas/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 const log: string[] = [];
 
-beforeAll(async () => {
-  service = await startService({ onLog: ({ text }) => log.push(text) });
-});
+// Its end throws if a function logged a value.
+const service = useService({ onLog: ({ text }) => log.push(text) });
 beforeEach(async () => {
   project = await service.createProject({ subscriberCap: null });
 });
-// Throws if a function logged a value.
-afterAll(() => service.stop());
 
 const keys = createBrowserKeys();
 
@@ -99,9 +95,7 @@ test('a message that is too large for one recipient is refused for all, and name
     userId,
     values: { v: '💣'.repeat(userId === 'bob' ? 400 : 1) },
   }));
-  const { status, body } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
+  const { status, body } = await callWithValidRequest(service, project, 'send', {
     body: { title: 'T', body: '{{v}}{{v}}{{v}}', recipients },
   });
   expect({ status, body }).toMatchObject({
@@ -115,38 +109,12 @@ test('a message that is too large for one recipient is refused for all, and name
   expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
 });
 
-test.each<[string, object, string]>([
-  ['a missing value', { values: { order: '1' } }, 'recipients[1].values.name'],
-  ['a title that becomes empty', { values: { name: '', order: '' } }, 'recipients[1]'],
-  ['a value that is too long', { values: { name: 'x'.repeat(600) } }, 'recipients[1].values.name'],
-])('%s is refused before anything is sent or counted', async (_, entry, path) => {
-  const [browser] = await subscribeAll(['ada']);
-  const { status, body } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
-    body: {
-      title: '{{name}}',
-      recipients: [
-        { userId: 'ada', values: { name: 'Ada' } },
-        { userId: 'bob', ...entry },
-      ],
-    },
-  });
-  expect(status).toBe(400);
-  expect(body.error.issues).toMatchObject([{ path }]);
-  expect(browser!.messages).toEqual([]);
-  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
-});
-
 test('an unused value may be nested as deeply as a body can be', async () => {
   const depth = 200_000;
   const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const body = `{"title":"T {{v}}","recipients":[{"userId":"ada","values":{"v":"x","other":${nested}}}]}`;
-  const { status } = await service.call(routes.send, {
-    parameters: { projectId: project.projectId },
-    headers: { authorization: `Bearer ${project.secretKey}`, 'idempotency-key': 'a-deep-request' },
-    body,
-  });
+  const headers = { 'idempotency-key': 'a-deep-request' };
+  const { status } = await callWithValidRequest(service, project, 'send', { headers, body });
   expect(status).toBe(201);
 });
 

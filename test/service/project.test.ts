@@ -1,22 +1,18 @@
 import type { Plan } from '../../contract/project.ts';
-import { routes } from '../../contract/routes.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
+const service = useService();
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
-
-async function read({ projectId, secretKey }: ProjectCredentials, query = '') {
-  const { status, body } = await service.call<ProjectResult>(routes.getProject, {
-    parameters: { projectId },
-    query,
-    headers: { authorization: `Bearer ${secretKey}` },
-  });
+async function read(project: ProjectCredentials, query = '') {
+  const { status, body } = await callWithValidRequest<ProjectResult>(
+    service,
+    project,
+    'getProject',
+    { query },
+  );
   expect(status).toBe(200);
   expect(projectSchema.parse(body)).toEqual(body);
   return body;
@@ -55,20 +51,11 @@ test.each<[string, Plan, number | null, number | null]>([
   });
 });
 
-test('a project that counts in parts has the sum of its counters', async () => {
-  const project = await service.createProject({ subscriberCap: null });
-  for (let browser = 0; browser < 10; browser += 1) await service.subscribe(project);
-  expect(await read(project)).toMatchObject({ subscribers: 10, sentThisMonth: 0 });
-});
-
 test('a sample counts the subscribers by when they were seen, and by channel', async () => {
   const project = await service.createProject({ subscriberCap: null });
-  const { applicationServerKey, projectId } = project;
   for (let index = 0; index < 20; index += 1) {
-    const subscription = service.stack.pushService.subscribe({ applicationServerKey }).toJSON();
     const channels = index < 5 ? ['news', 'sales'] : index < 8 ? ['news'] : [];
-    const body = { ...subscription, channels };
-    await service.call(routes.subscribe, { parameters: { projectId }, body });
+    await service.subscribe(project, undefined, channels);
   }
   const { sample } = await read(project, '?sample=subscribers');
   expect(sample).toEqual({
@@ -80,11 +67,9 @@ test('a sample counts the subscribers by when they were seen, and by channel', a
 });
 
 test('a sample of anything else is refused', async () => {
-  const { projectId, secretKey } = await service.createProject();
-  const { status, body } = await service.call(routes.getProject, {
-    parameters: { projectId },
+  const project = await service.createProject();
+  const { status, body } = await callWithValidRequest(service, project, 'getProject', {
     query: '?sample=all',
-    headers: { authorization: `Bearer ${secretKey}` },
   });
   expect({ status, path: body.error.issues?.[0]?.path }).toEqual({ status: 400, path: 'sample' });
 });

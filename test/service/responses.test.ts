@@ -4,25 +4,18 @@ import { limits } from '../../contract/limits.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { readTables } from '../fixtures/read-table.ts';
-import { browserRoutes, ownerRoutes } from '../fixtures/route-names.ts';
-import {
-  type CallOptions,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { browserRoutes, notificationRoutes, ownerRoutes } from '../fixtures/route-names.ts';
+import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 let notificationId: string;
 
+const service = useService();
 beforeAll(async () => {
-  service = await startService();
   project = await service.createProject();
   notificationId = (await service.send(project, { title: 'T' })).body.id;
 });
-afterAll(() => service.stop());
 
 type Overrides = Partial<CallOptions>;
 
@@ -121,7 +114,14 @@ describe('a refused request changes nothing and returns an error', () => {
     ['getUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['removeUser', 'no user id', { query: '' }, 400, 'invalid_request'],
     ['track', 'an unknown type', { body: { type: 'closed' } }, 400, 'invalid_request'],
-    ...(['stopNotification', 'track'] as const).flatMap((name) =>
+    ...['1', 'x'].map((counter): (typeof refusals)[number] => [
+      'track',
+      `the event counter ${counter}`,
+      { query: `?tally=${counter}` },
+      404,
+      'notification_not_found',
+    ]),
+    ...notificationRoutes.flatMap((name) =>
       [randomUUID(), 'x', '%00', '{}'].map((id): (typeof refusals)[number] => [
         name,
         `the notification ${id}`,
@@ -226,6 +226,19 @@ test.each(ownerRoutes)(
     expect([unknown.status, unknown.body]).toEqual([status, body]);
     const missing = await call(name, { headers: { authorization: '' } });
     expect([missing.status, missing.body.error.code]).toEqual([status, body.error.code]);
+  },
+);
+
+test.each(notificationRoutes)(
+  '%s does not find a notification of another project',
+  async (name) => {
+    const other = await service.createProject();
+    const { body: sent } = await service.send(other, { title: 'T' });
+    const { status, body } = await call(name, { parameters: { notificationId: sent.id } });
+    expect({ status, code: body.error.code }).toEqual({
+      status: 404,
+      code: 'notification_not_found',
+    });
   },
 );
 

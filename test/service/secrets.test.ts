@@ -11,8 +11,7 @@ import {
   type ApiResponse,
   type CallOptions,
   type ProjectCredentials,
-  type Service,
-  startService,
+  useService,
 } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
@@ -25,7 +24,6 @@ const content = {
   url: 'https://shop.example.com/a-secret-page-in-this-test',
 };
 
-let service: Service;
 let project: ProjectCredentials;
 /** Injected into every call to the database. */
 let fault: DynamoDbFault | undefined;
@@ -36,20 +34,19 @@ const printed: string[] = [];
 /** All responses of 400 and above. */
 const refusals: ApiResponse[] = [];
 
+// Its end throws if a test logged a part of a key, an endpoint or a body.
+const service = useService({
+  onLog: ({ text }) => log.push(text),
+  onRequest: (line) => printed.push(requestLine(line)),
+  onDynamoDbCall: () => fault,
+});
 beforeAll(async () => {
-  service = await startService({
-    onLog: ({ text }) => log.push(text),
-    onRequest: (line) => printed.push(requestLine(line)),
-    onDynamoDbCall: () => fault,
-  });
   project = await service.createProject();
 });
 beforeEach(() => {
   fault = undefined;
   log = [];
 });
-// Throws if a test logged a part of a key, an endpoint or a body.
-afterAll(() => service.stop());
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 

@@ -1,27 +1,23 @@
 import { pushMessage } from '../../contract/message.ts';
-import { routes } from '../../contract/routes.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { sampleContent } from '../../contract/send-fields.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService();
-});
+const service = useService();
 beforeEach(async () => {
   project = await service.createProject();
 });
-afterAll(() => service.stop());
 
 const deep = JSON.parse(`${'['.repeat(40)}1e300${']'.repeat(40)}`);
 const content = { ...sampleContent, data: { match: 7, score: [2, 1], deep } };
 
 function read(notificationId: string) {
-  return service.call<NotificationResult>(routes.getNotification, {
-    parameters: { projectId: project.projectId, notificationId },
-    headers: { authorization: `Bearer ${project.secretKey}` },
+  const parameters = { notificationId };
+  return callWithValidRequest<NotificationResult>(service, project, 'getNotification', {
+    parameters,
   });
 }
 
@@ -44,15 +40,6 @@ test.each([
 test('a notification is read as it was sent', async () => {
   const { body } = await service.send(project, content);
   expect((await read(body.id)).body).toMatchObject(content);
-});
-
-test('without options, the headers have their defaults', async () => {
-  const browser = await service.subscribe(project);
-  await service.send(project, { title: 'T', urgency: 'normal' });
-  const { headers } = await browser.nextMessage();
-  expect(headers.ttl).toBe('2419200');
-  expect(headers).not.toHaveProperty('urgency');
-  expect(headers).not.toHaveProperty('topic');
 });
 
 test('the failures are in the response by reason, also in that of a repeated request', async () => {

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { routes } from '../../contract/routes.ts';
 import {
   acceptedSendSchema,
   type NotificationResult,
@@ -10,36 +8,26 @@ import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
 import { readTable } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 const sends = new HeldSends();
 
-beforeAll(async () => {
-  service = await startService({ onDynamoDbCall: sends.onDynamoDbCall });
-});
+const service = useService({ onDynamoDbCall: sends.onDynamoDbCall });
 beforeEach(async () => {
   project = await service.createProject({ subscriberCap: null });
 });
-afterAll(() => service.stop());
 
 /** Sends with these headers, also such that a send does not accept. */
 function send(body: object, headers: Record<string, string> = { prefer: 'respond-async' }) {
-  const { projectId, secretKey } = project;
-  return service.call(routes.send, {
-    parameters: { projectId },
-    headers: { authorization: `Bearer ${secretKey}`, ...headers },
-    body,
-  });
+  return callWithValidRequest(service, project, 'send', { headers, body });
 }
 
-function read(notificationId: string, owner = project) {
-  return service.call<NotificationResult>(routes.getNotification, {
-    parameters: { projectId: owner.projectId, notificationId },
-    headers: { authorization: `Bearer ${owner.secretKey}` },
-  });
+function read(notificationId: string) {
+  const options = { parameters: { notificationId } };
+  return callWithValidRequest<NotificationResult>(service, project, 'getNotification', options);
 }
 
 async function readDelivered(id: string): Promise<NotificationResult> {
@@ -94,25 +82,6 @@ test('a repeated request is answered in the form of the first one, and sends not
   expect(first.status).toBe(201);
   expect(second).toMatchObject({ status: 201, body: first.body });
   expect(browser.messages).toHaveLength(2);
-});
-
-describe('a notification', () => {
-  test.each([
-    ['an unknown id', () => randomUUID()],
-    ['an invalid id', () => 'none'],
-  ])('with %s is not found', async (_, id) => {
-    const { status, body } = await read(id());
-    expect({ status, body }).toMatchObject({
-      status: 404,
-      body: { error: { code: 'notification_not_found' } },
-    });
-  });
-
-  test('of another project is not found', async () => {
-    const { body } = await service.send(project, { title: 'T' });
-    const other = await service.createProject();
-    expect((await read(body.id, other)).status).toBe(404);
-  });
 });
 
 const minuteMs = 60_000;
@@ -196,8 +165,7 @@ test('a subscribe request makes a browser seen again, and states all of its chan
     (await service.send(project, { title: 'T', ...conditions })).body.attempted;
   expect(await attempted({ seenWithinDays: 365 })).toBe(0);
   const subscribe = (channels: unknown) =>
-    service.call(routes.subscribe, {
-      parameters: { projectId: project.projectId },
+    callWithValidRequest(service, project, 'subscribe', {
       body: { ...browser.toJSON(), channels },
     });
   expect(await subscribe(null)).toMatchObject({ status: 400 });
@@ -302,12 +270,10 @@ test.each([
   const sending = service.send(project, request);
   await until('the first attempts', () => refused() === before + 2);
   // Bob logs in on the same browser while the push service holds its message up.
-  await service.call(routes.subscribe, {
-    parameters: { projectId: project.projectId },
-    body: { ...passing.toJSON(), userId: 'bob' },
-  });
-  const { body } = await sending;
-  expect(body).toMatchObject({ attempted: 2, delivered: 1, failed: 1, failures: { throttled: 1 } });
+  const body = { ...passing.toJSON(), userId: 'bob' };
+  await callWithValidRequest(service, project, 'subscribe', { body });
+  const { body: sent } = await sending;
+  expect(sent).toMatchObject({ attempted: 2, delivered: 1, failed: 1, failures: { throttled: 1 } });
   expect(passing.messages).toEqual([]);
   expect(staying.messages).toHaveLength(1);
 });

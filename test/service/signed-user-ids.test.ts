@@ -1,32 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { routes } from '../../contract/routes.ts';
+import type { UserSubscriptions } from '../../contract/schemas/user.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { deployedCaps } from '../fixtures/database.ts';
 import { readTables } from '../fixtures/read-table.ts';
-import {
-  type ApiResponse,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 /** Accepts user ids only with a signature. */
 let signed: ProjectCredentials;
 let open: ProjectCredentials;
 
+// One instance, so that each function remembers what an earlier request has read.
+const service = useService({ concurrency: 1 });
 beforeAll(async () => {
-  // One instance, so that each function remembers what an earlier request has read.
-  service = await startService({ concurrency: 1 });
   signed = await service.createProject({}, 'signed');
   open = await service.createProject();
 });
-afterAll(() => service.stop());
 
 interface User {
   readonly userId?: unknown;
   readonly userIdSignature?: unknown;
+  readonly applicationServerKey?: string;
 }
 
 /** Subscribes a new browser, or the one with this endpoint. */
@@ -39,14 +36,10 @@ function subscribe(
   return service.call(routes.subscribe, { parameters: { projectId }, body });
 }
 
-async function subscriptionsOf(
-  { projectId, secretKey }: ProjectCredentials,
-  userId: string,
-): Promise<number> {
-  const { body } = await service.call<{ subscriptions: number }>(routes.getUser, {
-    parameters: { projectId },
-    headers: { authorization: `Bearer ${secretKey}` },
-    query: `?userId=${encodeURIComponent(userId)}`,
+async function subscriptionsOf(project: ProjectCredentials, userId: string): Promise<number> {
+  const query = `?userId=${encodeURIComponent(userId)}`;
+  const { body } = await callWithValidRequest<UserSubscriptions>(service, project, 'getUser', {
+    query,
   });
   return body.subscriptions;
 }
@@ -161,6 +154,8 @@ test('a refused signature comes before a full project, and after an unknown one'
   await subscribe(full, {});
   const wrong = { userId: 'ada', userIdSignature: 'x' };
   expect(codeOf(await subscribe(full, wrong))).toBe(invalid);
+  const withUnknownKey = { ...wrong, applicationServerKey: open.applicationServerKey };
+  expect(codeOf(await subscribe(full, withUnknownKey))).toBe(invalid);
   expect(codeOf(await subscribe(full, { userId: 'ada' }))).toBe('403 user_id_signature_required');
   expect(codeOf(await subscribe(full, {}))).toBe('403 subscriber_cap_reached');
   const unknown = { ...full, projectId: 'unknown' };
@@ -184,6 +179,18 @@ describe('rotation', () => {
     expect((await claimWith(project, third.identityKey)).status).toBe(201);
     expect((await claimWith(project, second.identityKey)).status).toBe(201);
     expect(codeOf(await claimWith(project, project.identityKey))).toBe(invalid);
+  });
+
+  test('a new key brings the cap of the project as it is then', async () => {
+    const project = await service.createProject({}, 'signed');
+    await subscribe(project, {});
+    await service.registry.setPlan(project.projectId, { subscriberCap: 1 }, deployedCaps);
+    const { identityKey } = await service.registry.rotateIdentityKey(
+      project.projectId,
+      randomBytes,
+      graceMs,
+    );
+    expect(codeOf(await claimWith(project, identityKey))).toBe('403 subscriber_cap_reached');
   });
 
   test('the previous key ends with its grace period, and at once without one', async () => {
@@ -213,24 +220,20 @@ test('a project becomes signed, and open again, when functions read it again', a
   expect((await claim()).status).toBe(201);
 });
 
-test('a signature for a project that has just been deleted is refused with 404', async () => {
+test.each([
+  ['a signature', () => ({ userId: 'ada', userIdSignature: 'x' })],
+  ['a key', () => ({ applicationServerKey: open.applicationServerKey })],
+])('%s for a project that has just been deleted is refused with 404', async (_, fields) => {
   const project = await service.createProject();
   await subscribe(project, {});
   await service.registry.remove(project.projectId);
-  expect(codeOf(await subscribe(project, { userId: 'ada', userIdSignature: 'x' }))).toBe(
-    '404 project_not_found',
-  );
+  expect(codeOf(await subscribe(project, fields()))).toBe('404 project_not_found');
 });
 
 test('the responses of owners and the errors contain no identity key', async () => {
-  const { projectId, secretKey, identityKey } = signed;
-  const headers = { authorization: `Bearer ${secretKey}` };
-  const { status, body } = await service.call(routes.getProject, {
-    parameters: { projectId },
-    headers,
-  });
+  const { status, body } = await callWithValidRequest(service, signed, 'getProject');
   const refused = await subscribe(signed, { userId: 'ada', userIdSignature: 'x' });
   expect(status).toBe(200);
-  expect(JSON.stringify([body, refused.body])).not.toContain(identityKey);
+  expect(JSON.stringify([body, refused.body])).not.toContain(signed.identityKey);
   expect(body).not.toHaveProperty('userIds');
 });

@@ -1,19 +1,15 @@
 import type { NotificationList, NotificationResult } from '../../contract/schemas/notification.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 /** The first push of a notification is at least 10 s before its last one. */
 const browsersOfAudience = 50;
 const pushesPerSecond = 5;
 
-beforeAll(async () => {
-  service = await startService({ environment: { PUSHES_PER_SECOND: String(pushesPerSecond) } });
-});
-afterAll(() => service.stop());
+const service = useService({ environment: { PUSHES_PER_SECOND: String(pushesPerSecond) } });
 
 function call<Body>(
   project: ProjectCredentials,
@@ -135,15 +131,5 @@ test('a notification that was sent is returned as it is', async () => {
   expect({ status: stopped.status, body: stopped.body }).toEqual({
     status: 200,
     body: before.body,
-  });
-});
-
-test('a notification of another project is not found', async () => {
-  const { project } = await newProject(0);
-  const { body: sent } = await service.send(await service.createProject(), { title: 'T' });
-  const { status, body } = await call(project, 'stopNotification', sent.id);
-  expect({ status, body }).toMatchObject({
-    status: 404,
-    body: { error: { code: 'notification_not_found' } },
   });
 });

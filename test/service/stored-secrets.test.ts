@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readTable } from '../fixtures/read-table.ts';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 test('only the hash of a secret key is stored, and each other secret in one table', async () => {
   const userId = 'a-secret-user-id-in-this-test';

@@ -1,13 +1,9 @@
 import { routes } from '../../contract/routes.ts';
-import { type Service, startService } from '../fixtures/service.ts';
+import { useService } from '../fixtures/service.ts';
 
-let service: Service;
 let nowMs = 0;
 
-beforeAll(async () => {
-  service = await startService({ nowMs: () => nowMs });
-});
-afterAll(() => service.stop());
+const service = useService({ nowMs: () => nowMs });
 
 test('200 requests per second without a key do not throttle a send with a key', async () => {
   const owner = await service.createProject();

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ErrorBody } from '../../contract/errors.ts';
-import { routes } from '../../contract/routes.ts';
 import {
   type RemovedUser,
   removedUserSchema,
@@ -9,25 +8,18 @@ import {
 } from '../../contract/schemas/user.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTables } from '../fixtures/read-table.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 beforeEach(async () => {
   project = await service.createProject();
 });
 
 function call<Body = ErrorBody>(name: 'getUser' | 'removeUser', query: string, owner = project) {
-  return service.call<Body>(routes[name], {
-    parameters: { projectId: owner.projectId },
-    headers: { authorization: `Bearer ${owner.secretKey}` },
-    query,
-  });
+  return callWithValidRequest<Body>(service, owner, name, { query });
 }
 
 const queryOf = (userId: string) => `?userId=${encodeURIComponent(userId)}`;
@@ -58,11 +50,8 @@ const removeDevice = (userId: string, device: string) => remove(userId, project,
 const idOf = ({ endpoint }: SimulatedBrowser) =>
   createHash('sha256').update(endpoint).digest('base64url');
 
-const register = (subscription: object, userId: string) =>
-  service.call(routes.subscribe, {
-    parameters: { projectId: project.projectId },
-    body: { ...subscription, userId },
-  });
+const register = (browser: SimulatedBrowser, userId?: string) =>
+  callWithValidRequest(service, project, 'subscribe', { body: { ...browser.toJSON(), userId } });
 
 const subscribers = async (owner = project) => (await service.usage(owner.projectId)).subscribers;
 
@@ -86,21 +75,13 @@ test('all subscriptions of a user are removed once', async () => {
   expect(browsers.flatMap(({ messages }) => messages)).toEqual([]);
 });
 
-test('removals of one user at the same time count each subscription once', async () => {
-  for (let made = 0; made < 10; made += 1) await service.subscribe(project, 'ada');
-  const removed = await Promise.all(Array.from({ length: 4 }, () => remove('ada')));
-  expect(removed.reduce((sum, one) => sum + one)).toBe(10);
-  expect(await subscribers()).toBe(0);
-});
-
 test('a subscription that has passed to another user, or has no user any more, is kept', async () => {
   const [first, second] = [
     await service.subscribe(project, 'ada'),
     await service.subscribe(project, 'ada'),
   ];
-  const parameters = { projectId: project.projectId };
-  await service.call(routes.subscribe, { parameters, body: { ...first.toJSON(), userId: 'bob' } });
-  await service.call(routes.subscribe, { parameters, body: second.toJSON() });
+  await register(first, 'bob');
+  await register(second);
   expect(await remove('ada')).toBe(0);
   expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 1, 2]);
 });
@@ -124,7 +105,7 @@ describe('the devices of a user', () => {
     const first = await service.subscribe(project, 'ada');
     await service.subscribe(project, 'ada');
     const before = await devices('ada');
-    await register(first.toJSON(), 'ada');
+    await register(first, 'ada');
     const after = await devices('ada');
     const withoutUpdate = ({ updatedAt: _, ...device }: (typeof before)[number]) => device;
     expect(after.map(withoutUpdate)).toEqual(before.map(withoutUpdate));
@@ -154,58 +135,6 @@ describe('the removal of one device', () => {
       expect(await removeDevice('ada', idOf(browser))).toBe(0);
     }
     expect([await subscribers(), await subscribers(other)]).toEqual([2, 1]);
-  });
-
-  test('counts it once beside the removal of the user and its own unsubscribe', async () => {
-    const browsers = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    const kept = await service.subscribe(project, 'bob');
-    const parameters = { projectId: project.projectId };
-    const [removed] = await Promise.all([
-      Promise.all(browsers.map((browser) => removeDevice('ada', idOf(browser)))),
-      Promise.all(
-        browsers.map(({ endpoint }) =>
-          service.call(routes.unsubscribe, {
-            parameters,
-            query: `?endpoint=${encodeURIComponent(endpoint)}`,
-          }),
-        ),
-      ),
-      remove('ada'),
-    ]);
-    expect(removed.every((number) => number === 0 || number === 1)).toBe(true);
-    expect([await count('ada'), await subscribers()]).toEqual([0, 1]);
-    expect((await devices('bob')).map(({ id }) => id)).toEqual([idOf(kept)]);
-  });
-
-  test('keeps a browser that passes to another user meanwhile, or removes it before', async () => {
-    const browsers = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    await Promise.all(
-      browsers.flatMap((browser) => [
-        removeDevice('ada', idOf(browser)),
-        register(browser.toJSON(), 'bob'),
-      ]),
-    );
-    expect([await count('ada'), await count('bob'), await subscribers()]).toEqual([0, 10, 10]);
-  });
-
-  test('leaves the counts exact beside a send that finds the subscriptions gone', async () => {
-    const gone = await Promise.all(
-      Array.from({ length: 10 }, () => service.subscribe(project, 'ada')),
-    );
-    const present = await service.subscribe(project, 'ada');
-    for (const browser of gone) browser.unsubscribe();
-    const [{ body }] = await Promise.all([
-      service.send(project, { title: 'T' }),
-      ...gone.map((browser) => removeDevice('ada', idOf(browser))),
-    ]);
-    const { attempted, delivered, removed, failed } = body;
-    expect([delivered, failed, attempted]).toEqual([1, 0, removed + 1]);
-    expect((await devices('ada')).map(({ id }) => id)).toEqual([idOf(present)]);
-    expect(await subscribers()).toBe(1);
   });
 
   test.each([

@@ -1,14 +1,10 @@
 import { routes } from '../../contract/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 
 const noWaiting = { sleep: async () => {}, onWait: () => {} };
 
@@ -78,10 +74,8 @@ test('an update keeps the pair of a known endpoint, with its key and without', a
   // Makes the function read the project again, so that it would assume the new pair.
   await subscribe(project, newKey);
   for (const applicationServerKey of [undefined, oldKey]) {
-    await service.call(routes.subscribe, {
-      parameters: { projectId },
-      body: { ...early.toJSON(), applicationServerKey },
-    });
+    const body = { ...early.toJSON(), applicationServerKey };
+    await callWithValidRequest(service, project, 'subscribe', { body });
     const rotated = await service.registry.find(projectId);
     expect(await service.registry.countPreviousPair(rotated!)).toBe(1);
   }
@@ -92,7 +86,7 @@ test('a subscription whose key is not named is delivered with the other pair, an
   const { projectId } = project;
   await subscribe(project, newKey);
   const browser = service.stack.pushService.subscribe({ applicationServerKey: oldKey });
-  await service.call(routes.subscribe, { parameters: { projectId }, body: browser.toJSON() });
+  await callWithValidRequest(service, project, 'subscribe', {}, browser);
   const rotated = (await service.registry.find(projectId))!;
   expect(await service.registry.countPreviousPair(rotated)).toBe(1);
   const { body } = await service.send(project, { title: 'After' });

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
 import { tables } from './database/memory-database.ts';
@@ -55,7 +56,8 @@ export async function browserActor(
       const signal = run.abortAfter(timeoutMs - 1000);
       const project = await identityProjects.find(projectId, signal);
       if (project === undefined) return;
-      await subscriptionStore(dynamo, tables, run.clock).remove(project.ref, href, signal);
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      await subscriptions.removeBatch(project.ref, [endpointHash(href)], signal);
     },
   );
 

@@ -1,6 +1,6 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import { type Counts, noCounts } from '../../../contract/counts.ts';
-import type { ProjectRef, SigningProject } from '../../../contract/project.ts';
+import type { SigningProject } from '../../../contract/project.ts';
 import type { Slice } from '../../../contract/slice.ts';
 import { CurrentProject } from '../../../lambdas/deliver/current-project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
@@ -9,6 +9,7 @@ import { deliverSlice, workOn } from '../../../lambdas/deliver/deliver-slice.ts'
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 import { Scheduler } from '../../simulation/time/scheduler.ts';
@@ -18,12 +19,8 @@ export const startMs = Date.parse('2026-11-20T12:00:00Z');
 const minute = 60_000;
 
 export const project: SigningProject = {
-  projectId: 'shop',
-  ref: 'shop-1' as ProjectRef,
-  secretKeyHash: '',
+  ...knownProject,
   vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
-  members: [],
-  plan: {},
 };
 
 /** A slice of everyone that nobody waits for. Its audience is one chunk. */

@@ -1,4 +1,3 @@
-import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { notificationSchema } from '../../../contract/schemas/notification.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
@@ -40,44 +39,7 @@ async function get(
   return result;
 }
 
-test('a notification that was sent has the sums of its slices, and its events', async () => {
-  const failed = { attempted: 2, failed: 2, failures: { refused: 1, throttled: 1 } };
-  const slices = [ended(5), { ...ended(), counts: { ...noCounts, ...failed } }];
-  expect(await get(slices, 10, { events: { shown: 10, clicked: 2 } })).toEqual({
-    id,
-    title: 'T',
-    url: 'https://example.com/',
-    audience: 'everyone',
-    status: 'sent',
-    sentAt: '2026-11-20T12:00:00.000Z',
-    ...{ attempted: 7, delivered: 5, removed: 0, failed: 2 },
-    failures: { refused: 1, throttled: 1 },
-    shown: 10,
-    clicked: 2,
-  });
-});
-
 const working = storedSlice({ counts: delivered(3), pending: 2 });
-
-test('a notification that is being sent has the counts so far, and no unreached yet', async () => {
-  const result = await get([working, undefined]);
-  expect(result).toMatchObject({ status: 'sending', attempted: 3, delivered: 3, failed: 0 });
-  expect(result).not.toHaveProperty('unreached');
-  expect(result).not.toHaveProperty('failures');
-});
-
-test.each<[Partial<Division>, object | string]>([
-  [{}, 'everyone'],
-  [{ users: 3 }, { users: 3 }],
-  [{ conditions: { channels: ['news', 'sales'] } }, { channels: ['news', 'sales'] }],
-  [{ conditions: { seenWithinDays: 30 } }, { seenWithinDays: 30 }],
-  [
-    { users: 3, conditions: { channels: ['news'], seenWithinDays: 30 } },
-    { users: 3, channels: ['news'], seenWithinDays: 30 },
-  ],
-])('the audience of %j is %j', async (change, audience) => {
-  expect((await get([ended(), ended()], 10, change)).audience).toEqual(audience);
-});
 
 describe('usersReached', () => {
   const users = { users: 12, subscribers: undefined };

@@ -1,5 +1,5 @@
-import type { ProjectRef } from '../../../contract/project.ts';
 import { getProject } from '../../../lambdas/get-project/get-project.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 
 test('a sample has the channels that most subscribers have, whatever their names', async () => {
   const now = new Date('2026-11-20T12:00:00Z');
@@ -17,17 +17,7 @@ test('a sample has the channels that most subscribers have, whatever their names
       checker: { usage() {} },
       clock: () => now,
     },
-    {
-      projectId: 'shop',
-      ref: 'shop-1' as ProjectRef,
-      name: 'Shop',
-      createdAt: '2026-11-01T00:00:00.000Z',
-      secretKeyHash: '',
-      previousKey: undefined,
-      members: [],
-      plan: {},
-      vapid: { current: { number: 0, publicKey: 'public' } },
-    },
+    knownProject,
     true,
   );
   expect(Object.keys(sample!.channels)).toHaveLength(50);

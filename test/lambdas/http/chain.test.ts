@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Project, ProjectRef } from '../../../contract/project.ts';
 import { routes } from '../../../contract/routes.ts';
 import { chain, ownerChain } from '../../../lambdas/http/chain.ts';
-import type { RequestCounter } from '../../../lambdas/http/rate-limit.ts';
 import { respond } from '../../../lambdas/http/response.ts';
+import type { RateLimitStore } from '../../../lambdas/store/rate-limits.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 
 test('the chain does not time out before Lambda does', async () => {
   let end: () => void = () => {};
@@ -25,19 +25,12 @@ test('the chain does not time out before Lambda does', async () => {
 
 describe('a request of an owner', () => {
   const key = `carillon_sk_${'a'.repeat(43)}`;
-  const project: Project = {
-    projectId: 'shop',
-    ref: 'shop-1' as ProjectRef,
-    secretKeyHash: createHash('sha256').update(key).digest('hex'),
-    previousKey: undefined,
-    members: [],
-    plan: {},
-    vapid: { current: { number: 0, publicKey: 'public' } },
-  };
+  const secretKeyHash = createHash('sha256').update(key).digest('hex');
+  const project = { ...knownProject, secretKeyHash };
 
   /** Calls a chain with the right key, unless another one is given. */
   async function call(
-    counter: Partial<RequestCounter>,
+    counter: Partial<RateLimitStore>,
     readInput: () => Promise<string>,
     { usedKey = key, plan = {} } = {},
   ) {
@@ -76,21 +69,6 @@ describe('a request of an owner', () => {
   const notFound = () =>
     Promise.reject(new ServiceError('notification_not_found', 'There is none.'));
 
-  test('is counted and read at the same time', async () => {
-    const [counting, reading] = [signal(), signal()];
-    const count = async () => {
-      counting.give();
-      await reading.given;
-      return 0;
-    };
-    const read = async () => {
-      reading.give();
-      await counting.given;
-      return 'stored';
-    };
-    expect(await call({ count }, read)).toEqual({ status: 200, body: { input: 'stored' } });
-  });
-
   test('is read if its plan has no limit, and not counted', async () => {
     const count = jest.fn();
     const plan = { rateLimitPerMinute: null };
@@ -128,20 +106,6 @@ describe('a request of an owner', () => {
     expect(ended).toEqual(['read', 'response']);
   });
 
-  test('is counted also if its read refuses it', async () => {
-    const count = jest.fn(async () => 0);
-    expect(await call({ count }, notFound)).toMatchObject({ status: 404 });
-    expect(count).toHaveBeenCalledTimes(1);
-  });
-
-  test('reads nothing if its address is known to be over the limit', async () => {
-    const [count, read] = [jest.fn(), jest.fn()];
-    const response = await call({ count, refused: () => 30 }, read);
-    expect(response.status).toBe(429);
-    expect(count).not.toHaveBeenCalled();
-    expect(read).not.toHaveBeenCalled();
-  });
-
   test('with the right key is not refused for wrong keys from the same address', async () => {
     const refused = ({ projectId }: { projectId: string }) => (projectId === 'shop' ? 0 : 30);
     const count = async (request: { projectId: string }) => refused(request);
@@ -150,15 +114,6 @@ describe('a request of an owner', () => {
     const usedKey = `carillon_sk_${'b'.repeat(43)}`;
     expect(await call({ count, refused }, read, { usedKey })).toMatchObject({ status: 429 });
   });
-
-  test.each(['carillon_sk_', `carillon_sk_${'b'.repeat(43)}`])(
-    'reads nothing with the key "%s"',
-    async (usedKey) => {
-      const read = jest.fn();
-      expect(await call({}, read, { usedKey })).toMatchObject({ status: 401 });
-      expect(read).not.toHaveBeenCalled();
-    },
-  );
 });
 
 /** An event that happens once. */

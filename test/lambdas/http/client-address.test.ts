@@ -1,4 +1,4 @@
-import { countedAddress } from '../../../lambdas/http/client-address.ts';
+import { countedAddress, networkOf } from '../../../lambdas/http/client-address.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -12,4 +12,16 @@ test.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
 ])('requests from %s are counted under %s', (address, counted) => {
   expect(countedAddress(address)).toBe(counted);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.0/24'],
+  ['::ffff:203.0.113.7', '203.0.113.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:DB8:0001::9', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+  ['no address', undefined],
+])('the address %s is logged as the network %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

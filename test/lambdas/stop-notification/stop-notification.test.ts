@@ -66,28 +66,6 @@ test('a stop marks every slice that has not ended, also those that nobody has le
   expect(unleased).toEqual({ id: sliceId(id, 3), expiresAt, stoppedAt: after(10_000) });
 });
 
-test('before any slice is leased the notification is stopped at once', async () => {
-  const { stop } = setup();
-  expect(await stop()).toMatchObject({ status: 'stopped', attempted: 0, unreached: 100 });
-});
-
-test('a stop is repeated for the slices that were not stopped', async () => {
-  const { deps, isStopped } = setup();
-  const failing = {
-    ...deps,
-    slices: {
-      stop: async (key: SliceKey, at: number) => {
-        if (key.slice === 2) throw new Error('throttled');
-        await deps.slices.stop(key, at);
-      },
-    },
-  };
-  const found = await findNotification(deps, { ref }, id);
-  await expect(stopNotification(failing, { ref }, found)).rejects.toThrow('throttled');
-  await stopNotification(deps, { ref }, await findNotification(deps, { ref }, id));
-  expect(await isStopped()).toEqual([true, true, true, true]);
-});
-
 test('an interrupted notification keeps its status, and no repeated request continues it', async () => {
   const { stop, isStopped } = setup();
   const twoHours = 2 * 60 * 60 * 1000;

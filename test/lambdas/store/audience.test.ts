@@ -1,3 +1,4 @@
+import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/audience.ts';
 import { type Conditions, conditionsSchema } from '../../../contract/conditions.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
@@ -9,17 +10,11 @@ import {
   positionCount,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { clientWith } from '../../fixtures/client-with.ts';
-import { connect, type Database, startDatabase } from '../../fixtures/database.ts';
+import { connect, useDatabase } from '../../fixtures/database.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const all = { from: 0, to: positionCount };
 const options = { limit: 30_000, consistent: true, conditions: {}, sentAt: Date.now() };
@@ -27,8 +22,11 @@ const options = { limit: 30_000, consistent: true, conditions: {}, sentAt: Date.
 const audiences = () => audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 
 async function subscribe(project: ProjectRef, userIds: readonly (string | undefined)[]) {
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
+  const store = subscriptionStore(
+    database.dynamo,
+    projectTables(database.tables),
+    () => new Date(),
+  );
   const created = userIds.map((userId) => subscription({ userId }));
   await Promise.all(created.map((one) => store.save(project, one, null)));
   return created;
@@ -74,16 +72,6 @@ test('ranges of positions divide the subscribers, each once', async () => {
     found.push(...recipients);
   }
   expect(endpointsOf(found)).toEqual(hrefs(created));
-});
-
-test('the range of a single position has its subscriber', async () => {
-  const { ref: project } = await database.createProject();
-  const [created] = await subscribe(project, [undefined]);
-  const from = Buffer.from(endpointHash(created!.endpoint.href)).readUInt32BE();
-  const read = (range: { from: number; to: number }) =>
-    audiences().everyone(project, range, options);
-  expect((await read({ from, to: from + 1 })).recipients).toHaveLength(1);
-  expect((await read({ from: from - 1, to: from })).recipients).toEqual([]);
 });
 
 describe('reading stops above the limit', () => {
@@ -163,16 +151,6 @@ describe('reading stops above the limit', () => {
   });
 });
 
-test('a broadcast costs one query for each partition of its range', async () => {
-  const { ref: project } = await database.createProject();
-  await subscribe(project, [undefined]);
-  const before = database.calls();
-  await audiences().everyone(project, all, options);
-  expect(database.calls()).toBe(before + partCount);
-  await audiences().everyone(project, { from: 0, to: positionCount / partCount }, options);
-  expect(database.calls()).toBe(before + partCount + 1);
-});
-
 test('a recipient has only the fields that a push needs', async () => {
   const { ref: project } = await database.createProject();
   const [subscribed] = await subscribe(project, ['u1']);
@@ -185,20 +163,10 @@ test('a recipient has only the fields that a push needs', async () => {
   expect(users.recipients).toEqual([{ ...recipient, user: 0, updatedAt: expect.any(Number) }]);
 });
 
-test('users returns all subscribers with the given user ids', async () => {
-  const { ref: project } = await database.createProject();
-  const ids = Array.from({ length: 60 }, (_, index) => `u${index}`);
-  const expected = await subscribe(project, [...ids, 'u0', 'u0']);
-  await subscribe(project, ['someone else', undefined]);
-  await subscribe((await database.createProject()).ref, ['u0']);
-  const asked = [...ids, 'unknown'];
-  const { recipients } = await audiences().users(project, asked, { from: 0, to: 61 }, options);
-  expect(endpointsOf(recipients)).toEqual(hrefs(expected));
-});
-
 test('each recipient has the index of its user, also in a part of the user ids', async () => {
   const { ref: project } = await database.createProject();
-  const subscribed = await subscribe(project, ['u0', 'u1', 'u2', 'u2', 'u3']);
+  const subscribed = await subscribe(project, ['u0', 'u1', 'u2', 'u2', 'u3', undefined]);
+  await subscribe((await database.createProject()).ref, ['u2']);
   const range = { from: 1, to: 3 };
   const ids = ['u0', 'u1', 'u2', 'u3'];
   const { recipients } = await audiences().users(project, ids, range, options);
@@ -213,10 +181,9 @@ describe('conditions', () => {
   let project: ProjectRef;
 
   async function save(name: string, channels: string[] | undefined, seenAt: number, userId = 'u') {
-    const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
     const store = subscriptionStore(
       database.dynamo,
-      { subscriptions, usage },
+      projectTables(database.tables),
       () => new Date(seenAt),
     );
     const one = subscription({ userId, channels });
@@ -268,16 +235,6 @@ describe('conditions', () => {
     expect(await matching(conditions)).toBe(names);
   });
 
-  test('a recipient that is read with conditions has only the fields that a push needs', async () => {
-    const { recipients } = await audiences().everyone(project, all, {
-      ...options,
-      conditions: { channels: ['news'] },
-    });
-    expect(Object.keys(recipients[0]!).sort()).toEqual(
-      ['endpointHash', 'origin', 'path', 'p256dh', 'auth'].sort(),
-    );
-  });
-
   test('the limit counts subscriptions that match', async () => {
     const { recipients, to } = await audiences().everyone(project, all, {
       ...options,
@@ -286,58 +243,6 @@ describe('conditions', () => {
     });
     expect([recipients.length, to]).toEqual([2, positionCount]);
   });
-});
-
-test('a subscription that passes to another user during the reading is returned once', async () => {
-  const { ref: project } = await database.createProject();
-  const [passing] = await subscribe(project, ['u1']);
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  const store = subscriptionStore(database.dynamo, { subscriptions, usage }, () => new Date());
-  const reading = connect(database.endpoint);
-  let passed = () => {};
-  const hasPassed = new Promise<void>((resolve) => {
-    passed = resolve;
-  });
-  // Reads u1, lets the subscription pass to u2, and reads u2.
-  reading.middlewareStack.add(
-    (next) => async (args) => {
-      if (!JSON.stringify(args.input).includes('#u1')) return hasPassed.then(() => next(args));
-      const page = await next(args);
-      await store.save(project, { ...passing!, userId: 'u2' }, null);
-      passed();
-      return page;
-    },
-    { step: 'initialize' },
-  );
-  try {
-    const { recipients } = await audienceStore(reading, subscriptions).users(
-      project,
-      ['u1', 'u2'],
-      { from: 0, to: 2 },
-      options,
-    );
-    expect(endpointsOf(recipients)).toEqual([passing!.endpoint.href]);
-  } finally {
-    reading.destroy();
-  }
-});
-
-test('a query of several pages is read to its end', async () => {
-  // A page of DynamoDB is 1 MB.
-  const endpointHash = new Uint8Array(32);
-  const send = async ({ input }: { input: { ExclusiveStartKey?: object } }) =>
-    input.ExclusiveStartKey === undefined
-      ? { Items: [{ path: '/1', endpointHash }], LastEvaluatedKey: { endpointHash } }
-      : { Items: [{ path: '/2', endpointHash }] };
-  const store = audienceStore(clientWith(send), 'Subscriptions');
-  const { recipients } = await store.everyone('shop' as ProjectRef, { from: 0, to: 1 }, options);
-  expect(recipients.map(({ path }) => path)).toEqual(['/1', '/2']);
-});
-
-test('an aborted signal ends the reading', async () => {
-  const { ref: project } = await database.createProject();
-  const signal = AbortSignal.abort();
-  await expect(audiences().everyone(project, all, { ...options, signal })).rejects.toThrow();
 });
 
 test('a browser that the index still has for two users belongs to the newer one', async () => {

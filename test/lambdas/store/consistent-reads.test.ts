@@ -3,17 +3,16 @@ import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
-import { describedProjectStore, projectStore } from '../../../lambdas/store/projects.ts';
+import { projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
 // A local engine never reads stale items. What DynamoDB would do is seen only in the requests.
 
-let database: Database;
 let reads: (boolean | undefined)[] = [];
 
+const database = useDatabase();
 beforeAll(async () => {
-  database = await startDatabase();
   database.dynamo.middlewareStack.add(
     (next) => (args) => {
       reads.push((args.input as { ConsistentRead?: boolean }).ConsistentRead);
@@ -25,7 +24,6 @@ beforeAll(async () => {
 beforeEach(() => {
   reads = [];
 });
-afterAll(() => database.stop());
 
 const clock = () => new Date();
 const project = 'shop' as ProjectRef;
@@ -48,10 +46,6 @@ test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown
     ({ usage }) => readParts(database.dynamo, subscriberCounter(usage, project)),
   ],
   ['a project', ({ projects }) => projectStore(database.dynamo, projects, clock).find('shop')],
-  [
-    'a described project',
-    ({ projects }) => describedProjectStore(database.dynamo, projects, clock).find('shop'),
-  ],
 ])('%s is read consistently', async (_, read) => {
   await read(projectTables(database.tables));
   expect(reads).toEqual([true]);

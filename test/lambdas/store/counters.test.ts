@@ -15,16 +15,11 @@ import {
   takeUnit,
 } from '../../../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../../../lambdas/store/dynamo.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
 const runs = 12;
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 /** Creates the counter of a project that has none, in a table without the project itself. */
 async function createCounter(

@@ -1,15 +1,10 @@
 import type { ProjectRef } from '../../../contract/project.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { newNotification, sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const project = 'shop-1' as ProjectRef;
 const counters = () => eventCounterStore(database.dynamo, database.tables.DELIVERIES_TABLE);

@@ -9,14 +9,9 @@ import {
   stopCondition,
   writeCondition,
 } from '../../../lambdas/store/lease.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 /** Every write in this test is the second one of the invocation `me`, or would be its first for the slice. */
 const id = { by: 'me', n: 2 };

@@ -3,21 +3,16 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
 import {
-  describedProjectStore,
   identityProjectStore,
   projectStore,
   signingProjectStore,
 } from '../../../lambdas/store/projects.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
-let database: Database;
 let now: Date;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 beforeEach(() => {
   now = new Date('2026-11-20T12:00:00Z');
 });
@@ -54,26 +49,13 @@ test('find returns the fields that functions need', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     ref: 'found-1',
+    name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     members: [],
     plan: { subscriberCap: null, monthlySendCap: 5 },
     vapid: { current: { number: 0, publicKey: 'public' } },
+    createdAt: '2026-11-20T12:00:00.000Z',
   });
-});
-
-test('the signing store reads a project and its VAPID keys in one call', async () => {
-  const { VAPID_KEYS_TABLE: vapidKeys, PROJECTS_TABLE: projects } = database.tables;
-  const Item = { projectId: 'signed', privateKey: 'private' };
-  await put('signed');
-  await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
-  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
-  const before = database.calls();
-  expect(await signing.find('signed')).toEqual({
-    ...(await store().find('signed')),
-    vapid: { current: { number: 0, publicKey: 'public', privateKey: 'private' } },
-  });
-  expect(database.calls()).toBe(before + 2);
-  expect(await signing.find('unsigned')).toBeUndefined();
 });
 
 test('only the identity store returns what proves user ids', async () => {
@@ -86,25 +68,10 @@ test('only the identity store returns what proves user ids', async () => {
   const proof = { identityKey: 'identity', userIds: 'signed' };
   expect(await identity.find('proven')).toEqual({ ...(await store().find('proven')), ...proof });
   expect(await identity.find('absent')).toBeUndefined();
-  const clock = () => now;
-  const others = [
-    store(),
-    describedProjectStore(database.dynamo, projects, clock),
-    signingProjectStore(database.dynamo, { projects, vapidKeys }, clock),
-  ];
-  for (const other of others) {
+  const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
+  for (const other of [store(), signing]) {
     expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity|signed/);
   }
-});
-
-test('the previous identity key has the end of its grace period', async () => {
-  const previousIdentityKeyUntil = '2026-11-21T12:00:00.000Z';
-  await put('turned', { previousIdentityKeyUntil });
-  await putIdentity('turned', { previousIdentityKey: 'earlier' });
-  const tables = projectTables(database.tables);
-  const found = await identityProjectStore(database.dynamo, tables, () => now).find('turned');
-  const until = new Date(previousIdentityKeyUntil);
-  expect(found?.previousIdentityKey).toEqual({ key: 'earlier', until });
 });
 
 test('a rotated project has its previous pair, which is one number lower', async () => {
@@ -121,16 +88,6 @@ test('a rotated project has its previous pair, which is one number lower', async
     current: { number: 3, publicKey: 'new', privateKey: 'new d' },
     previous: { number: 2, publicKey: 'old', privateKey: 'old d' },
   });
-});
-
-test('refresh reads a project that is remembered, and find returns what it read', async () => {
-  await put('refreshed');
-  const one = store();
-  await one.find('refreshed');
-  await put('refreshed', { vapidPublicKey: 'new', vapidPair: 1, previousVapidPublicKey: 'public' });
-  expect((await one.find('refreshed'))?.vapid.current.number).toBe(0);
-  expect((await one.refresh('refreshed'))?.vapid.current.number).toBe(1);
-  expect((await one.find('refreshed'))?.vapid.current.number).toBe(1);
 });
 
 test('a project is cached for 30 s', async () => {

@@ -1,16 +1,12 @@
 import { noCounts } from '../../../contract/counts.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 
 // Which write is refused in which state: `lease.test.ts`.
 
-let database: Database;
 let made = 0;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const slices = () => slicesOf(database);
 const newKey = () => {
@@ -40,17 +36,6 @@ test('a refused write returns the slice as it is', async () => {
   expect(await first(key)).toEqual(stored);
 });
 
-test('a slice is taken over from the invocation that had it, by one', async () => {
-  const key = newKey();
-  await slices().write(key, writeOf('a'));
-  const known = { by: 'a', n: 1 };
-  const refused = await Promise.all(
-    ['b', 'c', 'd'].map((by) => slices().write(key, writeOf(by, 1, { known, position: 20 }))),
-  );
-  expect(refused.filter((other) => other === undefined)).toHaveLength(1);
-  expect(await first(key)).toMatchObject({ position: 20 });
-});
-
 test('a stop keeps the time of the first one, also of a slice that nobody has had', async () => {
   const key = newKey();
   await slices().stop(key, 900);
@@ -58,13 +43,6 @@ test('a stop keeps the time of the first one, also of a slice that nobody has ha
   const stopped = { stoppedAt: 900, lease: undefined, position: 0, counts: noCounts };
   expect(await first(key)).toMatchObject(stopped);
   expect(await slices().write(key, writeOf('a'))).toMatchObject(stopped);
-});
-
-test('a slice that has ended is not stopped', async () => {
-  const key = newKey();
-  await slices().write(key, writeOf('a', 1, { ended: 'delivered' }));
-  await slices().stop(key, 900);
-  expect((await first(key))!.stoppedAt).toBeUndefined();
 });
 
 test('more than 100 slices are found, in the given order', async () => {

@@ -1,4 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import type { NewNotification } from '../../../lambdas/store/sends.ts';
@@ -12,12 +13,7 @@ import {
 import type { Database } from '../../fixtures/database.ts';
 
 export function sendsOf({ dynamo, tables }: Pick<Database, 'dynamo' | 'tables'>) {
-  const { NOTIFICATIONS_TABLE, DELIVERIES_TABLE, USAGE_TABLE } = tables;
-  return sendStore(dynamo, {
-    notifications: NOTIFICATIONS_TABLE,
-    deliveries: DELIVERIES_TABLE,
-    usage: USAGE_TABLE,
-  });
+  return sendStore(dynamo, projectTables(tables));
 }
 
 export function slicesOf({ dynamo, tables }: Database) {

@@ -5,29 +5,21 @@ import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
-  partOf,
   positionCount,
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
-let database: Database;
 let now: Date;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 beforeEach(() => {
   now = new Date('2026-11-20T12:00:00Z');
 });
 
-function store() {
-  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = database.tables;
-  return subscriptionStore(database.dynamo, { subscriptions, usage }, () => now);
-}
+const store = () => subscriptionStore(database.dynamo, projectTables(database.tables), () => now);
 
 async function itemOf(project: ProjectRef, href: string) {
   const { Item } = await database.dynamo.send(
@@ -91,54 +83,9 @@ test('a repeated endpoint is updated and not counted again', async () => {
   expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
-test('an update without a user id removes it', async () => {
-  const { ref: project } = await database.createProject();
-  const first = subscription({ userId: 'u1' });
-  await store().save(project, first, 10);
-  await store().save(project, { endpoint: first.endpoint, keys: first.keys }, 10);
-  expect(await itemOf(project, first.endpoint.href)).not.toHaveProperty('projectUser');
-});
-
-test('an update states all channels: without any, the stored ones are removed', async () => {
-  const { ref: project } = await database.createProject();
-  const one = subscription();
-  const channelsAfter = async (channels: string[] | undefined) => {
-    await store().save(project, { ...one, channels }, null);
-    return (await itemOf(project, one.endpoint.href))!;
-  };
-  expect(await channelsAfter(['news', 'sales'])).toMatchObject({ channels: ['news', 'sales'] });
-  expect(await channelsAfter(['sales'])).toMatchObject({ channels: ['sales'] });
-  expect(await channelsAfter([])).not.toHaveProperty('channels');
-  await channelsAfter(['news']);
-  expect(await channelsAfter(undefined)).not.toHaveProperty('channels');
-});
-
 describe('the key pair of a subscription', () => {
   const pairOf = async (project: ProjectRef, href: string) =>
     (await itemOf(project, href))?.vapidPairNumber;
-
-  test('is the one that the request names, or else the assumed one', async () => {
-    const { ref: project } = await database.createProject();
-    const [named, assumed, first] = [subscription(), subscription(), subscription()];
-    await store().save(project, { ...named, vapidPairNumber: 1, assumedPairNumber: 2 }, null);
-    await store().save(project, { ...assumed, assumedPairNumber: 2 }, null);
-    await store().save(project, { ...first, assumedPairNumber: 0 }, null);
-    expect(await pairOf(project, named.endpoint.href)).toBe(1);
-    expect(await pairOf(project, assumed.endpoint.href)).toBe(2);
-    expect(await itemOf(project, first.endpoint.href)).not.toHaveProperty('vapidPairNumber');
-  });
-
-  test('stays if an update does not name one', async () => {
-    const { ref: project } = await database.createProject();
-    const one = subscription();
-    await store().save(project, { ...one, vapidPairNumber: 1 }, null);
-    await store().save(project, { ...one, assumedPairNumber: 2 }, null);
-    expect(await pairOf(project, one.endpoint.href)).toBe(1);
-    await store().save(project, { ...one, vapidPairNumber: 2 }, null);
-    expect(await pairOf(project, one.endpoint.href)).toBe(2);
-    await store().save(project, { ...one, vapidPairNumber: 0 }, null);
-    expect(await itemOf(project, one.endpoint.href)).not.toHaveProperty('vapidPairNumber');
-  });
 
   test('is corrected if the subscription exists', async () => {
     const { ref: project } = await database.createProject();
@@ -162,7 +109,7 @@ test('a full project is full for five seconds, unless its cap changes', async ()
   const existing = subscription();
   await stored.save(project, existing, 1);
   expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
-  await stored.remove(project, existing.endpoint.href);
+  await stored.removeBatch(project, hashesOf([existing]));
   now = new Date(now.getTime() + 4999);
   expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
   expect(await stored.save(project, subscription(), 2)).toBe('created');
@@ -219,9 +166,8 @@ test('a batch is removed and the counter reduced, except for those already delet
   const { ref: project } = await database.createProject();
   const created = Array.from({ length: 60 }, () => subscription());
   await Promise.all(created.map((one) => store().save(project, one, null)));
-  for (const index of [1, 20, 49]) {
-    await store().remove(project, created[index]!.endpoint.href);
-  }
+  const deleted = [1, 20, 49].map((index) => created[index]!);
+  expect(await store().removeBatch(project, hashesOf(deleted))).toBe(3);
   expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
   expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
   expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();
@@ -233,55 +179,4 @@ test('a batch in which nothing exists changes no counter', async () => {
   expect(await store().removeBatch(project, hashesOf(absent))).toBe(0);
   expect(await store().removeBatch(project, [])).toBe(0);
   expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
-});
-
-describe('the parts of the counter', () => {
-  test('count each subscription in its part', async () => {
-    const { ref: project } = await database.createProject();
-    const created = Array.from({ length: 100 }, () => subscription());
-    await Promise.all(created.map((one) => store().save(project, one, 1000)));
-    const parts = Array<number>(8).fill(0);
-    for (const hash of hashesOf(created)) parts[hash[0]! >> 5]! += 1;
-    expect(await partsOf(project)).toEqual(parts);
-  });
-
-  test('take no more than their shares, and others take what a full part refuses', async () => {
-    const { ref: project } = await database.createProject();
-    const inOnePart = (part: number) => {
-      for (;;) {
-        const one = subscription();
-        if (partOf(endpointHash(one.endpoint.href)) === part) return one;
-      }
-    };
-    const outcomes = [];
-    for (let made = 0; made < 11; made += 1) {
-      outcomes.push(await store().save(project, inOnePart(5), 10));
-    }
-    expect(outcomes).toEqual([...Array<string>(10).fill('created'), 'cap_reached']);
-    expect(await partsOf(project)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
-  });
-
-  test('give units back where they were not taken, and take them there again', async () => {
-    const { ref: project } = await database.createProject();
-    const created = Array.from({ length: 16 }, () => subscription());
-    for (const one of created) await store().save(project, one, 16);
-    expect(await partsOf(project)).toEqual(Array(8).fill(2));
-    expect(await store().removeBatch(project, hashesOf(created))).toBe(16);
-    const left = await partsOf(project);
-    expect(left.some((used) => used! < 0)).toBe(true);
-    const saves = Array.from({ length: 20 }, () => store().save(project, subscription(), 16));
-    const outcomes = await Promise.all(saves);
-    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(16);
-    expect(await countsOf(project)).toEqual({ counter: 16, items: 16 });
-  });
-
-  test('are given back to in one transaction by a batch', async () => {
-    const { ref: project } = await database.createProject();
-    const created = Array.from({ length: 50 }, () => subscription());
-    await Promise.all(created.map((one) => store().save(project, one, null)));
-    const before = database.calls();
-    expect(await store().removeBatch(project, hashesOf(created))).toBe(50);
-    expect(database.calls()).toBe(before + 1);
-    expect(await partsOf(project)).toEqual(Array(8).fill(0));
-  });
 });

@@ -1,14 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { projectUsage } from '../../../lambdas/store/usage.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const usage = (project: ProjectRef) =>
   projectUsage(database.dynamo, database.tables.USAGE_TABLE)(project, '2026-11');

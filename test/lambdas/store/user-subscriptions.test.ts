@@ -1,4 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import {
   endpointHash,
@@ -7,23 +8,15 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
-let database: Database;
-
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 const users = () => userSubscriptions(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 
-function subscriptions() {
-  const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = database.tables;
-  const tables = { subscriptions: SUBSCRIPTIONS_TABLE, usage: USAGE_TABLE };
-  return subscriptionStore(database.dynamo, tables, () => new Date());
-}
+const subscriptions = () =>
+  subscriptionStore(database.dynamo, projectTables(database.tables), () => new Date());
 
 async function removeUser(
   removals: Parameters<typeof removeFound>[0],
@@ -43,17 +36,6 @@ async function subscribe(project: ProjectRef, userId: string, count: number) {
 }
 
 const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
-
-test('a user is removed in batches, with counts', async () => {
-  const { ref: project } = await database.createProject();
-  await subscribe(project, 'ada', 101);
-  await subscribe(project, 'bob', 1);
-  expect(await users().list(project, 'ada')).toHaveLength(101);
-  expect(await removeUser(subscriptions(), project, 'ada')).toBe(101);
-  expect(await users().list(project, 'ada')).toHaveLength(0);
-  expect(await removeUser(subscriptions(), project, 'ada')).toBe(0);
-  expect(await counted(project)).toBe(1);
-});
 
 test('a subscription that passes to another user after it was found is kept', async () => {
   const { ref: project } = await database.createProject();
@@ -84,17 +66,6 @@ test('a removal that fails is continued by the next', async () => {
   expect(await counted(project)).toBe(51);
   expect(await removeUser(subscriptions(), project, 'ada')).toBe(51);
   expect(await counted(project)).toBe(0);
-});
-
-test('after its time nothing is read or removed', async () => {
-  const { ref: project } = await database.createProject();
-  await subscribe(project, 'ada', 1);
-  const over = AbortSignal.abort();
-  const unavailable = { code: 'unavailable' };
-  await expect(users().list(project, 'ada', over)).rejects.toMatchObject(unavailable);
-  const removal = removeUser(subscriptions(), project, 'ada', over);
-  await expect(removal).rejects.toMatchObject(unavailable);
-  expect(await counted(project)).toBe(1);
 });
 
 test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {

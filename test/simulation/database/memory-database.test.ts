@@ -124,7 +124,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
         return subscriptions(stores, seenAt).save(ref, saved, subscriberCap);
       },
     ],
-    [`remove ${first}`, (stores) => subscriptions(stores).remove(ref, first)],
+    [`remove ${first}`, (stores) => subscriptions(stores).removeBatch(ref, [endpointHash(first)])],
     [
       `removeBatch ${hrefs}`,
       (stores) => subscriptions(stores).removeBatch(ref, hrefs.map(endpointHash)),

@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../contract/audience.ts';
-import type { ProjectRef, SigningProject } from '../../../contract/project.ts';
+import type { SigningProject } from '../../../contract/project.ts';
 import type { Slice } from '../../../contract/slice.ts';
 import { sliceTimeline } from '../../../contract/timeline.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
@@ -25,6 +25,7 @@ import {
 import type { SubscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../../lambdas/store/usage.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { type DatabaseCommand, MemoryDatabase, tables } from '../database/memory-database.ts';
 import { Random } from '../time/random.ts';
@@ -55,12 +56,8 @@ export interface LargeReport {
   readonly dollars: number;
 }
 
-const projectId = 'shop';
 const project: SigningProject = {
-  projectId,
-  ref: 'shop' as ProjectRef,
-  secretKeyHash: '',
-  members: [],
+  ...knownProject,
   plan: { monthlySendCap: null },
   vapid: { current: { number: 0, publicKey: '', privateKey: '' } },
 };
@@ -87,7 +84,7 @@ export async function simulateLarge(settings: LargeSend): Promise<LargeReport> {
       wait = Math.max(wait, load.use(key, scheduler.now, readUnits, writeUnits));
     },
   });
-  database.put(tables.projects, { projectId, ref: project.ref });
+  database.put(tables.projects, { projectId: project.projectId, ref: project.ref });
   const parts = newSubscriberParts(project.ref, subscribers);
   for (const part of parts) database.put(tables.usage, { ...part });
 
