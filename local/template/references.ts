@@ -27,8 +27,16 @@ export function createResolver({ Resources }: Template): Resolve {
 
   function resourceNamed(logicalId: string, where: string): Resource {
     const resource = Resources[logicalId];
-    if (resource !== undefined) return resource;
-    throw new Error(`${where} refers to "${logicalId}", which the template does not define.`);
+    if (resource === undefined) {
+      throw new Error(`${where} refers to "${logicalId}", which the template does not define.`);
+    }
+    const physicalName = physicalNames[resource.Type];
+    if (physicalName !== undefined && resource.Properties?.[physicalName] !== undefined) {
+      throw new Error(
+        `${where} refers to "${logicalId}", whose ${physicalName} the local stack does not support.`,
+      );
+    }
+    return resource;
   }
 
   function getAttribute(logicalId: string, attribute: string, where: string): string {
@@ -88,6 +96,12 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::Region': localRegion,
   'AWS::StackName': 'local',
   'AWS::URLSuffix': 'amazonaws.com',
+};
+
+/** The property with a name that replaces the logical id, by resource type. */
+const physicalNames: Readonly<Record<string, string>> = {
+  'AWS::DynamoDB::Table': 'TableName',
+  'AWS::Lambda::Function': 'FunctionName',
 };
 
 /** AWS service and start of the path in an ARN, by resource type. */

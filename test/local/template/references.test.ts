@@ -4,6 +4,7 @@ const resolve = createResolver({
   Resources: {
     Projects: { Type: 'AWS::DynamoDB::Table' },
     Send: { Type: 'AWS::Lambda::Function' },
+    Named: { Type: 'AWS::DynamoDB::Table', Properties: { TableName: 'projects' } },
   },
 });
 
@@ -18,6 +19,11 @@ test.each([
     'an unknown attribute',
     { 'Fn::GetAtt': ['Projects', 'StreamArn'] },
     'uses StreamArn of "Projects" (AWS::DynamoDB::Table), which the local stack does not support.',
+  ],
+  [
+    'a physical name',
+    { Ref: 'Named' },
+    'refers to "Named", whose TableName the local stack does not support.',
   ],
   [
     'an unknown function',
