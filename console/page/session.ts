@@ -1,4 +1,6 @@
 import { createContext, useContext } from 'react';
+import { includes } from '../../contract/roles.ts';
+import { routes } from '../../contract/routes.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { Place } from './routing/place.ts';
@@ -32,7 +34,10 @@ export function useSession(): Session {
 
 /** What a key allows: the service refuses the rest, and the page does not offer it. */
 export function mayDo({ role }: Access): { readonly send: boolean; readonly remove: boolean } {
-  return { send: role !== 'viewer', remove: role === 'owner' };
+  return {
+    send: includes(role, routes.send.role),
+    remove: includes(role, routes.removeUser.role),
+  };
 }
 
 /** Whether the key allows a view, and this page has it. */
