@@ -7,7 +7,7 @@ import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { describeWithSdk, type SdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 
 /** Declared by the page's script. */
@@ -307,15 +307,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
   });
 });
 
-describeWith('firefox', 'the bell in Firefox', (executablePath) => {
-  let session: SdkSession;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-  });
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('the bell in Firefox', (session) => {
   async function openBell(script: string) {
     const { project, site } = await session.newSite();
     site.files.set('/', site.files.get('/')! + surroundings + script);

@@ -1,28 +1,16 @@
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import { axeViolations } from './fixtures/axe-violations.ts';
-import { describeWith } from './fixtures/browsers.ts';
 import { type FetchRecord, recordFetches, registrationSettled } from './fixtures/in-page.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import type { BrowserStack, TestProject } from './fixtures/stack.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
+import type { TestProject } from './fixtures/stack.ts';
 
 /** Declared by the page's script. */
 declare const push: CarillonClient;
 
-describeWith('firefox', 'channels in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('channels in Firefox', (session) => {
   const stored = async (project: TestProject) =>
-    (await stack.subscriptions(project)).map(({ channels = [] }) => [...channels].sort());
+    (await session.stack.subscriptions(project)).map(({ channels = [] }) => [...channels].sort());
 
   test('a visitor subscribes with channels and changes them; the worker keeps them in a renewal', async () => {
     const { project, site } = await session.newSite();
@@ -44,19 +32,22 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     expect(await page.evaluate(() => push.channels())).toEqual(['sales']);
     await page.close();
 
-    stack.pushService.realBrowsers.forget();
-    const [before] = await stack.subscriptions(project);
+    session.stack.pushService.realBrowsers.forget();
+    const [before] = await session.stack.subscriptions(project);
     await until('only the new endpoint', async () => {
-      const subscriptions = await stack.subscriptions(project);
+      const subscriptions = await session.stack.subscriptions(project);
       return subscriptions.length === 1 && subscriptions[0]!.endpoint !== before!.endpoint;
     });
     expect(await stored(project)).toEqual([['sales']]);
-    expect(await stack.send(project, { title: 'News', channels: ['news'] })).toMatchObject({
+    expect(await session.stack.send(project, { title: 'News', channels: ['news'] })).toMatchObject({
       attempted: 0,
     });
-    const { id, delivered } = await stack.send(project, { title: 'Sale', channels: ['sales'] });
+    const { id, delivered } = await session.stack.send(project, {
+      title: 'Sale',
+      channels: ['sales'],
+    });
     expect(delivered).toBe(1);
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
   });
 
   test('channels of init apply until the visitor has chosen others', async () => {
@@ -122,14 +113,17 @@ describeWith('firefox', 'channels in Firefox', (executablePath) => {
     ]);
     const violations = await axeViolations(page, '.floating');
     expect(violations).toEqual([]);
-    const sent = await stack.send(project, { title: 'Half price', channels: ['flash-sales'] });
+    const sent = await session.stack.send(project, {
+      title: 'Half price',
+      channels: ['flash-sales'],
+    });
     expect(sent).toMatchObject({ attempted: 1, delivered: 1 });
-    await stack.expectBeacons(project, sent.id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, sent.id, { shown: 1, clicked: 0 });
 
     // The notification has taken the keyboard's focus.
     await page.click('.floating >>> input[value=flash-sales]');
     await until('no flash sales', async () => (await stored(project))[0]!.length === 2);
-    const after = await stack.send(project, { title: 'Again', channels: ['flash-sales'] });
+    const after = await session.stack.send(project, { title: 'Again', channels: ['flash-sales'] });
     expect(after).toMatchObject({ attempted: 0 });
     await press('Escape');
     expect(await page.$eval(panel, (element) => element.checkVisibility())).toBe(false);

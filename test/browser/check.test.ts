@@ -9,7 +9,7 @@ import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type SitePage } from './fixtures/site-page.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
@@ -184,15 +184,7 @@ function checkFaults(subscribe: () => Promise<Subscribed>): void {
   });
 }
 
-describeWith('firefox', 'the check in Firefox', (executablePath) => {
-  let session: SdkSession;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-  });
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('the check in Firefox', (session) => {
   checkFaults(async () => ({
     ...(await session.subscribedTab()),
     baseUrl: session.stack.baseUrl,

@@ -7,27 +7,20 @@ import { type Examples, prepareExamples } from '../fixtures/examples.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { programOf, runCommand } from '../fixtures/npm-project.ts';
 import { until } from '../fixtures/until.ts';
-import { describeWith } from './fixtures/browsers.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { serve } from './fixtures/site.ts';
 
 /** Declared by the script of the site with a log-in. */
 declare const push: CarillonClient;
 
-describeWith('firefox', 'sites that install the npm package', (executablePath) => {
-  let session: SdkSession;
+describeWithSdk('sites that install the npm package', (session) => {
   let examples: Examples;
 
   beforeAll(async () => {
-    session = await startSdkSession(executablePath);
     examples = await prepareExamples(session.stack, session.stack.demo);
   });
 
-  afterEach(() => session.closeAll());
-  afterAll(async () => {
-    examples?.remove();
-    await session?.stop();
-  });
+  afterAll(() => examples?.remove());
 
   async function open(origin: string): Promise<Page> {
     const page = await session.firefox.browser.newPage();

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import type { CarillonError, CarillonOptions } from '../../sdk/client/carillon.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 
 /** Set by the classic script of the site. */
@@ -49,15 +49,7 @@ function aMissingWorkerIsNamed(open: () => Promise<Opened>): void {
   });
 }
 
-describeWith('firefox', 'messages for developers in Firefox', (executablePath) => {
-  let session: SdkSession;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-  });
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('messages for developers in Firefox', (session) => {
   async function open(): Promise<Opened> {
     const { project, site } = await session.newSite();
     const { page } = await session.open(`${site.origin}/`);

@@ -2,26 +2,11 @@ import { pushMessage } from '../../contract/message.ts';
 import { until } from '../fixtures/until.ts';
 import { push as pushDirectly } from '../local/push-service/sender.ts';
 import { startBeaconServer } from './fixtures/beacon-server.ts';
-import { describeWith } from './fixtures/browsers.ts';
-import type { Firefox } from './fixtures/firefox.ts';
 import { readSubscription, siteWorker } from './fixtures/in-page.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { startSilentServer } from './fixtures/silent-server.ts';
-import type { BrowserStack } from './fixtures/stack.ts';
 
-describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-  let firefox: Firefox;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack, firefox } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('notifications of the SDK in Firefox', (session) => {
   test('a notification is shown with every field and sends a `shown` beacon', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const content = {
@@ -32,9 +17,9 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
       image: `${site.origin}/image.png`,
       badge: `${site.origin}/badge.png`,
     };
-    const { id, ...counts } = await stack.send(project, content);
+    const { id, ...counts } = await session.stack.send(project, content);
     expect(counts).toEqual({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const [shown, ...others] = await tab.notifications();
     expect(others).toEqual([]);
     const { title, body, icon } = content;
@@ -49,9 +34,9 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const { project, site, tab } = await session.subscribedTab();
     site.files.set('/target', '<!doctype html><title>Target</title>');
     const url = `${site.origin}/target`;
-    const { id } = await stack.send(project, { title: 'Click me', url });
-    await firefox.clickNotification('Click me');
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    const { id } = await session.stack.send(project, { title: 'Click me', url });
+    await session.firefox.clickNotification('Click me');
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     await until('the URL in a tab', async () => (await session.openUrls()).includes(url));
     expect(await tab.notifications()).toEqual([]);
   });
@@ -60,27 +45,27 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     const { project, tab } = await session.subscribedTab();
     const url = tab.page.url();
     const before = await session.openUrls();
-    const { id } = await stack.send(project, { title: 'Come back', url });
-    await firefox.clickNotification('Come back');
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    const { id } = await session.stack.send(project, { title: 'Come back', url });
+    await session.firefox.clickNotification('Come back');
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     expect(await session.openUrls()).toEqual(before);
   });
 
   test('a push is shown and sends its beacon after the tab is closed', async () => {
     const { project, site, tab } = await session.subscribedTab();
     await tab.page.close();
-    const { id } = await stack.send(project, { title: 'Nobody is here' });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    const { id } = await session.stack.send(project, { title: 'Nobody is here' });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const again = await session.open(`${site.origin}/`);
     expect(await again.notifications()).toMatchObject([{ title: 'Nobody is here' }]);
   });
 
   test('a message delivered twice is shown once and sends one beacon', async () => {
     const { project, tab } = await session.subscribedTab();
-    const { id } = await stack.send(project, { title: 'Once' });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    const { id } = await session.stack.send(project, { title: 'Once' });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const subscription = await tab.page.evaluate(readSubscription);
-    const events = `${stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${id}/events`;
+    const events = `${session.stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${id}/events`;
     const data = { carillon: 1, id, events };
     const again = JSON.stringify({ web_push: 8030, notification: { title: 'Twice', data } });
     await pushDirectly({ toJSON: () => subscription }, again, project.vapid);
@@ -88,9 +73,9 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
       const shown = await tab.notifications();
       return shown.length === 1 && shown[0]!.title === 'Twice';
     });
-    const { id: later } = await stack.send(project, { title: 'Later' });
-    await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
-    expect(await stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    const { id: later } = await session.stack.send(project, { title: 'Later' });
+    await session.stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
+    expect(await session.stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
   test.each([
@@ -119,15 +104,15 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
     await until('the foreign notification', async () => {
       return (await tab.notifications()).some(({ title }) => title === 'Foreign: Hello');
     });
-    const { id } = await stack.send(project, { title: 'Ours' });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    const { id } = await session.stack.send(project, { title: 'Ours' });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const titles = (await tab.notifications()).map(({ title }) => title);
     expect(titles.sort()).toEqual(['Foreign: Hello', 'Ours']);
-    await firefox.clickNotification('Foreign: Hello');
+    await session.firefox.clickNotification('Foreign: Hello');
     await until('the foreign click', async () => {
       return (await session.openUrls()).includes(`${site.origin}/?foreign-click`);
     });
-    expect(await stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
+    expect(await session.stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
   test('each event is one request, without a preflight, to the URL as it is', async () => {
@@ -141,7 +126,7 @@ describeWith('firefox', 'notifications of the SDK in Firefox', (executablePath) 
       beaconServer.eventsUrl('id'),
     );
     await pushDirectly({ toJSON: () => subscription }, JSON.stringify(message), project.vapid);
-    await firefox.clickNotification('Requests');
+    await session.firefox.clickNotification('Requests');
     await until('both beacons', () => beaconServer.beacons('id').length === 2);
     const request = 'POST /id/events?tally=3 text/plain;charset=UTF-8';
     expect(beaconServer.requests).toEqual([request, request]);

@@ -1,10 +1,7 @@
 import type { CarillonClient, CarillonEvents, PushState } from '../../sdk/client/carillon.ts';
 import { CarillonServer } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
-import { describeWith } from './fixtures/browsers.ts';
-import type { Firefox } from './fixtures/firefox.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import type { BrowserStack } from './fixtures/stack.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 
 /** Declared by the page's script. */
 declare const push: CarillonClient;
@@ -15,19 +12,7 @@ interface Recorder {
   removeListeners?: () => void;
 }
 
-describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-  let firefox: Firefox;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack, firefox } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('pages with the SDK in Firefox', (session) => {
   test('state() and the events tell every page what happens', async () => {
     const { project, site, tab, endpoint } = await session.subscribedTab('ada');
     expect(endpoint).toBeDefined();
@@ -59,9 +44,9 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
       });
 
     const content = { title: 'An event', url: `${site.origin}/#order`, data: { order: 7 } };
-    const { id } = await stack.send(project, content);
+    const { id } = await session.stack.send(project, content);
     expect(await received(1)).toEqual([['shown', { id, data: { order: 7 } }]]);
-    await firefox.clickNotification('An event');
+    await session.firefox.clickNotification('An event');
     expect((await received(2))[1]).toEqual([
       'clicked',
       { id, data: { order: 7 }, url: content.url, action: '' },
@@ -73,7 +58,7 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
       'change',
       { subscribed: false, userId: undefined },
     ]);
-    await firefox.setPermission(site.origin, 'denied');
+    await session.firefox.setPermission(site.origin, 'denied');
     // Each tab tells the others, which may not know the permission yet; their own event follows.
     await until('the change', async () => {
       const [name, event] = (await events()).at(-1)!;
@@ -83,22 +68,22 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
     await view.page.evaluate(() => (window as Recorder).removeListeners!());
     await state();
     const { length } = await events();
-    await firefox.setPermission(site.origin, 'granted');
+    await session.firefox.setPermission(site.origin, 'granted');
     await until('the permission', async () => (await state()).permission === 'granted');
     expect(await events()).toHaveLength(length);
   });
 
   test('deviceId() is the id under which the service lists this browser', async () => {
     const { project, tab, endpoint } = await session.subscribedTab('ada');
-    await stack.subscribe(project, 'ada');
+    await session.stack.subscribe(project, 'ada');
     const deviceId = () => tab.page.evaluate(() => push.deviceId());
     const { projectId, secretKey } = project;
-    const owner = new CarillonServer({ baseUrl: stack.baseUrl, projectId, secretKey });
+    const owner = new CarillonServer({ baseUrl: session.stack.baseUrl, projectId, secretKey });
     const own = await deviceId();
     const { devices } = await owner.user('ada');
     expect(devices.filter(({ id }) => id === own)).toHaveLength(1);
     expect(await owner.removeDevice('ada', own!)).toEqual({ removed: 1 });
-    const remaining = await stack.subscriptions(project);
+    const remaining = await session.stack.subscriptions(project);
     expect(remaining).toHaveLength(1);
     expect(remaining).not.toContainEqual(expect.objectContaining({ endpoint }));
     await tab.unsubscribe();
@@ -111,20 +96,20 @@ describeWith('firefox', 'pages with the SDK in Firefox', (executablePath) => {
     await tab.page.reload();
     const before = await session.openUrls();
     const url = `${site.origin}/order#status`;
-    const { id } = await stack.send(project, { title: 'Go there', url });
-    await firefox.clickNotification('Go there');
+    const { id } = await session.stack.send(project, { title: 'Go there', url });
+    await session.firefox.clickNotification('Go there');
     await until('the URL in the tab', () => tab.page.url() === url);
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     const after = before.map((open) => (open === `${site.origin}/` ? url : open));
     expect(await session.openUrls()).toEqual(after);
 
-    const { id: next } = await stack.send(project, {
+    const { id: next } = await session.stack.send(project, {
       title: 'The end',
       url: `${site.origin}/order#end`,
     });
-    await firefox.clickNotification('The end');
+    await session.firefox.clickNotification('The end');
     await until('the fragment in the tab', () => tab.page.url().endsWith('#end'));
-    await stack.expectBeacons(project, next, { shown: 1, clicked: 1 });
+    await session.stack.expectBeacons(project, next, { shown: 1, clicked: 1 });
     expect(await session.openUrls()).toHaveLength(before.length);
   });
 });

@@ -1,6 +1,5 @@
 import { deployedCaps } from '../fixtures/database.ts';
 import { until } from '../fixtures/until.ts';
-import { describeWith } from './fixtures/browsers.ts';
 import {
   ageEntry,
   endSubscription,
@@ -13,36 +12,24 @@ import {
   skipPauses,
   subscriptionState,
 } from './fixtures/in-page.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import type { BrowserStack } from './fixtures/stack.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { startThrottlingGateway, type ThrottlingGateway } from './fixtures/throttling-gateway.ts';
 
-describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
   test('unsubscribe() removes the subscription from the browser and the service', async () => {
     const { project, tab } = await session.subscribedTab();
     expect(await tab.unsubscribe()).toBe(true);
     expect(await tab.endpoint()).toBeUndefined();
-    expect(await stack.send(project, { title: 'Gone' })).toMatchObject({ attempted: 0 });
+    expect(await session.stack.send(project, { title: 'Gone' })).toMatchObject({ attempted: 0 });
     expect(await tab.unsubscribe()).toBe(false);
   });
 
   test('the next send removes a subscription that ended only in the browser', async () => {
     const { project, tab } = await session.subscribedTab();
     await tab.page.evaluate(endSubscription);
-    const result = await stack.send(project, { title: 'Gone' });
+    const result = await session.stack.send(project, { title: 'Gone' });
     expect(result).toMatchObject({ attempted: 1, removed: 1 });
-    expect(await stack.subscriptions(project)).toEqual([]);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
   });
 
   test('subscribe() rejects with permission_denied if notifications are blocked', async () => {
@@ -50,34 +37,34 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     await session.firefox.setPermission(site.origin, 'denied');
     const tab = await session.open(`${site.origin}/`);
     expect(await tab.subscribeError()).toBe('permission_denied');
-    expect(await stack.subscriptions(project)).toEqual([]);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
   });
 
   test('the worker registers a new endpoint when the push service drops the old one', async () => {
     const { project, endpoint, tab } = await session.subscribedTab('ada');
     await tab.page.close();
-    stack.pushService.realBrowsers.forget();
+    session.stack.pushService.realBrowsers.forget();
     const [renewed] = await until('only the new endpoint', async () => {
-      const subscriptions = await stack.subscriptions(project);
+      const subscriptions = await session.stack.subscriptions(project);
       return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
     });
     expect(renewed!.userId).toBe('ada');
-    const { id, delivered } = await stack.send(project, { title: 'Found again' });
+    const { id, delivered } = await session.stack.send(project, { title: 'Found again' });
     expect(delivered).toBe(1);
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
   });
 
   test('a page view registers a subscription again after a day', async () => {
     const { project, site, tab, endpoint } = await session.subscribedTab('ada');
-    const path = `${stack.baseUrl}/api/v1/projects/${project.projectId}`;
+    const path = `${session.stack.baseUrl}/api/v1/projects/${project.projectId}`;
     await fetch(`${path}?endpoint=${encodeURIComponent(endpoint)}`, { method: 'DELETE' });
     const view = await session.open(`${site.origin}/`);
     await view.page.evaluate(registrationSettled);
-    expect(await stack.subscriptions(project)).toEqual([]);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
     await tab.page.evaluate(ageEntry, `${site.origin}/`, 'registeredAt');
     await session.open(`${site.origin}/`);
     const [subscription] = await until('the subscription at the service', async () => {
-      const subscriptions = await stack.subscriptions(project);
+      const subscriptions = await session.stack.subscriptions(project);
       return subscriptions.length > 0 && subscriptions;
     });
     expect(subscription).toMatchObject({ endpoint, userId: 'ada' });
@@ -85,7 +72,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
 
   test('a page with another application server key replaces the subscription', async () => {
     const { project, site, endpoint } = await session.subscribedTab('ada');
-    const other = await stack.newProject();
+    const other = await session.stack.newProject();
     const page = site.files.get('/')!;
     site.files.set(
       '/',
@@ -95,61 +82,61 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     );
     const tab = await session.open(`${site.origin}/`);
     const [moved] = await until('the subscription in the other project', async () => {
-      const subscriptions = await stack.subscriptions(other);
+      const subscriptions = await session.stack.subscriptions(other);
       return subscriptions.length > 0 && subscriptions;
     });
     expect(moved!.endpoint).not.toBe(endpoint);
     expect(await tab.endpoint()).toBe(moved!.endpoint);
     await until('no subscription in the first project', async () => {
-      return (await stack.subscriptions(project)).length === 0;
+      return (await session.stack.subscriptions(project)).length === 0;
     });
-    expect(await stack.send(other, { title: 'Moved' })).toMatchObject({ delivered: 1 });
+    expect(await session.stack.send(other, { title: 'Moved' })).toMatchObject({ delivered: 1 });
   });
 
   test('a visit after a rotation of the key pair replaces the subscription, also at the cap', async () => {
     const { project, site } = await session.newSite();
     const { projectId } = project;
-    await stack.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
+    await session.stack.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
     const endpoint = await (await session.open(`${site.origin}/`)).subscribe('ada');
-    const { vapidPublicKey } = await stack.registry.rotateVapid(projectId);
-    const before = await stack.send(project, { title: 'Before the visit' });
+    const { vapidPublicKey } = await session.stack.registry.rotateVapid(projectId);
+    const before = await session.stack.send(project, { title: 'Before the visit' });
     expect(before).toMatchObject({ attempted: 1, delivered: 1 });
-    await stack.expectBeacons(project, before.id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, before.id, { shown: 1, clicked: 0 });
 
     const page = site.files.get('/')!;
     site.files.set('/', page.replace(project.applicationServerKey, vapidPublicKey));
     const tab = await session.open(`${site.origin}/`);
     const [renewed] = await until('only the new subscription', async () => {
-      const subscriptions = await stack.subscriptions(project);
+      const subscriptions = await session.stack.subscriptions(project);
       return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
     });
     expect(renewed).toEqual({ endpoint: await tab.endpoint(), userId: 'ada' });
-    const after = await stack.send(project, { title: 'After the visit' });
+    const after = await session.stack.send(project, { title: 'After the visit' });
     expect(after).toMatchObject({ attempted: 1, delivered: 1 });
-    await stack.expectBeacons(project, after.id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, after.id, { shown: 1, clicked: 0 });
     const titles = (await tab.notifications()).map(({ title }) => title);
     expect(titles.sort()).toEqual(['After the visit', 'Before the visit']);
   });
 
   test('a page with another address of the service keeps the subscription', async () => {
     const { project, site, endpoint } = await session.subscribedTab('ada');
-    const gateway = await startThrottlingGateway(stack.baseUrl);
+    const gateway = await startThrottlingGateway(session.stack.baseUrl);
     session.closeLater(gateway.stop);
     const page = site.files.get('/')!;
-    site.files.set('/', recordFetches + page.replace(stack.baseUrl, gateway.origin));
+    site.files.set('/', recordFetches + page.replace(session.stack.baseUrl, gateway.origin));
     const tab = await session.open(`${site.origin}/`);
     await tab.page.evaluate(registrationSettled);
     const requests = await tab.page.evaluate(() => Promise.all((window as FetchRecord).fetches!));
     expect(requests).toEqual([`POST ${gateway.origin}/api/v1/projects/${project.projectId}`]);
-    expect(await stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
   });
 
   test('identify() sets and clears the user id of the subscription', async () => {
     const { project, tab } = await session.subscribedTab();
     await tab.identify('ada');
-    expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     await tab.identify(null);
-    expect((await stack.subscriptions(project))[0]!.userId).toBeUndefined();
+    expect((await session.stack.subscriptions(project))[0]!.userId).toBeUndefined();
   });
 
   test('subscribe() rejects with push_service_failed if the browser gives no subscription', async () => {
@@ -158,7 +145,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     await tab.page.evaluate(refuseSubscriptions);
     await tab.page.evaluate(skipPauses);
     expect(await tab.subscribeError()).toBe('push_service_failed');
-    expect(await stack.subscriptions(project)).toEqual([]);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
   });
 
   test('subscribe() never sends a dead endpoint to the service', async () => {
@@ -172,8 +159,10 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     expect(await tab.page.evaluate(() => (window as FetchRecord).fetches!.length)).toBe(0);
 
     const endpoint = await tab.subscribe();
-    expect(await stack.subscriptions(project)).toMatchObject([{ endpoint }]);
-    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+    expect(await session.stack.send(project, { title: 'It works' })).toMatchObject({
+      delivered: 1,
+    });
   });
 
   test('a page view replaces a subscription whose endpoint is dead', async () => {
@@ -187,10 +176,12 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     const view = await session.open(`${site.origin}/`);
     await view.page.evaluate(registrationSettled);
     expect(await view.page.evaluate(subscriptionState)).toEqual({ subscribed: true, lost: false });
-    const [renewed] = await stack.subscriptions(project);
+    const [renewed] = await session.stack.subscriptions(project);
     expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: 'ada' });
     expect(renewed!.endpoint).not.toBe(endpoint);
-    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+    expect(await session.stack.send(project, { title: 'It works' })).toMatchObject({
+      delivered: 1,
+    });
   });
 
   test('the worker never registers a dead endpoint', async () => {
@@ -200,12 +191,14 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     const tab = await session.open(`${site.origin}/`);
     const endpoint = await tab.subscribe('ada');
     await tab.page.close();
-    stack.pushService.realBrowsers.forget();
+    session.stack.pushService.realBrowsers.forget();
     await until('only the new endpoint', async () => {
-      const subscriptions = await stack.subscriptions(project);
+      const subscriptions = await session.stack.subscriptions(project);
       return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
     });
-    expect(await stack.send(project, { title: 'It works' })).toMatchObject({ delivered: 1 });
+    expect(await session.stack.send(project, { title: 'It works' })).toMatchObject({
+      delivered: 1,
+    });
   });
 
   test('a page knows that a subscription was lost, until the visitor unsubscribes', async () => {
@@ -232,7 +225,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
     let gateway: ThrottlingGateway;
 
     beforeEach(async () => {
-      gateway = await startThrottlingGateway(stack.baseUrl);
+      gateway = await startThrottlingGateway(session.stack.baseUrl);
       session.closeLater(gateway.stop);
     });
 
@@ -259,7 +252,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
         registeredAt!,
       );
       expect(await tab.page.evaluate(readEntry, failures)).toEqual({});
-      expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+      expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     });
 
     test('subscribe() makes three attempts and leaves no subscription if they fail', async () => {
@@ -272,7 +265,7 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
       expect(await tab.endpoint()).toBeUndefined();
       gateway.throttle(2);
       const endpoint = await tab.subscribe();
-      expect(await stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+      expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint }]);
     });
 
     test('the worker registers a new endpoint after a failed attempt', async () => {
@@ -284,9 +277,9 @@ describeWith('firefox', 'subscriptions of the SDK in Firefox', (executablePath) 
       await tab.page.close();
       // The removal of the old endpoint, and the registration of the new one.
       gateway.throttle(2);
-      stack.pushService.realBrowsers.forget();
+      session.stack.pushService.realBrowsers.forget();
       await until('only the new endpoint', async () => {
-        const subscriptions = await stack.subscriptions(project);
+        const subscriptions = await session.stack.subscriptions(project);
         return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
       });
       expect(gateway.refused).toBe(2);

@@ -3,30 +3,18 @@ import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
-import { describeWith } from './fixtures/browsers.ts';
 import { ageEntry, endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import type { BrowserStack, StoredSubscription, TestProject } from './fixtures/stack.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
+import type { StoredSubscription, TestProject } from './fixtures/stack.ts';
 
 /** Declared by the page's script. */
 declare const push: CarillonClient;
 
-describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('signed user ids in Firefox', (session) => {
   /** A site of a project that requires signatures. */
   async function newSite() {
     const { project, site } = await session.newSite();
-    await stack.registry.setUserIds(project.projectId, 'signed');
+    await session.stack.registry.setUserIds(project.projectId, 'signed');
     return { project, site, url: `${site.origin}/` };
   }
 
@@ -36,16 +24,20 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     const signature = signUserId(project.identityKey, 'ada');
     const tab = await session.open(url);
     const endpoint = await tab.subscribe('ada', signature);
-    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
     return { project, site, url, tab, endpoint, signature };
   }
 
   /** Replaces the identity key, and lets the functions forget the previous one. @returns the new signature of Ada. */
   async function rotate({ projectId }: TestProject): Promise<string> {
-    const { identityKey } = await stack.registry.rotateIdentityKey(projectId, randomBytes, 0);
+    const { identityKey } = await session.stack.registry.rotateIdentityKey(
+      projectId,
+      randomBytes,
+      0,
+    );
     await until('functions that can be frozen', async () => {
       try {
-        return stack.freeze(projectCacheMs, 'reset');
+        return session.stack.freeze(projectCacheMs, 'reset');
       } catch {
         // A function still runs.
         return undefined;
@@ -56,7 +48,7 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
 
   function onlyOtherThan(endpoint: string, project: TestProject): Promise<StoredSubscription> {
     return until('only the new endpoint', async () => {
-      const [first, ...others] = await stack.subscriptions(project);
+      const [first, ...others] = await session.stack.subscriptions(project);
       return others.length === 0 && first?.endpoint !== endpoint && first;
     });
   }
@@ -64,7 +56,7 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
   test('the worker renews a subscription with the stored signature', async () => {
     const { project, tab, endpoint } = await subscribedTab();
     await tab.page.close();
-    stack.pushService.realBrowsers.forget();
+    session.stack.pushService.realBrowsers.forget();
     expect(await onlyOtherThan(endpoint, project)).toMatchObject({ userId: 'ada' });
   });
 
@@ -78,14 +70,14 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
       const tab = await session.open(url);
       expect(await tab.subscribeError(user)).toBe(code);
       expect(await tab.endpoint()).toBeUndefined();
-      expect(await stack.subscriptions(project)).toEqual([]);
+      expect(await session.stack.subscriptions(project)).toEqual([]);
     },
   );
 
   test('identify() rejects if the signature is wrong, and keeps the user id', async () => {
     const { project, tab } = await subscribedTab();
     await expect(tab.identify('bob', 'forged')).rejects.toThrow('userIdSignature');
-    expect(await stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     await expect(tab.identify(42 as never)).rejects.toThrow('such as String(user.id)');
     expect((await tab.page.evaluate(() => push.state())).userId).toBe('ada');
   });
@@ -94,12 +86,12 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     const { project, url, tab, endpoint } = await subscribedTab();
     await tab.page.close();
     const signature = await rotate(project);
-    stack.pushService.realBrowsers.forget();
+    session.stack.pushService.realBrowsers.forget();
     const renewed = await onlyOtherThan(endpoint, project);
     expect(renewed.userId).toBeUndefined();
     const view = await session.open(url);
     await view.identify('ada', signature);
-    expect(await stack.subscriptions(project)).toEqual([{ ...renewed, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ ...renewed, userId: 'ada' }]);
     expect(await view.page.evaluate(readEntry, url)).toMatchObject({ userIdSignature: signature });
   });
 
@@ -120,7 +112,7 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
     expect(await view.page.evaluate(readEntry, `failures ${url}`)).toMatchObject({ count: 1 });
-    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
   });
 
   test('init() registers the user of the page, and a new signature, in the background', async () => {
@@ -136,7 +128,7 @@ describeWith('firefox', 'signed user ids in Firefox', (executablePath) => {
     const resigned = { userId: 'ada', userIdSignature };
     expect(await options(resigned)).toMatchObject(resigned);
     expect(await options({ userId: null })).toMatchObject({ userIdSignature: undefined });
-    expect(await stack.subscriptions(project)).toEqual([{ endpoint, userId: undefined }]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: undefined }]);
     expect(await tab.endpoint()).toBe(endpoint);
   });
 });

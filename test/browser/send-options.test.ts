@@ -1,22 +1,7 @@
 import { until } from '../fixtures/until.ts';
-import { describeWith } from './fixtures/browsers.ts';
-import type { Firefox } from './fixtures/firefox.ts';
-import { type SdkSession, startSdkSession } from './fixtures/sdk-session.ts';
-import type { BrowserStack } from './fixtures/stack.ts';
+import { describeWithSdk } from './fixtures/sdk-session.ts';
 
-describeWith('firefox', 'the options of a send in Firefox', (executablePath) => {
-  let session: SdkSession;
-  let stack: BrowserStack;
-  let firefox: Firefox;
-
-  beforeAll(async () => {
-    session = await startSdkSession(executablePath);
-    ({ stack, firefox } = session);
-  });
-
-  afterEach(() => session.closeAll());
-  afterAll(() => session?.stop());
-
+describeWithSdk('the options of a send in Firefox', (session) => {
   const buttons = [
     { action: 'watch', title: 'Watch' },
     { action: 'mute', title: 'Mute' },
@@ -28,11 +13,11 @@ describeWith('firefox', 'the options of a send in Firefox', (executablePath) => 
       ...{ tag: 'match', renotify: true, requireInteraction: true, silent: true },
       ...{ lang: 'pt-BR', dir: 'rtl', actions: buttons },
     };
-    const { id } = await stack.send(project, {
+    const { id } = await session.stack.send(project, {
       ...{ title: 'Goal', timestamp: '2026-11-21T19:00:00Z', data: { match: 7 }, appBadge: 3 },
       ...options,
     });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     const [shown, ...others] = await tab.notifications();
     expect(others).toEqual([]);
     expect(shown).toMatchObject({ title: 'Goal', data: { data: { match: 7 } } });
@@ -46,13 +31,13 @@ describeWith('firefox', 'the options of a send in Firefox', (executablePath) => 
     const { project, site, tab } = await session.subscribedTab();
     site.files.set('/watch', '<!doctype html><title>Live</title>');
     const url = `${site.origin}/watch`;
-    const { id } = await stack.send(project, {
+    const { id } = await session.stack.send(project, {
       title: 'Press watch',
       url: `${site.origin}/other`,
       actions: [{ ...buttons[0], url }, buttons[1]],
     });
-    await firefox.pressButton('Press watch', 'watch');
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    await session.firefox.pressButton('Press watch', 'watch');
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     await until('the URL in a tab', async () => (await session.openUrls()).includes(url));
     expect(await session.openUrls()).not.toContain(`${site.origin}/other`);
     expect(await tab.notifications()).toEqual([]);
@@ -63,27 +48,27 @@ describeWith('firefox', 'the options of a send in Firefox', (executablePath) => 
     site.files.set('/match', '<!doctype html><title>Match</title>');
     const url = `${site.origin}/match`;
     const actions = [{ ...buttons[0], url: `${site.origin}/watch` }, buttons[1]];
-    const { id } = await stack.send(project, { title: 'Press mute', url, actions });
-    await firefox.pressButton('Press mute', 'mute');
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
+    const { id } = await session.stack.send(project, { title: 'Press mute', url, actions });
+    await session.firefox.pressButton('Press mute', 'mute');
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 1 });
     await until('the URL in a tab', async () => (await session.openUrls()).includes(url));
   });
 
   test('a notification replaces the one with the same tag, and both are counted', async () => {
     const { project, tab } = await session.subscribedTab();
-    const { id } = await stack.send(project, { title: '1:0', tag: 'match' });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
-    const { id: later } = await stack.send(project, { title: '2:0', tag: 'match' });
-    await stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
+    const { id } = await session.stack.send(project, { title: '1:0', tag: 'match' });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    const { id: later } = await session.stack.send(project, { title: '2:0', tag: 'match' });
+    await session.stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
     expect((await tab.notifications()).map(({ title }) => title)).toEqual(['2:0']);
-    expect(await stack.events(project, id)).toMatchObject({ shown: 1 });
+    expect(await session.stack.events(project, id)).toMatchObject({ shown: 1 });
   });
 
   test('with `worker: false`, the service worker still handles the message', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const url = `${site.origin}/`;
-    const { id } = await stack.send(project, { title: 'No worker', url, worker: false });
-    await stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    const { id } = await session.stack.send(project, { title: 'No worker', url, worker: false });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
     expect(await tab.notifications()).toMatchObject([{ title: 'No worker', tag: id }]);
   });
 });
