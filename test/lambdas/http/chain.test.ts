@@ -106,6 +106,29 @@ describe('a request of an owner', () => {
     expect(ended).toEqual(['read', 'response']);
   });
 
+  test('is counted also if its read refuses it', async () => {
+    const count = jest.fn(async () => 0);
+    expect(await call({ count }, notFound)).toMatchObject({ status: 404 });
+    expect(count).toHaveBeenCalledTimes(1);
+  });
+
+  test('reads nothing if its address is known to be over the limit', async () => {
+    const [count, read] = [jest.fn(), jest.fn()];
+    const response = await call({ count, refused: () => 30 }, read);
+    expect(response.status).toBe(429);
+    expect(count).not.toHaveBeenCalled();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test.each(['carillon_sk_', `carillon_sk_${'b'.repeat(43)}`])(
+    'reads nothing with the key "%s"',
+    async (usedKey) => {
+      const read = jest.fn();
+      expect(await call({}, read, { usedKey })).toMatchObject({ status: 401 });
+      expect(read).not.toHaveBeenCalled();
+    },
+  );
+
   test('with the right key is not refused for wrong keys from the same address', async () => {
     const refused = ({ projectId }: { projectId: string }) => (projectId === 'shop' ? 0 : 30);
     const count = async (request: { projectId: string }) => refused(request);

@@ -151,6 +151,12 @@ describe('reading stops above the limit', () => {
   });
 });
 
+test('an aborted signal ends the reading', async () => {
+  const { ref: project } = await database.createProject();
+  const signal = AbortSignal.abort();
+  await expect(audiences().everyone(project, all, { ...options, signal })).rejects.toThrow();
+});
+
 test('a recipient has only the fields that a push needs', async () => {
   const { ref: project } = await database.createProject();
   const [subscribed] = await subscribe(project, ['u1']);
