@@ -35,7 +35,9 @@ function functionOf(route: Route): FunctionFacts {
     variables = [],
   } = { ...small, ...route };
   return {
-    ...{ memoryMb, timeoutMs, ...(reportsInvocations && { reportsInvocations }) },
+    memoryMb,
+    timeoutMs,
+    ...(reportsInvocations && { reportsInvocations }),
     tables: { ...ofEveryRoute.tables, ...tables },
     variables: [...ofEveryRoute.variables, ...variables],
   };

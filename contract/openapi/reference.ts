@@ -54,17 +54,18 @@ function sectionsWithout(described: ReadonlySet<string | undefined>): string {
 
 function sectionOf(route: Route): string {
   const operation: Operation = operations[route.name];
-  const kinds = [
-    'description',
-    ...Object.keys(operation.examples).map((name) => `example ${name}`),
-    ...['headers', 'query', 'body'],
-    ...Object.entries(operation.responses).flatMap(([status, { content }]) =>
-      content.name === 'Ok' ? [] : [`response ${status}`],
+  const { summary, examples, responses } = operation;
+  const block = (kind: string, which?: string) => blockOfRoute(route, operation, kind, which) ?? [];
+  const blocks = [
+    block('description'),
+    ...Object.keys(examples).map((name) => block('example', name)),
+    ...['headers', 'query', 'body'].map((kind) => block(kind)),
+    ...Object.entries(responses).map(([status, { content }]) =>
+      content.name === 'Ok' ? [] : block('response', status),
     ),
-    'errors',
+    block('errors'),
   ];
-  const blocks = kinds.flatMap((kind) => blockOf([route.name, ...kind.split(' ')]) ?? []);
-  return [`## ${operation.summary}`, ...blocks].join('\n\n');
+  return [`## ${summary}`, ...blocks.flat()].join('\n\n');
 }
 
 function blockOfRoute(
