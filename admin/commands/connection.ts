@@ -13,7 +13,7 @@ import { locateService } from '../../contract/stack-name.ts';
 import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
-import { type FunctionFacts, functionFacts } from '../doctor/function-facts.ts';
+import { type LambdaFacts, lambdaFacts } from '../doctor/lambda-facts.ts';
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
@@ -35,7 +35,7 @@ export interface Connection {
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
-  readonly functions: FunctionFacts;
+  readonly functions: LambdaFacts;
   /** Undefined for a local stack, which has neither quotas nor alarms nor backups. */
   readonly aws: AwsFacts | undefined;
   /** Address at which browsers connect to a push service that the stack accepts. */
@@ -75,7 +75,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
   });
   const { dynamo, ...stores } = open(tables, localConfig(dynamodb.endpoint));
   const lambdaClient = new LambdaClient(localConfig(lambda.endpoint));
-  const functions = functionFacts(lambdaClient, async () => lambda.functions);
+  const functions = lambdaFacts(lambdaClient, async () => lambda.functions);
   return {
     ...stores,
     dynamo,
@@ -120,7 +120,7 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     const aws = awsFacts({
       ...{ ...locateService(service), quotas, cloudFormation, dynamo, tables },
     });
-    const functions = functionFacts(new LambdaClient(config), aws.functionNames);
+    const functions = lambdaFacts(new LambdaClient(config), aws.functionNames);
     return {
       ...stores,
       dynamo,

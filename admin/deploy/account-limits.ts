@@ -3,7 +3,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { readThrottle } from '../doctor/aws-facts.ts';
 import { concurrencyFinding } from '../doctor/checks.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { readConcurrency } from '../doctor/function-facts.ts';
+import { readConcurrency } from '../doctor/lambda-facts.ts';
 import type { Settings } from './settings-file.ts';
 
 /**

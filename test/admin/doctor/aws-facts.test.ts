@@ -3,13 +3,13 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Connection } from '../../../admin/commands/connection.ts';
 import { type AwsFacts, awsFacts } from '../../../admin/doctor/aws-facts.ts';
 import { checks, runCheck } from '../../../admin/doctor/checks.ts';
-import { type FunctionFacts, functionFacts } from '../../../admin/doctor/function-facts.ts';
+import { type LambdaFacts, lambdaFacts } from '../../../admin/doctor/lambda-facts.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 
 let aws: AwsEndpoint;
 let facts: AwsFacts;
-let functions: FunctionFacts;
+let functions: LambdaFacts;
 let disconnect: () => void;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeEach(() => {
   facts = awsFacts({
     ...{ stack: 'MyApp', prefix: 'Push', quotas, cloudFormation, dynamo, tables },
   });
-  functions = functionFacts(new LambdaClient(config), facts.functionNames);
+  functions = lambdaFacts(new LambdaClient(config), facts.functionNames);
   disconnect = () => {
     functions.close();
     facts.close();

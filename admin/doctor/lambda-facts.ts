@@ -12,12 +12,9 @@ export async function readConcurrency(lambda: LambdaClient): Promise<number> {
 }
 
 /** Of a deployed or a local stack, which serves the Lambda API as well. */
-export type FunctionFacts = ReturnType<typeof functionFacts>;
+export type LambdaFacts = ReturnType<typeof lambdaFacts>;
 
-export function functionFacts(
-  lambda: LambdaClient,
-  functionNames: () => Promise<readonly string[]>,
-) {
+export function lambdaFacts(lambda: LambdaClient, functionNames: () => Promise<readonly string[]>) {
   return {
     concurrency: () => readConcurrency(lambda),
 
