@@ -24,13 +24,6 @@ function synthesize(context: Readonly<Record<string, unknown>>) {
   });
 }
 
-test('each stage has its own template', () => {
-  const { status, stderr } = synthesize({ stage: 'dev' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(existsSync(join(out, 'Carillon-dev.template.json'))).toBe(true);
-  // It bundles the functions.
-}, 120_000);
-
 test('a missing VAPID subject is refused in one line', () => {
   const { status, stdout, stderr } = synthesize({});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

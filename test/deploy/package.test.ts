@@ -1,162 +1,313 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { unzipSync } from 'fflate';
+import { filesIn } from '../../lib/build/files-in.ts';
 import { writeAwsPackage } from '../../lib/build/write-package.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { readAssembly, resourcesOf, type Template } from '../../local/template/template.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { programOf, runCommand } from '../fixtures/npm-project.ts';
 import { type AwsAccount, startAwsAccount } from './fixtures/aws-account.ts';
 import { operatorIn } from './fixtures/operator.ts';
 
-let dynamoDb: Awaited<ReturnType<typeof startDynamoDb>>;
-let aws: AwsAccount;
 let packed: Folder;
+/** The folder that was packed into the tarball. */
+let contents: string;
 let tarball: string;
-let home: Folder;
-/** Where the operator works: empty at first. */
-let folder: string;
-let operator: ReturnType<typeof operatorIn>;
 
 beforeAll(async () => {
   packed = temporaryFolder();
-  ({ tarball } = await writeAwsPackage(process.cwd(), packed.path));
+  ({ folder: contents, tarball } = await writeAwsPackage(process.cwd(), packed.path));
 }, 120_000);
 afterAll(() => packed.remove());
-
-beforeEach(async () => {
-  dynamoDb = await startDynamoDb();
-  aws = await startAwsAccount(dynamoDb.endpoint);
-  home = temporaryFolder();
-  folder = join(home.path, 'push');
-  mkdirSync(folder);
-  operator = operatorIn(folder, home, aws);
-});
-afterEach(async () => {
-  operator.remove();
-  await aws.stop();
-  await dynamoDb.stop();
-  expect(aws.unknown).toEqual([]);
-});
 
 // Without the internet: npm does not install the packages of the CDK.
 const install = () => `npm install --offline --legacy-peer-deps --no-audit --no-fund ${tarball}`;
 
 /** What npm installs beside the package when it has the internet. */
-function installCdk(): void {
-  for (const name of ['aws-cdk', 'aws-cdk-lib', 'constructs', '.bin/cdk']) {
-    const link = join(folder, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(resolve('node_modules', name), link);
+function link(folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const path = join(folder, 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(resolve('node_modules', name), path);
   }
 }
 
-const settings = () => JSON.parse(readFileSync(join(folder, 'carillon.json'), 'utf8'));
+describe('what it contains', () => {
+  let project: Folder;
 
-test('from an empty folder to an API key card, with the package only', async () => {
-  expect((await operator.run(install())).code).toBe(0);
-  installCdk();
-  const { code, output } = await operator.run('npx carillon deploy', {
-    answers: [
-      ['push services can reach you: ', 'push@carillon.net'],
-      ['alarms notify, or "none" [none]: ', ''],
-      ['Create this in 111122223333, eu-west-1? [y/N] ', 'y'],
-      ['Id of your first project [my-site]: ', ''],
-    ],
-  });
-  expect(output).toContain('API key card of project "my-site"');
-  expect(output).toContain('Now check it: npx carillon doctor --deliver');
-  expect(code).toBe(0);
-  expect(settings()).toEqual({
-    ...{ region: 'eu-west-1', vapidSubject: 'push@carillon.net', alarmEmail: 'none' },
-  });
-  expect(aws.cloudFormation.find('Carillon')).toMatchObject({
-    ...{ status: 'CREATE_COMPLETE', isProtected: true },
-  });
+  beforeAll(async () => {
+    project = temporaryFolder();
+    project.write('package.json', '{ "private": true }');
+    await run('sh', '-ec', install());
+    link(project.path, ['aws-cdk-lib', 'constructs']);
+  }, 120_000);
+  afterAll(() => project.remove());
 
-  // The other commands read stack and region from the file.
-  const listed = await operator.run('npx carillon list', { env: { AWS_REGION: undefined } });
-  expect(listed.output).toContain('my-site');
-  expect(listed.code).toBe(0);
-
-  const updated = await operator.run('npx carillon deploy', { answers: [] });
-  expect(updated.output).toContain('Carillon (no changes)');
-  expect(updated.code).toBe(0);
-});
-
-test('without the CDK, the error names what to install', async () => {
-  await operator.run(install());
-  const { code, output } = await operator.run('npx carillon deploy');
-  expect(output).toContain('Run: npm install aws-cdk aws-cdk-lib constructs');
-  expect(code).toBe(1);
-});
-
-test('an app of the CDK is deployed as always, and the command finds the service in it', async () => {
-  cpSync('examples/cdk-app', folder, {
-    recursive: true,
-    filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
-  });
-  await operator.run(install());
-  installCdk();
-  await aws.bootstrap();
-  const deployed = await operator.run('npx cdk deploy --require-approval never');
-  expect(deployed.output).toContain('PhotoShop');
-  expect(deployed.code).toBe(0);
-
-  const create = 'npx carillon create photos --region eu-west-1';
-  const { output, code } = await operator.run(`${create} --stack PhotoShop/Push`);
-  expect(output).toContain('API key card of project "photos"');
-  expect(output).toContain('Base URL                https://PushHttpApi');
-  expect(code).toBe(0);
-  const unclear = await operator.run(`${create} --stack PhotoShop`);
-  expect(unclear.output).toContain(
-    'Choose a service of stack "PhotoShop": --stack PhotoShop/Push.',
-  );
-  expect(unclear.code).toBe(1);
-});
-
-test('a later version is deployed after the operator has agreed, and so is the one before', async () => {
-  await operator.run(install());
-  installCdk();
-  await aws.bootstrap();
-  const set = '--set vapidSubject=push@carillon.net alarmEmail=none';
-  await operator.run(`npx carillon deploy ${set} --yes --project shop`);
-  const templateNow = () => structuredClone(aws.cloudFormation.find('Carillon')!.template);
-  const before = templateNow();
-
-  const assets = 'push/node_modules/carillon-aws/assets/assets.json';
-  const list = readFileSync(join(home.path, assets), 'utf8');
-  const { hash } = JSON.parse(list).send;
-  for (const version of [list.replace(hash, 'f'.repeat(64)), list]) {
-    home.write(assets, version);
-    const { code, output } = await operator.run('npx carillon deploy', {
-      answers: [['(y/n) ', 'y']],
+  const run = (command: string, ...args: string[]) =>
+    runCommand(command, args, {
+      cwd: project.path,
+      env: { ...process.env, CDK_OUTDIR: 'cdk.out' },
     });
-    expect(output).toContain('Do you wish to deploy these changes?');
+
+  const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
+
+  test('it is smaller than 5 MB, and needs the CDK only', () => {
+    const installed = join(project.path, 'node_modules/carillon-aws');
+    const bytes = filesIn(installed).map((file) => statSync(file).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5_000_000);
+    const { dependencies, peerDependencies, version } = JSON.parse(
+      readFileSync(join(installed, 'package.json'), 'utf8'),
+    );
+    expect(dependencies).toBeUndefined();
+    expect(Object.keys(peerDependencies)).toEqual(['aws-cdk-lib', 'constructs']);
+    expect(version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
+  });
+
+  test('it has the licences of the packages in its bundles', () => {
+    const notices = readFileSync(join(contents, 'NOTICES'), 'utf8');
+    // Of the command, the construct and the functions.
+    for (const name of ['commander', 'zod', '@middy/core']) {
+      expect(notices).toMatch(new RegExp(`^${name} \\d+\\.`, 'm'));
+    }
+  });
+
+  test('publint finds nothing', async () => {
+    const publint = programOf('publint/src/cli.js');
+    const output = await run(process.execPath, publint, 'run', tarball, '--strict');
+    expect(output).toContain('All good!');
+  });
+
+  test('TypeScript resolves its types as Node does', async () => {
+    const attw = programOf('@arethetypeswrong/cli/dist/index.js');
+    const options = ['--no-definitely-typed', '--format', 'json'];
+    const { analysis } = JSON.parse(await run(process.execPath, attw, tarball, ...options));
+    expect(analysis.problems).toEqual([]);
+  });
+
+  const use = `
+    import { App, Stack } from 'aws-cdk-lib';
+    import { Carillon } from 'carillon-aws';
+    const stack = new Stack(new App(), 'MyApp');
+    const push = new Carillon(stack, 'Push', { vapidSubject: 'you@carillon.net', alarmEmail: 'none' });
+    console.log(push.node.path);`;
+
+  test('TypeScript knows its props and members', async () => {
+    const file = project.write(
+      'use.mts',
+      `${use}
+       const name: string = push.tables.subscriptions.tableName + push.apiUrl;
+       // @ts-expect-error
+       new Carillon(stack, 'Other', { vapidSubject: 'you@carillon.net', subscriberCaps: 7 });
+       // @ts-expect-error
+       new Carillon(stack, 'Third', {});
+       export { name };`,
+    );
+    const types = ['--typeRoots', programOf('@types'), '--types', 'node', '--lib', 'es2023'];
+    const strict = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext'];
+    const tsc = programOf('typescript/bin/tsc');
+    const options = [...strict, ...types, '--skipLibCheck'];
+    expect(await run(process.execPath, tsc, ...options, file)).toBe('');
+  }, 120_000);
+
+  test.each([
+    ['use.mjs', use],
+    ['use.cjs', use.replaceAll(/import (\{.*\}) from ('.*');/g, 'const $1 = require($2);')],
+  ])('Node loads it in %s', async (file, code) => {
+    project.write(file, code);
+    expect(await run(process.execPath, file)).toBe('MyApp/Push\n');
+  });
+
+  /** The template without what names the CDK's files. */
+  function resourcesWithout(metadata: Template): unknown {
+    return JSON.parse(
+      JSON.stringify(metadata.Resources, (name, value) =>
+        name === 'Metadata' ? undefined : value,
+      ),
+    );
+  }
+
+  test('its app has the template and the functions of a clone, by their hashes', async () => {
+    const clone = readAssembly(sharedAssembly());
+    project.write(
+      'carillon.json',
+      JSON.stringify({ vapidSubject: 'mailto:operator@carillon.net' }),
+    );
+    await run(process.execPath, 'node_modules/carillon-aws/app.js');
+    const { template, directory } = readAssembly(join(project.path, 'cdk.out'));
+    expect(resourcesWithout(template)).toEqual(resourcesWithout(clone.template));
+    const assets = resourcesOf(clone.template, 'AWS::Lambda::Function').map(
+      ([, { Metadata }]) => Metadata!['aws:asset:path'] as string,
+    );
+    for (const asset of assets) {
+      const bundle = join(clone.directory, asset);
+      const ofClone = filesIn(bundle).map((file) => [
+        relative(bundle, file),
+        sha256(readFileSync(file)),
+      ]);
+      const zip = unzipSync(readFileSync(join(directory, `${asset}.zip`)));
+      const zipped = Object.entries(zip).map(([path, content]) => [path, sha256(content)]);
+      expect(Object.fromEntries(zipped)).toEqual(Object.fromEntries(ofClone));
+    }
+    expect(new Set(assets).size).toBe(readdirSync(join(contents, 'assets')).length - 1);
+  });
+
+  test('the example’s function may read its secret, and its role the tables', async () => {
+    cpSync('examples/cdk-app', project.path, {
+      recursive: true,
+      filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
+    });
+    await run(process.execPath, 'app.js');
+    const { template } = readAssembly(join(project.path, 'cdk.out'));
+    const found = (type: string, start: string) =>
+      resourcesOf(template, type).find(([id]) => id.startsWith(start))![1].Properties!;
+    expect(found('AWS::Lambda::Function', 'Notify').Environment).toMatchObject({
+      Variables: {
+        CARILLON_BASE_URL: { 'Fn::GetAtt': [expect.stringMatching(/^PushHttpApi/), 'ApiEndpoint'] },
+      },
+    });
+    expect(JSON.stringify(found('AWS::IAM::Policy', 'Operator'))).toContain('dynamodb:PutItem');
+    expect(resourcesOf(template, 'AWS::S3::Bucket')).toHaveLength(1);
+  });
+});
+
+describe('its command', () => {
+  let dynamoDb: Awaited<ReturnType<typeof startDynamoDb>>;
+  let aws: AwsAccount;
+  let home: Folder;
+  /** Where the operator works: empty at first. */
+  let folder: string;
+  let operator: ReturnType<typeof operatorIn>;
+
+  beforeEach(async () => {
+    dynamoDb = await startDynamoDb();
+    aws = await startAwsAccount(dynamoDb.endpoint);
+    home = temporaryFolder();
+    folder = join(home.path, 'push');
+    mkdirSync(folder);
+    operator = operatorIn(folder, home, aws);
+  });
+  afterEach(async () => {
+    operator.remove();
+    await aws.stop();
+    await dynamoDb.stop();
+    expect(aws.unknown).toEqual([]);
+  });
+
+  const installCdk = () => link(folder, ['aws-cdk', 'aws-cdk-lib', 'constructs', '.bin/cdk']);
+
+  const settings = () => JSON.parse(readFileSync(join(folder, 'carillon.json'), 'utf8'));
+
+  test('from an empty folder to an API key card, with the package only', async () => {
+    expect((await operator.run(install())).code).toBe(0);
+    installCdk();
+    const { code, output } = await operator.run('npx carillon deploy', {
+      answers: [
+        ['push services can reach you: ', 'push@carillon.net'],
+        ['alarms notify, or "none" [none]: ', ''],
+        ['Create this in 111122223333, eu-west-1? [y/N] ', 'y'],
+        ['Id of your first project [my-site]: ', ''],
+      ],
+    });
+    expect(output).toContain('API key card of project "my-site"');
+    expect(output).toContain('Now check it: npx carillon doctor --deliver');
     expect(code).toBe(0);
-    if (version === list) expect(templateNow()).toEqual(before);
-    else expect(templateNow()).not.toEqual(before);
-  }
-});
+    expect(settings()).toEqual({
+      ...{ region: 'eu-west-1', vapidSubject: 'push@carillon.net', alarmEmail: 'none' },
+    });
+    expect(aws.cloudFormation.find('Carillon')).toMatchObject({
+      ...{ status: 'CREATE_COMPLETE', isProtected: true },
+    });
 
-test('a malformed carillon.json is named, and nothing is done', async () => {
-  await operator.run(install());
-  installCdk();
-  home.write('push/carillon.json', '{ "stage": ');
-  for (const command of ['deploy', 'list']) {
-    const { code, output } = await operator.run(`npx carillon ${command}`);
-    expect(output).toMatch(/^\S+carillon\.json is malformed: [^\n]+\n$/);
+    // The other commands read stack and region from the file.
+    const listed = await operator.run('npx carillon list', { env: { AWS_REGION: undefined } });
+    expect(listed.output).toContain('my-site');
+    expect(listed.code).toBe(0);
+
+    const updated = await operator.run('npx carillon deploy', { answers: [] });
+    expect(updated.output).toContain('Carillon (no changes)');
+    expect(updated.code).toBe(0);
+  });
+
+  test('without the CDK, the error names what to install', async () => {
+    await operator.run(install());
+    const { code, output } = await operator.run('npx carillon deploy');
+    expect(output).toContain('Run: npm install aws-cdk aws-cdk-lib constructs');
     expect(code).toBe(1);
-  }
-  expect(aws.calls).toEqual([]);
-});
+  });
 
-test('a stage has its own stack, which the other commands use then', async () => {
-  await operator.run(install());
-  installCdk();
-  await aws.bootstrap();
-  const set = '--set vapidSubject=push@carillon.net alarmEmail=none stage=eu';
-  const { code, output } = await operator.run(`npx carillon deploy ${set} --yes --project shop`);
-  expect(output).toContain('API key card of project "shop"');
-  expect(code).toBe(0);
-  expect((await operator.run('npx carillon show shop')).code).toBe(0);
-  const other = await operator.run('npx carillon list --stack Carillon');
-  expect(other.output).toContain('Deploy it with npx carillon deploy, or choose another');
+  test('an app of the CDK is deployed as always, and the command finds the service in it', async () => {
+    cpSync('examples/cdk-app', folder, {
+      recursive: true,
+      filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
+    });
+    await operator.run(install());
+    installCdk();
+    await aws.bootstrap();
+    const deployed = await operator.run('npx cdk deploy --require-approval never');
+    expect(deployed.output).toContain('PhotoShop');
+    expect(deployed.code).toBe(0);
+
+    const create = 'npx carillon create photos --region eu-west-1';
+    const { output, code } = await operator.run(`${create} --stack PhotoShop/Push`);
+    expect(output).toContain('API key card of project "photos"');
+    expect(output).toContain('Base URL                https://PushHttpApi');
+    expect(code).toBe(0);
+    const unclear = await operator.run(`${create} --stack PhotoShop`);
+    expect(unclear.output).toContain(
+      'Choose a service of stack "PhotoShop": --stack PhotoShop/Push.',
+    );
+    expect(unclear.code).toBe(1);
+  });
+
+  test('a later version is deployed after the operator has agreed, and so is the one before', async () => {
+    await operator.run(install());
+    installCdk();
+    await aws.bootstrap();
+    const set = '--set vapidSubject=push@carillon.net alarmEmail=none';
+    await operator.run(`npx carillon deploy ${set} --yes --project shop`);
+    const templateNow = () => structuredClone(aws.cloudFormation.find('Carillon')!.template);
+    const before = templateNow();
+
+    const assets = 'push/node_modules/carillon-aws/assets/assets.json';
+    const list = readFileSync(join(home.path, assets), 'utf8');
+    const { hash } = JSON.parse(list).send;
+    for (const version of [list.replace(hash, 'f'.repeat(64)), list]) {
+      home.write(assets, version);
+      const { code, output } = await operator.run('npx carillon deploy', {
+        answers: [['(y/n) ', 'y']],
+      });
+      expect(output).toContain('Do you wish to deploy these changes?');
+      expect(code).toBe(0);
+      if (version === list) expect(templateNow()).toEqual(before);
+      else expect(templateNow()).not.toEqual(before);
+    }
+  });
+
+  test('a malformed carillon.json is named, and nothing is done', async () => {
+    await operator.run(install());
+    installCdk();
+    home.write('push/carillon.json', '{ "stage": ');
+    for (const command of ['deploy', 'list']) {
+      const { code, output } = await operator.run(`npx carillon ${command}`);
+      expect(output).toMatch(/^\S+carillon\.json is malformed: [^\n]+\n$/);
+      expect(code).toBe(1);
+    }
+    expect(aws.calls).toEqual([]);
+  });
+
+  test('a stage has its own stack, which the other commands use then', async () => {
+    await operator.run(install());
+    installCdk();
+    await aws.bootstrap();
+    const set = '--set vapidSubject=push@carillon.net alarmEmail=none stage=eu';
+    const { code, output } = await operator.run(`npx carillon deploy ${set} --yes --project shop`);
+    expect(output).toContain('API key card of project "shop"');
+    expect(code).toBe(0);
+    expect((await operator.run('npx carillon show shop')).code).toBe(0);
+    const other = await operator.run('npx carillon list --stack Carillon');
+    expect(other.output).toContain('Deploy it with npx carillon deploy, or choose another');
+  });
 });
