@@ -62,6 +62,8 @@ describe('users export', () => {
       ],
       elsewhere: expect.any(Array),
     });
+    const ofNobody = await operator.runJson(['users', 'export', projectId, 'nobody']);
+    expect(ofNobody).toMatchObject({ userId: 'nobody', subscriptions: [] });
     const places = exported.elsewhere.map(({ where }: { where: string }) => where);
     expect(places).toEqual(['Notifications', 'RateLimits', 'logs', 'backups']);
   });
