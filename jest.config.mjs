@@ -8,7 +8,12 @@ const suites = {
     // esbuild's process may outlive the worker that started it, and holds its output open.
     forceExit: true,
   },
-  reliability: { globalSetup: `${root}/reliability/global-setup.ts`, testTimeout: 300_000 },
+  reliability: {
+    globalSetup: `${root}/reliability/global-setup.ts`,
+    testTimeout: 300_000,
+    // A third of the tests' time is waiting, for time-outs and retries.
+    maxWorkers: 3,
+  },
   // Each test runs the CDK's own command, which takes some seconds.
   deploy: { testTimeout: 120_000 },
   runtime: { testTimeout: 300_000 },
@@ -28,8 +33,8 @@ export default {
     '/node_modules/',
     ...(SUITE ? [] : Object.keys(suites).map((suite) => `${root}/${suite}/`)),
   ],
-  // By default Jest leaves one processor idle. Two browsers or loaded stacks at once keep a machine responsive.
-  maxWorkers: SUITE === 'browser' || SUITE === 'reliability' ? 2 : '100%',
+  // By default Jest leaves one processor idle. Two browsers at once keep a machine responsive.
+  maxWorkers: SUITE === 'browser' ? 2 : '100%',
   // The tests' modules fill a worker, which gets slower by and by.
   workerIdleMemoryLimit: '512MB',
   globalSetup: `${root}/global-setup.ts`,
