@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { interactiveRequest } from '../../sdk/client/request-interactively.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
@@ -10,6 +8,14 @@ import {
   requestTimeoutMs,
 } from '../../sdk/common/service.ts';
 import { timing } from '../../sdk/common/timing.ts';
+import {
+  closeConnection,
+  errorResponse,
+  jsonResponse,
+  neverRespond,
+  startRecordingService,
+  stopServices,
+} from './fixtures/recording-service.ts';
 
 const subscription = {
   endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/a?b=c&d',
@@ -17,31 +23,12 @@ const subscription = {
   keys: { p256dh: 'p', auth: 'a' },
 };
 
-let server: Server | undefined;
-
-afterEach(async () => {
-  const closed = server && once(server, 'close');
-  server?.close();
-  server?.closeAllConnections();
-  await closed;
-  server = undefined;
-});
+afterEach(stopServices);
 
 /** Starts a service that sends these responses in turn, and then repeats the last one. */
 async function startService(...responses: readonly RequestListener[]) {
-  const requests: { method: string; url: string; body: string }[] = [];
+  const { origin: baseUrl, requests } = await startRecordingService(responses);
   const waits: number[] = [];
-  server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const respond = responses[Math.min(requests.length, responses.length - 1)]!;
-    requests.push({ method: request.method!, url: request.url!, body });
-    respond(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
   let waitedMs = 0;
   const interactive = (timeoutMs = requestTimeoutMs) =>
@@ -56,21 +43,7 @@ async function startService(...responses: readonly RequestListener[]) {
   return { project, interactive, requests, waits };
 }
 
-function jsonResponse(status: number, body: unknown, headers = {}): RequestListener {
-  return (_, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify(body));
-  };
-}
-
 const ok = jsonResponse(200, { ok: true });
-const closeConnection: RequestListener = (request) => request.socket.destroy();
-const neverRespond: RequestListener = () => {};
-
-function errorResponse(code: string, status: number, headers = {}) {
-  return jsonResponse(status, { error: { code, message: 'A message.' } }, headers);
-}
-
 const errorOf = (promise: Promise<void>) => promise.catch((error: CarillonError) => error);
 
 test('a subscription is posted unchanged, with its user id, the signature and its key', async () => {
