@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, Page } from 'puppeteer-core';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
@@ -12,7 +10,7 @@ const at = '2026-11-01T12:00:00.000Z';
 /** Text that runs as code wherever it becomes markup, an attribute or an address. */
 const hostile = `"'><img src=x onerror=alert(1)><script>alert(2)</script>{{x}}javascript:alert(3)`;
 
-describeWith('chromium', 'the console and what it must not do', (executablePath) => {
+describeWith('chromium', 'the console and the API reference', (executablePath) => {
   let stack: BrowserStack;
   let browser: Browser;
   let page: Page;
@@ -153,19 +151,9 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     const { key } = await member(project, 'Vera', 'viewer');
     // Longer than a push and its retries take: an owner could stop it.
     (await stack.subscribe(project)).behave({ stall: true });
-    const url = stack.baseUrl + pathOf(routes.send, { projectId: 'viewers' });
-    const send = (secret: string) =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${secret}`,
-          'content-type': 'application/json',
-          prefer: 'respond-async',
-        },
-        body: '{"title":"Seen by viewers"}',
-      });
-    const { id } = (await (await send(project.secretKey)).json()) as { readonly id: string };
-    await signIn({ ...project, secretKey: key });
+    const id = await stack.startSend(project, { title: 'Seen by viewers' });
+    const viewer = { ...project, secretKey: key };
+    await signIn(viewer);
     await expectText('Vera');
     await expectText('viewer');
     const offered = () => page.$$eval('a, button', (all) => all.map((one) => one.textContent));
@@ -179,7 +167,7 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
         return (await page.$eval('h1', (heading) => heading.textContent)) === 'Overview';
       });
     }
-    expect((await send(key)).status).toBe(403);
+    await expect(stack.send(viewer, { title: 'By hand' })).rejects.toThrow('not_permitted');
   });
 
   test('a sender sends under the own name, and removes no user', async () => {
@@ -224,5 +212,16 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     await answerWith(/\/broken\/notifications\?/, () => ({ notifications: [{}] }));
     await go(project, '/notifications', 'main [role=alert]');
     await go(project, '/users', 'main input');
+  });
+
+  test('the API reference names the address of this stack, and loads nothing that its policy blocks', async () => {
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    page.on('requestfailed', (request) => problems.push(request.url()));
+    await page.goto(`${stack.baseUrl}/docs`, { waitUntil: 'networkidle0' });
+    await page.waitForSelector(`::-p-text(${stack.baseUrl})`);
+    expect(problems).toEqual([]);
   });
 });

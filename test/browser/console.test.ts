@@ -1,5 +1,3 @@
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
@@ -36,20 +34,6 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
 
   const expectCount = (name: string, count: number) =>
     tab.expectText(`[data-count=${name}]`, String(count));
-
-  /** Sends in the background. @returns the id. */
-  async function startSend({ projectId, secretKey }: TestProject, body: object): Promise<string> {
-    const response = await fetch(stack.baseUrl + pathOf(routes.send, { projectId }), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${secretKey}`,
-        'content-type': 'application/json',
-        prefer: 'respond-async',
-      },
-      body: JSON.stringify(body),
-    });
-    return ((await response.json()) as { readonly id: string }).id;
-  }
 
   test('a person subscribes, sends, sees the click, finds it after a reload, and removes the user', async () => {
     await tab.open();
@@ -99,13 +83,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     const project = await stack.newProject();
     const { projectId, secretKey } = project;
     for (const channels of [['news'], ['news', 'sales'], []]) {
-      const browser = stack.pushService.subscribe(project);
-      const response = await fetch(stack.baseUrl + pathOf(routes.subscribe, { projectId }), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...browser.toJSON(), channels }),
-      });
-      expect(response.status).toBe(201);
+      await stack.subscribe(project, undefined, channels);
     }
     await tab.open(`#/projects/${projectId}`);
     await tab.signIn({ projectId, secretKey: `${secretKey.slice(0, -1)}_` });
@@ -144,7 +122,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     const project = await stack.newProject();
     // Longer than a push and its retries take.
     (await stack.subscribe(project)).behave({ stall: true });
-    const id = await startSend(project, { title: 'A mistake' });
+    const id = await stack.startSend(project, { title: 'A mistake' });
     await openView(project, `/notifications/${id}`);
     await tab.expectText('#verdict', 'Sending.');
     await tab.click('button', 'Stop');
