@@ -244,15 +244,6 @@ test('an aborted signal ends a pause', async () => {
   expect(requests).toHaveLength(1);
 });
 
-test('the error has the issues of an invalid request', async () => {
-  const issues = [{ path: 'title', message: 'is required' }];
-  const { carillon } = await setUp([
-    jsonResponse(400, { error: { code: 'invalid_request', message: 'Invalid.', issues } }),
-  ]);
-  const error = await failureOf(carillon.send({ title: '' }));
-  expect(error).toMatchObject({ code: 'invalid_request', issues });
-});
-
 test.each([
   [200, '<html>'],
   [200, 'null'],
