@@ -64,16 +64,6 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
     expect(await tab.notifications()).toEqual([]);
   });
 
-  test('a notification replaces the one with the same tag, and both are counted', async () => {
-    const { project, tab } = await session.subscribedTab();
-    const { id } = await session.stack.send(project, { title: '1:0', tag: 'match' });
-    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
-    const { id: later } = await session.stack.send(project, { title: '2:0', tag: 'match' });
-    await session.stack.expectBeacons(project, later, { shown: 1, clicked: 0 });
-    expect((await tab.notifications()).map(({ title }) => title)).toEqual(['2:0']);
-    expect(await session.stack.events(project, id)).toMatchObject({ shown: 1 });
-  });
-
   test('with `worker: false`, the service worker still handles the message', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const url = `${site.origin}/`;

@@ -174,17 +174,6 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
       expect(await tab.notifications()).toEqual([]);
     });
 
-    test('a listener that is removed gets nothing more', async () => {
-      const { project, tab } = await session.subscribedTab();
-      await tab.page.evaluate(listenToMessages);
-      await session.stack.send(project, forPage);
-      await firstMessages(tab);
-      await tab.page.evaluate(() => Object(self).removeListener());
-      await session.stack.send(project, forPage);
-      await showAnother(project);
-      expect(await tab.page.evaluate(receivedMessages)).toHaveLength(1);
-    });
-
     test('WebKit always shows it', async () => {
       const { project, site } = await session.newSite();
       const worker = site.files.get('/carillon-sw.js')!;

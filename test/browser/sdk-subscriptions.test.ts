@@ -268,19 +268,6 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
       expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     });
 
-    test('subscribe() makes three attempts and leaves no subscription if they fail', async () => {
-      const { project, site } = await session.newSite(gateway.origin);
-      const tab = await session.open(`${site.origin}/`);
-      await tab.page.evaluate(skipPauses);
-      gateway.throttle();
-      expect(await tab.subscribeError()).toBe('network_error');
-      expect(gateway.refused).toBe(3);
-      expect(await tab.endpoint()).toBeUndefined();
-      gateway.throttle(2);
-      const endpoint = await tab.subscribe();
-      expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint }]);
-    });
-
     test('the worker registers a new endpoint after a failed attempt', async () => {
       const { project, site } = await session.newSite(gateway.origin);
       const worker = site.files.get('/carillon-sw.js');
