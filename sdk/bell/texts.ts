@@ -1,37 +1,8 @@
-/** What a visitor has to do before the browser can subscribe. */
-export interface HelpTexts {
+export const englishHelp = {
   /** How to add the site to the home screen of iOS and iPadOS. */
-  readonly install: string;
-  /** How to allow notifications again, in each kind of browser. */
-  readonly deniedInChromium: string;
-  readonly deniedInFirefox: string;
-  readonly deniedInSafari: string;
-  readonly deniedOnIos: string;
-}
-
-/** What visitors read in the bell and in the prompt. */
-export interface BellTexts extends HelpTexts {
-  /** Name of the bell, its panel, its switch and the prompt. */
-  readonly label: string;
-  /** The state, after the label and a colon: `Notifications: on`. */
-  readonly on: string;
-  readonly off: string;
-  /** Name of the button that closes the panel, for screen readers. */
-  readonly close: string;
-  /** Above the check boxes of the channels. */
-  readonly channels: string;
-  /** Other channels are stored. */
-  readonly saved: string;
-  readonly failed: string;
-  /** Of the prompt: its text and its buttons. */
-  readonly question: string;
-  readonly accept: string;
-  readonly notNow: string;
-}
-
-export const englishHelp: HelpTexts = {
   install:
     'To get notifications, tap Share, then “Add to Home Screen”, and open this site from there. This needs iOS 16.4 or later.',
+  /** How to allow notifications again, in each kind of browser. */
   deniedInChromium:
     'Notifications are blocked. Select the icon to the left of the address, and allow notifications. Incognito windows never allow them.',
   deniedInFirefox:
@@ -42,16 +13,28 @@ export const englishHelp: HelpTexts = {
     'Notifications are blocked. Open the Settings app, then Notifications, and allow this site.',
 };
 
-export const english: BellTexts = {
+export const english = {
   ...englishHelp,
+  /** Name of the bell, its panel, its switch and the prompt. */
   label: 'Notifications',
+  /** The state, after the label and a colon: `Notifications: on`. */
   on: 'on',
   off: 'off',
+  /** Name of the button that closes the panel, for screen readers. */
   close: 'Close',
+  /** Above the check boxes of the channels. */
   channels: 'What to receive',
+  /** Other channels are stored. */
   saved: 'Saved.',
   failed: 'That did not work. Check your connection and try again.',
+  /** Of the prompt: its text and its buttons. */
   question: 'May we send you notifications? You can stop them at any time.',
   accept: 'Yes',
   notNow: 'Not now',
 };
+
+/** What a visitor has to do before the browser can subscribe. */
+export type HelpTexts = { readonly [Name in keyof typeof englishHelp]: string };
+
+/** What visitors read in the bell and in the prompt. */
+export type BellTexts = { readonly [Name in keyof typeof english]: string };

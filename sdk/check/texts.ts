@@ -1,57 +1,7 @@
-import { englishHelp, type HelpTexts } from '../bell/texts.ts';
+import { englishHelp } from '../bell/texts.ts';
 import { unusableText } from '../client/service-worker.ts';
 
-/** What is checked. */
-export type CheckName =
-  | 'page'
-  | 'permission'
-  | 'service worker'
-  | 'subscription'
-  | 'push service'
-  | 'registration'
-  | 'system';
-
-/** What the check says. A name in braces is replaced by what was found. */
-export interface CheckTexts extends HelpTexts, Readonly<Record<CheckName, string>> {
-  readonly supported: string;
-  readonly insecure: string;
-  readonly noPush: string;
-  readonly allowed: string;
-  readonly notAsked: string;
-  /** `{file}`: URL of the service worker. */
-  readonly workerActive: string;
-  readonly workerInactive: string;
-  /** `{response}`: status and type of the response. */
-  readonly workerFile: string;
-  /** `{scopes}`: those of all workers of the site. */
-  readonly workerMissing: string;
-  readonly workerOther: string;
-  readonly subscribed: string;
-  readonly notSubscribed: string;
-  readonly otherKey: string;
-  /** `{service}`: name or host of the push service. */
-  readonly pushService: string;
-  readonly pushServiceGoogle: string;
-  readonly brave: string;
-  readonly deadEndpoint: string;
-  readonly registered: string;
-  readonly notRegistered: string;
-  /** `{advice}`: one of the five below. */
-  readonly hidden: string;
-  readonly android: string;
-  readonly ios: string;
-  readonly macos: string;
-  readonly windows: string;
-  readonly otherSystem: string;
-  /** The button, what follows a click, and the notification. */
-  readonly test: string;
-  readonly testShown: string;
-  readonly testRefused: string;
-  readonly testTitle: string;
-  readonly testBody: string;
-}
-
-export const english: CheckTexts = {
+export const english = {
   ...englishHelp,
   page: 'page',
   permission: 'permission',
@@ -67,9 +17,12 @@ export const english: CheckTexts = {
   allowed: 'Notifications are allowed.',
   notAsked:
     'Nobody has been asked yet, or the question was closed. Subscribe on this site, and allow notifications.',
+  /** `{file}`: URL of the service worker. */
   workerActive: '{file} is active.',
   workerInactive: 'The service worker is not active yet. Reload the page.',
+  /** `{response}`: status and type of the response. */
   workerFile: unusableText('{file}', '{response}'),
+  /** `{scopes}`: those of all workers of the site. */
   workerMissing:
     'No service worker has the scope {scope}. Scopes on this site: {scopes}. Subscribe on this site.',
   workerOther:
@@ -78,6 +31,7 @@ export const english: CheckTexts = {
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
   otherKey:
     'This browser is subscribed with another application server key, perhaps that of another sender. Subscribe on this site again.',
+  /** `{service}`: name or host of the push service. */
   pushService: 'Messages come through {service}.',
   pushServiceGoogle:
     'Messages come through Google (FCM). On Android this needs Google Play services.',
@@ -88,6 +42,7 @@ export const english: CheckTexts = {
   registered: '{baseUrl} confirmed this subscription on {time}.',
   notRegistered:
     '{baseUrl} has not confirmed this subscription. Reload the page. If this stays, the service cannot be reached from it: look at the browser’s console, and check "baseUrl", "projectId" and the site’s Content-Security-Policy.',
+  /** `{advice}`: one of the five below. */
   hidden: 'If the test notification does not appear: {advice}',
   android:
     'open the settings of the phone, then Apps, this browser, Notifications, and allow them; turn off Do Not Disturb, and battery saving for the browser.',
@@ -97,12 +52,26 @@ export const english: CheckTexts = {
     'open Settings, then System, Notifications, and allow the browser; turn off Do not disturb.',
   otherSystem:
     'allow the browser in the notification settings of the system, and turn off Do Not Disturb.',
+  /** The button, what follows a click, and the notification. */
   test: 'Show a test notification',
   testShown: 'The browser has it. If you do not see it, the system hides it.',
   testRefused: 'Correct the problems above first.',
   testTitle: 'Test',
   testBody: 'This browser shows notifications of this site.',
 };
+
+/** What the check says. A name in braces is replaced by what was found. */
+export type CheckTexts = { readonly [Name in keyof typeof english]: string };
+
+/** What is checked. */
+export type CheckName =
+  | 'page'
+  | 'permission'
+  | 'service worker'
+  | 'subscription'
+  | 'push service'
+  | 'registration'
+  | 'system';
 
 /** Puts values in the places of the names in braces. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {

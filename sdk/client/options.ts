@@ -8,7 +8,6 @@ import {
   readUrl,
   requireMatch,
 } from '../common/option-checks.ts';
-import type { ProjectAddress } from '../common/service.ts';
 
 /** Who uses this browser. */
 export interface UserOptions {
@@ -58,13 +57,7 @@ const optionNames: readonly (keyof CarillonOptions)[] = [
   ...subscribeOptionNames,
 ];
 
-export interface Settings {
-  readonly project: ProjectAddress;
-  /** Absolute. */
-  readonly serviceWorker: string;
-  /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
-  readonly scope: string;
-}
+export type Settings = ReturnType<typeof readOptions>;
 
 /**
  * Validates the options and fills in defaults.
@@ -72,7 +65,7 @@ export interface Settings {
  * @param origin of the page. A `<base>` element may give `baseUri` another origin.
  * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
-export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
+export function readOptions(options: CarillonOptions, baseUri: string, origin: string) {
   const given: Readonly<Record<string, unknown>> = Object(typeof options === 'object' && options);
   expectKnown(given, optionNames);
   checkUser(given);
@@ -91,7 +84,9 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
   const scopeBase = given.scope === undefined ? workerUrl : baseUri;
   return {
     project: { baseUrl, projectId, applicationServerKey },
+    /** Absolute. */
     serviceWorker: workerUrl,
+    /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
     scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope', '/shop/'),
   };
 }

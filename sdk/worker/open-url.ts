@@ -1,12 +1,7 @@
 /** The used part of `Clients`: the browser's tabs. */
 interface Tabs {
-  matchAll(options: TabQuery): Promise<readonly Tab[]>;
+  matchAll(options: { type: 'window'; includeUncontrolled?: boolean }): Promise<readonly Tab[]>;
   openWindow(url: string): Promise<unknown>;
-}
-
-interface TabQuery {
-  readonly type: 'window';
-  readonly includeUncontrolled?: boolean;
 }
 
 interface Tab {

@@ -339,6 +339,13 @@ describeWithSdk('the bell in Firefox', (session) => {
     await says('Saved.');
     // A channel without a check box is kept.
     await page.evaluate(() => push.setChannels(['news', 'other']));
+    for (const expected of [
+      ['news', 'offers', 'other'],
+      ['news', 'other'],
+    ]) {
+      await (await box('offers')).press(' ');
+      await until(String(expected), async () => String(await stored(project)) === String(expected));
+    }
 
     await page.click(toggle);
     await says('Notifications: off');

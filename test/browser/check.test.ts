@@ -8,6 +8,7 @@ import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
+import { endSubscription } from './fixtures/in-page.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
 import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
@@ -106,11 +107,7 @@ const faults: readonly (readonly [
   ],
   [
     'the browser is not subscribed',
-    ({ tab }) =>
-      tab.page.evaluate(async () => {
-        const { pushManager } = (await navigator.serviceWorker.getRegistration())!;
-        await (await pushManager.getSubscription())!.unsubscribe();
-      }),
+    ({ tab }) => tab.page.evaluate(endSubscription),
     problem('subscription', /^This browser is not subscribed/),
   ],
   [
@@ -130,13 +127,37 @@ const faults: readonly (readonly [
 
 const everything = ['page', 'permission', 'service worker', 'subscription', 'push service'];
 
-function checkFaults(subscribe: () => Promise<Subscribed>): void {
+/** What each browser finds and shows. */
+function checkInBoth(subscribe: () => Promise<Subscribed>): void {
   test('nothing is wrong in a browser that is subscribed', async () => {
     expect(await checkIn(await subscribe())).toEqual({
       names: [...everything, 'registration', 'system'],
       problems: [],
     });
   });
+
+  test('the styles of a site change nothing of its list', async () => {
+    const subscribed = await subscribe();
+    await showIn(subscribed);
+    const { page } = subscribed.tab;
+    // The list is as wide as its place on the page.
+    await page.$eval('main div', (place) => {
+      const style =
+        'all: initial !important; display: block !important; width: 300px !important; clear: both !important';
+      for (const element of [place, place.parentElement!]) element.setAttribute('style', style);
+    });
+    const { before, after } = await looksBesideHostileStyle(page, 'main div > div');
+    expect(before.length).toBeGreaterThan(10);
+    expect(after).toEqual(before);
+  });
+}
+
+describeWithSdk('the check in Firefox', (session) => {
+  const subscribe = async () => ({
+    ...(await session.subscribedTab()),
+    baseUrl: session.stack.baseUrl,
+  });
+  checkInBoth(subscribe);
 
   test.each(faults)('it is found that %s', async (_, stage, expected) => {
     const subscribed = await subscribe();
@@ -160,21 +181,6 @@ function checkFaults(subscribe: () => Promise<Subscribed>): void {
     await until('the test notification', async () => (await said()) === quoted.testShown);
   });
 
-  test('the styles of a site change nothing of its list', async () => {
-    const subscribed = await subscribe();
-    await showIn(subscribed);
-    const { page } = subscribed.tab;
-    // The list is as wide as its place on the page.
-    await page.$eval('main div', (place) => {
-      const style =
-        'all: initial !important; display: block !important; width: 300px !important; clear: both !important';
-      for (const element of [place, place.parentElement!]) element.setAttribute('style', style);
-    });
-    const { before, after } = await looksBesideHostileStyle(page, 'main div > div');
-    expect(before.length).toBeGreaterThan(10);
-    expect(after).toEqual(before);
-  });
-
   test('it is found that the subscription has another key', async () => {
     const subscribed = await subscribe();
     const project = { ...subscribed.project, applicationServerKey: newVapidPair().publicKey };
@@ -182,20 +188,12 @@ function checkFaults(subscribe: () => Promise<Subscribed>): void {
       problem('subscription', /another application server key/),
     ]);
   });
-}
-
-describeWithSdk('the check in Firefox', (session) => {
-  checkFaults(async () => ({
-    ...(await session.subscribedTab()),
-    baseUrl: session.stack.baseUrl,
-  }));
 
   test('it is found that notifications are blocked', async () => {
-    const subscribed = await session.subscribedTab();
+    const subscribed = await subscribe();
     await session.firefox.setPermission(subscribed.site.origin, 'denied');
-    const { baseUrl } = session.stack;
     await subscribed.tab.page.reload();
-    const { names, problems } = await checkIn({ ...subscribed, baseUrl });
+    const { names, problems } = await checkIn(subscribed);
     expect(problems[0]).toEqual(
       problem('permission', /^Notifications are blocked\. Select the icon/),
     );
@@ -203,8 +201,8 @@ describeWithSdk('the check in Firefox', (session) => {
   });
 
   test('its list has what to do, and a test notification is shown without a push', async () => {
-    const { project, site, tab } = await session.subscribedTab();
-    const subscribed = { project, site, tab, baseUrl: session.stack.baseUrl };
+    const subscribed = await subscribe();
+    const { tab } = subscribed;
     await showIn(subscribed, { testTitle: 'Ein Versuch' });
     expect(await itemsIn(subscribed)).toContain('✓ permission: Notifications are allowed.');
     await tab.page.click('main >>> button');
@@ -220,12 +218,9 @@ describeWithSdk('the check in Firefox', (session) => {
     async (scheme) => {
       mkdirSync(screenshots, { recursive: true });
       await session.firefox.preferColorScheme(scheme);
-      const subscribed = { ...(await session.subscribedTab()), baseUrl: session.stack.baseUrl };
+      const subscribed = await subscribe();
       const { page } = subscribed.tab;
-      await page.evaluate(async () => {
-        const { pushManager } = (await navigator.serviceWorker.getRegistration())!;
-        await (await pushManager.getSubscription())!.unsubscribe();
-      });
+      await page.evaluate(endSubscription);
       await showIn(subscribed);
       await page.screenshot({ path: `${screenshots}/check-${scheme}.png` });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
@@ -250,7 +245,7 @@ describeWith('chromium', 'the check in Chromium', (executablePath) => {
     await stack?.stop();
   });
 
-  checkFaults(async () => {
+  checkInBoth(async () => {
     const project = await stack.newProject();
     const site = await startSite(stack.baseUrl, project);
     sites.push(site);

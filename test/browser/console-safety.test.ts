@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, Page } from 'puppeteer-core';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
+import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
 
 const at = '2026-11-01T12:00:00.000Z';
@@ -12,9 +11,10 @@ const at = '2026-11-01T12:00:00.000Z';
 /** Text that runs as code wherever it becomes markup, an attribute or an address. */
 const hostile = `"'><img src=x onerror=alert(1)><script>alert(2)</script>{{x}}javascript:alert(3)`;
 
-describeWith('chromium', 'the console and what it must not do', (executablePath) => {
+describeWith('chromium', 'the console and the API reference', (executablePath) => {
   let stack: BrowserStack;
   let browser: Browser;
+  let tab: ConsolePage;
   let page: Page;
   /** Dialogs, errors and violations of the page's policy. */
   let incidents: string[];
@@ -28,7 +28,8 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
   beforeEach(async () => {
     incidents = [];
     requested = [];
-    page = await browser.newPage();
+    tab = await openConsole(browser, `${stack.baseUrl}/console`);
+    ({ page } = tab);
     page.on('dialog', async (dialog) => {
       incidents.push(dialog.message());
       await dialog.dismiss();
@@ -47,14 +48,6 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     await stack?.stop();
   });
 
-  async function signIn({ projectId, secretKey }: TestProject) {
-    await page.goto(`${stack.baseUrl}/console?${Math.random()}#/projects/${projectId}`);
-    await page.waitForSelector('[name=password]');
-    await page.type('[name=password]', secretKey);
-    await page.click('[type=submit]');
-    await page.waitForSelector('#caps');
-  }
-
   const member = ({ projectId }: TestProject, name: string, role: 'sender' | 'viewer') =>
     stack.registry.invite(projectId, { name, role, random: randomBytes });
 
@@ -64,12 +57,6 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     }, `#/projects/${project.projectId}${view}`);
     await page.waitForSelector(complete);
   }
-
-  const mainText = () => page.$eval('body', (body) => body.textContent);
-  const expectText = (text: string) =>
-    until(`"${text}"`, async () => (await mainText()).includes(text)).catch(async (error) => {
-      throw new Error(`${error.message} It is: ${await mainText()}`);
-    });
 
   /** Changes what the page reads of a route, as another version or a broken proxy could. */
   async function answerWith(path: RegExp, change: (body: Record<string, unknown>) => object) {
@@ -120,23 +107,23 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
       }),
     }));
 
-    await signIn(project);
-    await expectText(hostile);
+    await tab.openView(project);
+    await tab.expectText('body', hostile);
     await go(project, '/notifications', 'tbody tr');
-    await expectText('Sent by');
+    await tab.expectText('body', 'Sent by');
     await go(project, `/notifications/${notificationId}`, '#funnel');
-    await expectText(`by ${hostile}`);
+    await tab.expectText('body', `by ${hostile}`);
     await page.click('a[href$="/send"]:not(nav a)');
     await page.waitForSelector('#send');
     await page.click('#more');
-    await expectText('evil.example');
+    await tab.expectText('body', 'evil.example');
     // No channel has such a name.
     await page.click('#send');
-    await expectText('1 field to correct.');
+    await tab.expectText('body', '1 field to correct.');
     await go(project, '/users', 'main input');
     await page.type('main input', id);
     await page.keyboard.press('Enter');
-    await expectText(`${id} has 2 subscriptions.`);
+    await tab.expectText('body', `${id} has 2 subscriptions.`);
     await go(project, '', '#caps');
 
     expect(incidents).toEqual([]);
@@ -153,25 +140,15 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
     const { key } = await member(project, 'Vera', 'viewer');
     // Longer than a push and its retries take: an owner could stop it.
     (await stack.subscribe(project)).behave({ stall: true });
-    const url = stack.baseUrl + pathOf(routes.send, { projectId: 'viewers' });
-    const send = (secret: string) =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${secret}`,
-          'content-type': 'application/json',
-          prefer: 'respond-async',
-        },
-        body: '{"title":"Seen by viewers"}',
-      });
-    const { id } = (await (await send(project.secretKey)).json()) as { readonly id: string };
-    await signIn({ ...project, secretKey: key });
-    await expectText('Vera');
-    await expectText('viewer');
+    const id = await stack.startSend(project, { title: 'Seen by viewers' });
+    const viewer = { ...project, secretKey: key };
+    await tab.openView(viewer);
+    await tab.expectText('body', 'Vera');
+    await tab.expectText('body', 'viewer');
     const offered = () => page.$$eval('a, button', (all) => all.map((one) => one.textContent));
     expect((await offered()).join()).not.toMatch(/\bSend\b|Users|Remove/);
     await go(project, `/notifications/${id}`, '#verdict');
-    await expectText('Sending.');
+    await tab.expectText('body', 'Sending.');
     expect((await offered()).join()).not.toMatch(/\bSend\b|\bStop\b|Users|Remove/);
     for (const view of ['/send', '/users']) {
       await go(project, view, 'h1');
@@ -179,50 +156,61 @@ describeWith('chromium', 'the console and what it must not do', (executablePath)
         return (await page.$eval('h1', (heading) => heading.textContent)) === 'Overview';
       });
     }
-    expect((await send(key)).status).toBe(403);
+    await expect(stack.send(viewer, { title: 'By hand' })).rejects.toThrow('not_permitted');
   });
 
   test('a sender sends under the own name, and removes no user', async () => {
     const project = await stack.newProject('senders');
     await stack.subscribe(project, 'ada');
     const { key } = await member(project, 'Sam', 'sender');
-    await signIn({ ...project, secretKey: key });
+    await tab.openView({ ...project, secretKey: key });
     await go(project, '/send', '#send');
     await page.type('#send-title', 'From Sam');
-    await expectText('Send to 1 subscriber');
+    await tab.expectText('body', 'Send to 1 subscriber');
     await page.click('#send');
     await page.waitForSelector('[role=dialog]');
     await page.click('[role=dialog] button:last-of-type');
-    await expectText('by Sam');
-    await expectText('Delivered to 1 of 1 subscriber.');
+    await tab.expectText('body', 'by Sam');
+    await tab.expectText('body', 'Delivered to 1 of 1 subscriber.');
     await go(project, '/users', 'main input');
     await page.type('main input', 'ada');
     await page.keyboard.press('Enter');
-    await expectText('ada has 1 subscription.');
-    expect(await mainText()).not.toContain('Remove');
+    await tab.expectText('body', 'ada has 1 subscription.');
+    expect(await page.$eval('body', (body) => body.textContent)).not.toContain('Remove');
   });
 
   test('one device of a user is removed, after a question', async () => {
     const project = await stack.newProject('devices');
     for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
-    await signIn(project);
+    await tab.openView(project);
     await go(project, '/users', 'main input');
     await page.type('main input', 'ada');
     await page.keyboard.press('Enter');
-    await expectText('ada has 2 subscriptions.');
+    await tab.expectText('body', 'ada has 2 subscriptions.');
     await page.click('[aria-label="Remove device 1"]');
-    await expectText('Remove this device of ada?');
+    await tab.expectText('body', 'Remove this device of ada?');
     await page.click('[role=dialog] button:last-of-type');
-    await expectText('Removed one device of ada.');
-    await expectText('ada has 1 subscription.');
+    await tab.expectText('body', 'Removed one device of ada.');
+    await tab.expectText('body', 'ada has 1 subscription.');
     expect(await stack.subscriptions(project)).toHaveLength(1);
   });
 
   test('a view that cannot be drawn says so, and the others can be opened', async () => {
     const project = await stack.newProject('broken');
-    await signIn(project);
+    await tab.openView(project);
     await answerWith(/\/broken\/notifications\?/, () => ({ notifications: [{}] }));
     await go(project, '/notifications', 'main [role=alert]');
     await go(project, '/users', 'main input');
+  });
+
+  test('the API reference names the address of this stack, and loads nothing that its policy blocks', async () => {
+    const problems: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    page.on('requestfailed', (request) => problems.push(request.url()));
+    await page.goto(`${stack.baseUrl}/docs`, { waitUntil: 'networkidle0' });
+    await page.waitForSelector(`::-p-text(${stack.baseUrl})`);
+    expect(problems).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type { Slice } from '../../contract/slice.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type BrowserName, browserNames, describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
 import { type Site, serve } from './fixtures/site.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
 
@@ -13,15 +14,12 @@ const reboundHost = 'attacker.example';
 
 const launch: Readonly<Record<BrowserName, (executablePath: string) => Promise<Browser>>> = {
   chromium: (executablePath) =>
-    puppeteer.launch({
+    launchChromium(
       executablePath,
-      args: [
-        ...['--no-sandbox', '--disable-dev-shm-usage'],
-        `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`,
-        // Newer versions ask the person before a page of the internet may call this machine.
-        '--disable-features=LocalNetworkAccessChecks',
-      ],
-    }),
+      `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1`,
+      // Newer versions ask the person before a page of the internet may call this machine.
+      '--disable-features=LocalNetworkAccessChecks',
+    ),
   firefox: (executablePath) =>
     puppeteer.launch({
       browser: 'firefox',

@@ -1,3 +1,4 @@
+import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { deployedCaps } from '../fixtures/database.ts';
 import { until } from '../fixtures/until.ts';
 import {
@@ -7,13 +8,16 @@ import {
   giveDeadEndpoints,
   readEntry,
   recordFetches,
-  refuseSubscriptions,
   registrationSettled,
   skipPauses,
   subscriptionState,
 } from './fixtures/in-page.ts';
 import { describeWithSdk } from './fixtures/sdk-session.ts';
+import type { TestProject } from './fixtures/stack.ts';
 import { startThrottlingGateway, type ThrottlingGateway } from './fixtures/throttling-gateway.ts';
+
+/** Declared by the page's script. */
+declare const push: CarillonClient;
 
 describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
   test('unsubscribe() removes the subscription from the browser and the service', async () => {
@@ -38,36 +42,6 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     const tab = await session.open(`${site.origin}/`);
     expect(await tab.subscribeError()).toBe('permission_denied');
     expect(await session.stack.subscriptions(project)).toEqual([]);
-  });
-
-  test('the worker registers a new endpoint when the push service drops the old one', async () => {
-    const { project, endpoint, tab } = await session.subscribedTab('ada');
-    await tab.page.close();
-    session.stack.pushService.realBrowsers.forget();
-    const [renewed] = await until('only the new endpoint', async () => {
-      const subscriptions = await session.stack.subscriptions(project);
-      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
-    });
-    expect(renewed!.userId).toBe('ada');
-    const { id, delivered } = await session.stack.send(project, { title: 'Found again' });
-    expect(delivered).toBe(1);
-    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
-  });
-
-  test('a page view registers a subscription again after a day', async () => {
-    const { project, site, tab, endpoint } = await session.subscribedTab('ada');
-    const path = `${session.stack.baseUrl}/api/v1/projects/${project.projectId}`;
-    await fetch(`${path}?endpoint=${encodeURIComponent(endpoint)}`, { method: 'DELETE' });
-    const view = await session.open(`${site.origin}/`);
-    await view.page.evaluate(registrationSettled);
-    expect(await session.stack.subscriptions(project)).toEqual([]);
-    await tab.page.evaluate(ageEntry, `${site.origin}/`, 'registeredAt');
-    await session.open(`${site.origin}/`);
-    const [subscription] = await until('the subscription at the service', async () => {
-      const subscriptions = await session.stack.subscriptions(project);
-      return subscriptions.length > 0 && subscriptions;
-    });
-    expect(subscription).toMatchObject({ endpoint, userId: 'ada' });
   });
 
   test('a page with another application server key replaces the subscription', async () => {
@@ -106,10 +80,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     const page = site.files.get('/')!;
     site.files.set('/', page.replace(project.applicationServerKey, vapidPublicKey));
     const tab = await session.open(`${site.origin}/`);
-    const [renewed] = await until('only the new subscription', async () => {
-      const subscriptions = await session.stack.subscriptions(project);
-      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint && subscriptions;
-    });
+    const renewed = await session.stack.onlyOtherThan(endpoint, project);
     expect(renewed).toEqual({ endpoint: await tab.endpoint(), userId: 'ada' });
     const after = await session.stack.send(project, { title: 'After the visit' });
     expect(after).toMatchObject({ attempted: 1, delivered: 1 });
@@ -129,23 +100,6 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     const requests = await tab.page.evaluate(() => Promise.all((window as FetchRecord).fetches!));
     expect(requests).toEqual([`POST ${gateway.origin}/api/v1/projects/${project.projectId}`]);
     expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
-  });
-
-  test('identify() sets and clears the user id of the subscription', async () => {
-    const { project, tab } = await session.subscribedTab();
-    await tab.identify('ada');
-    expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
-    await tab.identify(null);
-    expect((await session.stack.subscriptions(project))[0]!.userId).toBeUndefined();
-  });
-
-  test('subscribe() rejects with push_service_failed if the browser gives no subscription', async () => {
-    const { project, site } = await session.newSite();
-    const tab = await session.open(`${site.origin}/`);
-    await tab.page.evaluate(refuseSubscriptions);
-    await tab.page.evaluate(skipPauses);
-    expect(await tab.subscribeError()).toBe('push_service_failed');
-    expect(await session.stack.subscriptions(project)).toEqual([]);
   });
 
   test('subscribe() never sends a dead endpoint to the service', async () => {
@@ -192,10 +146,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     const endpoint = await tab.subscribe('ada');
     await tab.page.close();
     session.stack.pushService.realBrowsers.forget();
-    await until('only the new endpoint', async () => {
-      const subscriptions = await session.stack.subscriptions(project);
-      return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
-    });
+    await session.stack.onlyOtherThan(endpoint, project);
     expect(await session.stack.send(project, { title: 'It works' })).toMatchObject({
       delivered: 1,
     });
@@ -219,6 +170,68 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     expect(await state()).toEqual({ subscribed: false, lost: true });
     expect(await tab.unsubscribe()).toBe(true);
     expect(await state()).toEqual({ subscribed: false, lost: false });
+  });
+
+  const storedChannels = async (project: TestProject) =>
+    (await session.stack.subscriptions(project)).map(({ channels = [] }) => [...channels].sort());
+
+  test('a visitor subscribes with channels and changes them; the worker keeps them in a renewal', async () => {
+    const { project, site } = await session.newSite();
+    const { page } = await session.open(`${site.origin}/`);
+    await page.evaluate(() => push.subscribe({ channels: ['news', 'sales'], userId: 'ada' }));
+    expect(await storedChannels(project)).toEqual([['news', 'sales']]);
+    expect(await page.evaluate(() => push.channels())).toEqual(['news', 'sales']);
+
+    const seen = page.evaluate(
+      () => new Promise((resolve) => push.on('change', ({ channels }) => resolve(channels))),
+    );
+    await page.evaluate(() => push.setChannels(['sales']));
+    expect(await storedChannels(project)).toEqual([['sales']]);
+    expect(await seen).toEqual(['sales']);
+    const refused = await page.evaluate(() =>
+      push.setChannels(['Sales']).catch(({ code }) => code),
+    );
+    expect(refused).toBe('invalid_options');
+    expect(await page.evaluate(() => push.channels())).toEqual(['sales']);
+    await page.close();
+
+    const [before] = await session.stack.subscriptions(project);
+    session.stack.pushService.realBrowsers.forget();
+    const renewed = await session.stack.onlyOtherThan(before!.endpoint, project);
+    expect(renewed).toMatchObject({ userId: 'ada', channels: ['sales'] });
+    expect(await session.stack.send(project, { title: 'News', channels: ['news'] })).toMatchObject({
+      attempted: 0,
+    });
+    const { id, delivered } = await session.stack.send(project, {
+      title: 'Sale',
+      channels: ['sales'],
+    });
+    expect(delivered).toBe(1);
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+  });
+
+  test('channels of init apply until the visitor has chosen others', async () => {
+    const { project, site } = await session.newSite();
+    const page = site.files.get('/')!;
+    const withChannels = page.replace('projectId:', "channels: ['news'], projectId:");
+    expect(withChannels).not.toBe(page);
+    const first = await session.open(`${site.origin}/`);
+    await first.subscribe();
+    expect(await storedChannels(project)).toEqual([[]]);
+
+    site.files.set('/', withChannels);
+    const second = await session.open(`${site.origin}/`);
+    await second.page.evaluate(registrationSettled);
+    expect(await storedChannels(project)).toEqual([['news']]);
+    await second.page.evaluate(() => push.setChannels([]));
+    expect(await storedChannels(project)).toEqual([[]]);
+
+    site.files.set('/', recordFetches + withChannels);
+    const third = await session.open(`${site.origin}/`);
+    await third.page.evaluate(registrationSettled);
+    expect(await third.page.evaluate(() => (window as FetchRecord).fetches)).toEqual([]);
+    expect(await third.page.evaluate(() => push.channels())).toEqual([]);
+    expect(await storedChannels(project)).toEqual([[]]);
   });
 
   describe('while the gateway throttles', () => {
@@ -255,19 +268,6 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
       expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
     });
 
-    test('subscribe() makes three attempts and leaves no subscription if they fail', async () => {
-      const { project, site } = await session.newSite(gateway.origin);
-      const tab = await session.open(`${site.origin}/`);
-      await tab.page.evaluate(skipPauses);
-      gateway.throttle();
-      expect(await tab.subscribeError()).toBe('network_error');
-      expect(gateway.refused).toBe(3);
-      expect(await tab.endpoint()).toBeUndefined();
-      gateway.throttle(2);
-      const endpoint = await tab.subscribe();
-      expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint }]);
-    });
-
     test('the worker registers a new endpoint after a failed attempt', async () => {
       const { project, site } = await session.newSite(gateway.origin);
       const worker = site.files.get('/carillon-sw.js');
@@ -278,10 +278,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
       // The removal of the old endpoint, and the registration of the new one.
       gateway.throttle(2);
       session.stack.pushService.realBrowsers.forget();
-      await until('only the new endpoint', async () => {
-        const subscriptions = await session.stack.subscriptions(project);
-        return subscriptions.length === 1 && subscriptions[0]!.endpoint !== endpoint;
-      });
+      await session.stack.onlyOtherThan(endpoint, project);
       expect(gateway.refused).toBe(2);
     });
   });

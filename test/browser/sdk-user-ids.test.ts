@@ -5,7 +5,7 @@ import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { until } from '../fixtures/until.ts';
 import { ageEntry, endSubscription, readEntry, registrationSettled } from './fixtures/in-page.ts';
 import { describeWithSdk } from './fixtures/sdk-session.ts';
-import type { StoredSubscription, TestProject } from './fixtures/stack.ts';
+import type { TestProject } from './fixtures/stack.ts';
 
 /** Declared by the page's script. */
 declare const push: CarillonClient;
@@ -46,18 +46,11 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     return signUserId(identityKey, 'ada');
   }
 
-  function onlyOtherThan(endpoint: string, project: TestProject): Promise<StoredSubscription> {
-    return until('only the new endpoint', async () => {
-      const [first, ...others] = await session.stack.subscriptions(project);
-      return others.length === 0 && first?.endpoint !== endpoint && first;
-    });
-  }
-
   test('the worker renews a subscription with the stored signature', async () => {
     const { project, tab, endpoint } = await subscribedTab();
     await tab.page.close();
     session.stack.pushService.realBrowsers.forget();
-    expect(await onlyOtherThan(endpoint, project)).toMatchObject({ userId: 'ada' });
+    expect(await session.stack.onlyOtherThan(endpoint, project)).toMatchObject({ userId: 'ada' });
   });
 
   test.each([
@@ -87,7 +80,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     await tab.page.close();
     const signature = await rotate(project);
     session.stack.pushService.realBrowsers.forget();
-    const renewed = await onlyOtherThan(endpoint, project);
+    const renewed = await session.stack.onlyOtherThan(endpoint, project);
     expect(renewed.userId).toBeUndefined();
     const view = await session.open(url);
     await view.identify('ada', signature);
@@ -101,7 +94,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     await tab.page.evaluate(endSubscription);
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
-    const renewed = await onlyOtherThan(endpoint, project);
+    const renewed = await session.stack.onlyOtherThan(endpoint, project);
     expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: undefined });
   });
 

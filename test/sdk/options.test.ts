@@ -40,74 +40,63 @@ test('a key in padded base64 is converted to base64url', () => {
 });
 
 const aPrivateKey = 'Hq2cLrvJvqAa6BHkUjNnqhGxWHwFyhJ0nVbWfn2WwYk';
-const aSecretKey = `carillon_sk_${aPrivateKey}`;
-const baseUrlAdvice = 'such as "https://push.example.com"';
-const projectIdAdvice = 'copy the project id from the API key card';
-const keyAdvice = 'copy the application server key from the API key card';
-const workerAdvice = 'such as "/carillon-sw.js"';
 
-test.each<[string, string, Record<string, unknown>, string]>([
-  ['a missing base URL', 'baseUrl', { baseUrl: undefined }, baseUrlAdvice],
-  ['an empty base URL', 'baseUrl', { baseUrl: '' }, baseUrlAdvice],
-  ['a malformed base URL', 'baseUrl', { baseUrl: 'https://[' }, baseUrlAdvice],
-  ['a base URL with only host and port', 'baseUrl', { baseUrl: 'localhost:4320' }, baseUrlAdvice],
-  ['a base URL with only a host', 'baseUrl', { baseUrl: 'push.example' }, baseUrlAdvice],
-  ['a base URL with only a path', 'baseUrl', { baseUrl: '/push' }, baseUrlAdvice],
-  ['a base URL with another scheme', 'baseUrl', { baseUrl: 'ws://push.example' }, baseUrlAdvice],
-  ['a base URL with a path', 'baseUrl', { baseUrl: 'https://push.example/api/v1' }, baseUrlAdvice],
-  ['a base URL with a query', 'baseUrl', { baseUrl: 'https://push.example/?a=b' }, baseUrlAdvice],
-  ['a base URL with a fragment', 'baseUrl', { baseUrl: 'https://push.example/#a' }, baseUrlAdvice],
-  ['a base URL with a user name', 'baseUrl', { baseUrl: 'https://me@push.example' }, baseUrlAdvice],
+/** Values that an option cannot have, and what the error tells instead. */
+const wrongValues: readonly (readonly [
+  name: string,
+  advice: string,
+  values: Readonly<Record<string, unknown>>,
+])[] = [
   [
-    'a base URL that is a URL object',
     'baseUrl',
-    { baseUrl: new URL('https://push.example') },
-    baseUrlAdvice,
+    'such as "https://push.example.com"',
+    {
+      missing: undefined,
+      empty: '',
+      malformed: 'https://[',
+      'only host and port': 'localhost:4320',
+      'only a host': 'push.example',
+      'only a path': '/push',
+      'another scheme': 'ws://push.example',
+      'with a path': 'https://push.example/api/v1',
+      'with a query': 'https://push.example/?a=b',
+      'with a fragment': 'https://push.example/#a',
+      'with a user name': 'https://me@push.example',
+      'a URL object': new URL('https://push.example'),
+    },
   ],
-  ['a missing project id', 'projectId', { projectId: undefined }, projectIdAdvice],
-  ['a project id in capitals', 'projectId', { projectId: 'Demo' }, projectIdAdvice],
-  ['a project id with a slash', 'projectId', { projectId: 'demo/notifications' }, projectIdAdvice],
-  ['a project id that is a number', 'projectId', { projectId: 7 }, projectIdAdvice],
-  ['a missing key', 'applicationServerKey', { applicationServerKey: undefined }, keyAdvice],
-  ['a short key', 'applicationServerKey', { applicationServerKey: 'short' }, keyAdvice],
   [
-    'a compressed key',
-    'applicationServerKey',
-    { applicationServerKey: `A${key.slice(1)}` },
-    keyAdvice,
+    'projectId',
+    'copy the project id from the API key card',
+    { missing: undefined, 'in capitals': 'Demo', 'a path': 'demo/notifications', 'a number': 7 },
   ],
   [
-    'a private key',
     'applicationServerKey',
-    { applicationServerKey: aPrivateKey },
+    'copy the application server key from the API key card',
+    { missing: undefined, short: 'short', compressed: `A${key.slice(1)}` },
+  ],
+  [
+    'applicationServerKey',
     'this key is secret; rotate it',
+    { 'a private key': aPrivateKey, 'a secret key': `carillon_sk_${aPrivateKey}` },
   ],
   [
-    'a secret key',
-    'applicationServerKey',
-    { applicationServerKey: aSecretKey },
-    'this key is secret; rotate it',
-  ],
-  ['a malformed worker URL', 'serviceWorker', { serviceWorker: 'http://[' }, workerAdvice],
-  [
-    'a worker URL on another origin',
     'serviceWorker',
-    { serviceWorker: 'https://cdn.example/carillon-sw.js' },
-    workerAdvice,
+    'such as "/carillon-sw.js"',
+    { malformed: 'http://[', 'on another origin': 'https://cdn.example/sw.js', null: null },
   ],
-  ['a worker URL that is null', 'serviceWorker', { serviceWorker: null }, workerAdvice],
-  ['a scope on another origin', 'scope', { scope: 'https://cdn.example/' }, 'such as "/shop/"'],
-  ['a user id that is a number', 'userId', { userId: 42 }, 'such as String(user.id)'],
-  ['a channel that is not in a list', 'channels', { channels: 'news' }, 'use a list of names'],
-  [
-    'a channel in capitals',
-    'channels',
-    { channels: ['News'] },
-    'lowercase letters, digits or hyphens',
-  ],
-  ['a channel that is a number', 'channels', { channels: [2026] }, 'use a list of names'],
-])('%s: the error names the option and a correct form', (_, name, wrong, advice) => {
-  const read = () => readOptions({ ...options, ...wrong } as CarillonOptions, page, site);
+  ['scope', 'such as "/shop/"', { 'on another origin': 'https://cdn.example/' }],
+  ['userId', 'such as String(user.id)', { 'a number': 42 }],
+  ['channels', 'use a list of names', { 'no list': 'news', 'a number': [2026] }],
+  ['channels', 'lowercase letters, digits or hyphens', { 'in capitals': ['News'] }],
+];
+
+test.each(
+  wrongValues.flatMap(([name, advice, values]) =>
+    Object.entries(values).map(([what, value]) => ({ name, what, value, advice })),
+  ),
+)('$name, $what: the error names the option and a correct form', ({ name, value, advice }) => {
+  const read = () => readOptions({ ...options, [name]: value } as CarillonOptions, page, site);
   expect(read).toThrow(expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }));
   expect(read).toThrow(`"${name}"`);
   expect(read).toThrow(advice);

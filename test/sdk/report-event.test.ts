@@ -1,55 +1,27 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { timing } from '../../sdk/common/timing.ts';
 import { reportEvent, type StoredEvents } from '../../sdk/worker/report-event.ts';
+import { until } from '../fixtures/until.ts';
+import {
+  closeConnection,
+  jsonResponse,
+  neverRespond,
+  type ReceivedRequest,
+  startRecordingService,
+  stopServices,
+} from './fixtures/recording-service.ts';
 
-interface Received {
-  readonly method: string;
-  readonly url: string;
-  readonly type: string | undefined;
-  readonly body: unknown;
-}
-
-let server: Server;
 let origin: string;
-let received: Received[];
-let responses: RequestListener[];
+let received: readonly ReceivedRequest[];
 
-beforeEach(async () => {
-  received = [];
-  responses = [];
-  server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { method, url, headers } = request;
-    received.push({
-      method: method!,
-      url: url!,
-      type: headers['content-type'],
-      body: JSON.parse(body),
-    });
-    const respond = responses.shift() ?? status(200);
-    respond(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
+beforeEach(() => startService());
+afterEach(stopServices);
 
-afterEach(async () => {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-});
-
-const status =
-  (code: number, headers = {}): RequestListener =>
-  (_, response) => {
-    response.writeHead(code, headers).end('{}');
-  };
-const closeConnection: RequestListener = (request) => request.socket.destroy();
+/** Starts a service that sends these responses in turn, and then accepts every event. */
+async function startService(...responses: readonly RequestListener[]): Promise<void> {
+  const service = await startRecordingService([...responses, jsonResponse(200, {})]);
+  ({ origin, requests: received } = service);
+}
 
 /** A browser with its storage, in virtual time. */
 function startBrowser() {
@@ -86,12 +58,12 @@ const data = (id: string) => ({
 test('an event is one request of the type text/plain to the URL as it is', async () => {
   const { environment, waits } = startBrowser();
   await reportEvent('clicked', data('a'), 0, environment);
-  expect(received).toEqual([
+  expect(received).toMatchObject([
     {
       method: 'POST',
       url: '/a/events?tally=3',
-      type: 'text/plain;charset=UTF-8',
-      body: { type: 'clicked' },
+      headers: { 'content-type': 'text/plain;charset=UTF-8' },
+      body: '{"type":"clicked"}',
     },
   ]);
   expect(waits).toEqual([]);
@@ -109,17 +81,17 @@ test('each event of a notification is reported once', async () => {
   for (const type of ['shown', 'shown', 'clicked', 'clicked'] as const) {
     await reportEvent(type, data('a'), 0, environment);
   }
-  expect(received.map(({ body }) => body)).toEqual([{ type: 'shown' }, { type: 'clicked' }]);
+  expect(received.map(({ body }) => body)).toEqual(['{"type":"shown"}', '{"type":"clicked"}']);
 });
 
 test.each([
   ['a broken connection', closeConnection],
-  ['429', status(429)],
-  ['500', status(500)],
-  ['503', status(503)],
+  ['429', jsonResponse(429, {})],
+  ['500', jsonResponse(500, {})],
+  ['503', jsonResponse(503, {})],
 ])('after %s the event is sent again after a pause', async (_, fail) => {
   const { environment, waits } = startBrowser();
-  responses = [fail, fail];
+  await startService(fail, fail);
   await reportEvent('shown', data('a'), 0, environment);
   expect(waits).toEqual([7500, 22_500]);
   expect(received).toHaveLength(3);
@@ -127,7 +99,7 @@ test.each([
 
 test('the pause starts after Retry-After', async () => {
   const { environment, waits } = startBrowser();
-  responses = [status(429, { 'retry-after': '20' })];
+  await startService(jsonResponse(429, {}, { 'retry-after': '20' }));
   await reportEvent('shown', data('a'), 0, environment);
   expect(waits).toEqual([27_500]);
   expect(received).toHaveLength(2);
@@ -135,7 +107,7 @@ test('the pause starts after Retry-After', async () => {
 
 test.each([400, 404, 413])('a response of %i is final', async (code) => {
   const { environment, passTime } = startBrowser();
-  responses = [status(code)];
+  await startService(jsonResponse(code, {}));
   await reportEvent('shown', data('a'), 0, environment);
   passTime(24 * 60 * 60 * 1000);
   await reportEvent('shown', data('b'), 0, environment);
@@ -144,7 +116,7 @@ test.each([400, 404, 413])('a response of %i is final', async (code) => {
 
 test('an event that failed for 45 s is sent with the next event after its pause', async () => {
   const { environment, passTime } = startBrowser();
-  responses = [closeConnection, closeConnection, closeConnection];
+  await startService(closeConnection, closeConnection, closeConnection);
   await reportEvent('shown', data('a'), 0, environment);
   expect(received).toHaveLength(3);
   await reportEvent('shown', data('b'), 0, environment);
@@ -171,9 +143,9 @@ test('an event whose worker is stopped in the window is sent with the next event
 test('an event whose worker is stopped during the request is sent again after 20 s', async () => {
   const { environment, waits, passTime } = startBrowser();
   const wait = () => new Promise(() => {});
-  responses = [() => {}];
+  await startService(neverRespond);
   reportEvent('shown', data('a'), 0, { ...environment, wait });
-  await once(server, 'request');
+  await until('the request', () => received.length > 0);
   passTime(19_000);
   await reportEvent('shown', data('b'), 0, environment);
   expect(waits).toEqual([1000]);
@@ -206,7 +178,7 @@ test('without storage an event is sent and retried while the worker runs', async
   const module: string = '../../sdk/worker/stored-events.ts';
   const { updateEvents } = await import(module);
   const { environment } = startBrowser();
-  responses = [status(503)];
+  await startService(jsonResponse(503, {}));
   const withoutStorage = { ...environment, update: updateEvents };
   await reportEvent('shown', data('a'), 1000, withoutStorage);
   await reportEvent('shown', data('a'), 0, withoutStorage);

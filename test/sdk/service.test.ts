@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { interactiveRequest } from '../../sdk/client/request-interactively.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
@@ -8,8 +6,17 @@ import {
   postSubscription,
   requestOnce,
   requestTimeoutMs,
+  type User,
 } from '../../sdk/common/service.ts';
 import { timing } from '../../sdk/common/timing.ts';
+import {
+  closeConnection,
+  errorResponse,
+  jsonResponse,
+  neverRespond,
+  startRecordingService,
+  stopServices,
+} from './fixtures/recording-service.ts';
 
 const subscription = {
   endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/a?b=c&d',
@@ -17,31 +24,12 @@ const subscription = {
   keys: { p256dh: 'p', auth: 'a' },
 };
 
-let server: Server | undefined;
-
-afterEach(async () => {
-  const closed = server && once(server, 'close');
-  server?.close();
-  server?.closeAllConnections();
-  await closed;
-  server = undefined;
-});
+afterEach(stopServices);
 
 /** Starts a service that sends these responses in turn, and then repeats the last one. */
 async function startService(...responses: readonly RequestListener[]) {
-  const requests: { method: string; url: string; body: string }[] = [];
+  const { origin: baseUrl, requests } = await startRecordingService(responses);
   const waits: number[] = [];
-  server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const respond = responses[Math.min(requests.length, responses.length - 1)]!;
-    requests.push({ method: request.method!, url: request.url!, body });
-    respond(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
   let waitedMs = 0;
   const interactive = (timeoutMs = requestTimeoutMs) =>
@@ -53,34 +41,17 @@ async function startService(...responses: readonly RequestListener[]) {
         waitedMs += Math.ceil(ms);
       },
     });
-  return { project, interactive, requests, waits };
-}
-
-function jsonResponse(status: number, body: unknown, headers = {}): RequestListener {
-  return (_, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify(body));
-  };
+  const post = (user: Partial<User> = {}, makeRequest = interactive()) =>
+    postSubscription(project, subscription, user, makeRequest);
+  return { project, interactive, post, requests, waits };
 }
 
 const ok = jsonResponse(200, { ok: true });
-const closeConnection: RequestListener = (request) => request.socket.destroy();
-const neverRespond: RequestListener = () => {};
-
-function errorResponse(code: string, status: number, headers = {}) {
-  return jsonResponse(status, { error: { code, message: 'A message.' } }, headers);
-}
-
 const errorOf = (promise: Promise<void>) => promise.catch((error: CarillonError) => error);
 
 test('a subscription is posted unchanged, with its user id, the signature and its key', async () => {
-  const { project, interactive, requests } = await startService(ok);
-  await postSubscription(
-    project,
-    subscription,
-    { userId: 'ada', userIdSignature: 'signature' },
-    interactive(),
-  );
+  const { post, requests } = await startService(ok);
+  await post({ userId: 'ada', userIdSignature: 'signature' });
   const [request] = requests;
   expect(request).toMatchObject({ method: 'POST', url: '/api/v1/projects/demo' });
   expect(JSON.parse(request!.body)).toEqual({
@@ -92,8 +63,8 @@ test('a subscription is posted unchanged, with its user id, the signature and it
 });
 
 test('without a user id, no `userId` is posted', async () => {
-  const { project, interactive, requests } = await startService(ok);
-  await postSubscription(project, subscription, {}, interactive());
+  const { post, requests } = await startService(ok);
+  await post();
   expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('userId');
 });
 
@@ -115,8 +86,8 @@ test.each([
 ])(
   'interactive: after %s, a request is repeated after 1.5 to 3 s, then after 4.5 to 9 s',
   async (_, fail) => {
-    const { project, interactive, requests, waits } = await startService(fail, fail, ok);
-    await postSubscription(project, subscription, {}, interactive());
+    const { post, requests, waits } = await startService(fail, fail, ok);
+    await post();
     expect(requests).toHaveLength(3);
     const [first, second, ...others] = waits;
     expect(first).toBeGreaterThanOrEqual(1500);
@@ -128,15 +99,15 @@ test.each([
 );
 
 test('interactive: a third failure is final, because the third pause would end after 15 s', async () => {
-  const { project, interactive, requests } = await startService(closeConnection);
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
+  const { post, requests } = await startService(closeConnection);
+  const error = await errorOf(post());
   expect(error).toMatchObject({ name: 'CarillonError', code: 'network_error' });
   expect(requests).toHaveLength(3);
 });
 
 test('interactive: a request without a response takes the whole time and is not repeated', async () => {
-  const { project, interactive, requests } = await startService(neverRespond);
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive(500)));
+  const { interactive, post, requests } = await startService(neverRespond);
+  const error = await errorOf(post({}, interactive(500)));
   expect(error).toMatchObject({ code: 'network_error' });
   expect(requests).toHaveLength(1);
 });
@@ -149,8 +120,8 @@ test.each([
     { status: 503, retryAfter: 1 },
   ],
 ])('background: %s is not retried', async (_, fail, failure) => {
-  const { project, requests } = await startService(fail);
-  const error = await errorOf(postSubscription(project, subscription, {}, requestOnce));
+  const { project, post, requests } = await startService(fail);
+  const error = await errorOf(post({}, requestOnce));
   expect(error).toMatchObject({ origin: project.baseUrl, ...failure });
   expect(requests).toHaveLength(1);
 });
@@ -160,8 +131,8 @@ test.each([
   ['rate_limited', 429],
 ])('interactive: the pause starts after the Retry-After of %s', async (code, status) => {
   const short = errorResponse(code, status, { 'retry-after': '3' });
-  const { project, interactive, waits } = await startService(short, ok);
-  await postSubscription(project, subscription, {}, interactive());
+  const { post, waits } = await startService(short, ok);
+  await post();
   expect(waits).toHaveLength(1);
   expect(waits[0]).toBeGreaterThanOrEqual(3000 + 1500);
 });
@@ -171,8 +142,8 @@ test.each([
   ['rate_limited', 429],
 ])('interactive: a Retry-After of %s that ends too late rejects at once', async (code, status) => {
   const long = errorResponse(code, status, { 'retry-after': '42' });
-  const { project, interactive, requests } = await startService(long);
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
+  const { post, requests } = await startService(long);
+  const error = await errorOf(post());
   expect(error).toMatchObject({ code, status, retryAfter: 42, message: 'A message.' });
   expect(requests).toHaveLength(1);
 });
@@ -181,20 +152,18 @@ test.each([
   ['subscriber_cap_reached', 403],
   ['project_not_found', 404],
 ])('%s is not retried', async (code, status) => {
-  const { project, interactive, requests } = await startService(errorResponse(code, status));
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
+  const { post, requests } = await startService(errorResponse(code, status));
+  const error = await errorOf(post());
   expect(error).toMatchObject({ code, status, retryAfter: undefined, message: 'A message.' });
   expect(requests).toHaveLength(1);
 });
 
 test('the error has the issues of an invalid request', async () => {
   const issues = [{ path: 'userId', message: 'must be text of 1 to 256 characters' }];
-  const { project, interactive } = await startService(
+  const { post } = await startService(
     jsonResponse(400, { error: { code: 'invalid_request', message: 'Wrong.', issues } }),
   );
-  const error = await errorOf(
-    postSubscription(project, subscription, { userId: '' }, interactive()),
-  );
+  const error = await errorOf(post({ userId: '' }));
   expect(error).toMatchObject({ code: 'invalid_request', issues });
 });
 
@@ -205,8 +174,8 @@ test.each([
   [500, 'Internal Server Error', 'internal_error'],
   [503, 'Service Unavailable', 'unavailable'],
 ])('gateway response %i "%s" gets the code %s', async (status, message, code) => {
-  const { project, interactive } = await startService(jsonResponse(status, { message }));
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
+  const { post } = await startService(jsonResponse(status, { message }));
+  const error = await errorOf(post());
   expect(error).toMatchObject({ name: 'CarillonError', code, status, message });
 });
 
@@ -218,10 +187,10 @@ test.each([
   ['a message that is an object', 429, { message: {} }],
   ['null', 500, null],
 ])('%s is an unexpected response', async (_, status, body) => {
-  const { project, interactive } = await startService((_request, response) => {
+  const { post } = await startService((_request, response) => {
     response.statusCode = status;
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
-  const error = await errorOf(postSubscription(project, subscription, {}, interactive()));
+  const error = await errorOf(post());
   expect(error).toMatchObject({ code: 'unexpected_response', status });
 });

@@ -11,16 +11,15 @@ import {
   pythonLiteral,
 } from './json-literals.ts';
 
-export type SampleLanguage = 'curl' | 'node' | 'python' | 'php' | 'go';
-
 /** Names for people, in the order of the tabs. */
-export const sampleLanguages: Readonly<Record<SampleLanguage, string>> = {
+export const sampleLanguages = {
   curl: 'curl',
   node: 'Node.js',
   python: 'Python',
   php: 'PHP',
   go: 'Go',
-};
+} as const;
+export type SampleLanguage = keyof typeof sampleLanguages;
 
 /** A send as the console's form has it. */
 export interface SampleSend {

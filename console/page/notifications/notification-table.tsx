@@ -1,13 +1,13 @@
-import { Anchor, Table } from '@mantine/core';
+import { Anchor, Badge, Table } from '@mantine/core';
 import { countText } from '../../../contract/count-text.ts';
+import { deliveryVerdict, hasNoSubscriber } from '../../../contract/delivery-verdict.ts';
 import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 import { Copy } from '../components/copy.tsx';
 import { Time } from '../components/time.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
-import { clickRate, deliveredRate } from './figures.ts';
-import { Status } from './status.tsx';
+import { clickRate, deliveredRate, toneColors } from './figures.ts';
 
 /** Notifications, one in a row. On a phone: title, time, delivered, click rate. */
 export function NotificationTable({
@@ -69,5 +69,23 @@ export function NotificationTable({
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+/** The status of a notification, in a word; bad news in its colour. */
+function Status({ notification }: { readonly notification: NotificationResult }) {
+  const { tone, label } = deliveryVerdict(notification);
+  const isBad = tone === 'bad' || tone === 'warning';
+  const text = hasNoSubscriber(notification) ? 'nobody' : notification.status;
+  return (
+    <Badge
+      tt="none"
+      variant="filled"
+      color={isBad ? toneColors[tone] : tone === 'good' ? toneColors.good : toneColors.neutral}
+      title={label}
+      miw={76}
+    >
+      {isBad && notification.status === 'sent' ? 'failed' : text}
+    </Badge>
   );
 }

@@ -2,6 +2,7 @@ import { Group, Paper, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import type { Platform } from '../../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import { timeText } from '../format.ts';
 import { platformNames } from './platforms.ts';
 import { shownOn } from './shown-on.ts';
 
@@ -37,7 +38,7 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
         <Paper className="preview-notification" withBorder p="sm" mt={6} maw={370} fz="sm">
           <Text className="preview-site">
             {picture('badge')}
-            {shown.site} · {timeOf(shown.timestamp)}
+            {shown.site} · {shown.timestamp === undefined ? 'now' : timeText(shown.timestamp)}
           </Text>
           <Group className="preview-content" wrap="nowrap" align="start" gap="sm">
             <div className="preview-text" lang={lang} dir={dir}>
@@ -72,13 +73,6 @@ export function NotificationPreview({ notification, platform }: NotificationPrev
       </ul>
     </>
   );
-}
-
-/** @param timestamp a date-time with its offset. Undefined: the notification has just arrived. */
-function timeOf(timestamp: string | undefined): string {
-  if (timestamp === undefined) return 'now';
-  const format = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
-  return format.format(new Date(timestamp));
 }
 
 type PictureName = 'icon' | 'image' | 'badge';

@@ -9,28 +9,11 @@ import type { SendRequest } from '../../../contract/schemas/notification.ts';
 import { type ContentName, contentFields } from '../../../contract/send-fields.ts';
 import { platformLengths } from './platforms.ts';
 
-/** A notification as a platform shows it. */
-export interface ShownNotification {
-  readonly title: string;
-  readonly body: string;
-  /** Whose notification it is. */
-  readonly site: string;
-  readonly icon?: string | undefined;
-  readonly image?: string | undefined;
-  readonly badge?: string | undefined;
-  /** Their texts. */
-  readonly buttons: readonly string[];
-  /** As sent: a date-time. Undefined: the time of the arrival. */
-  readonly timestamp?: string | undefined;
-  /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
-  readonly remarks: readonly string[];
-}
-
 /**
  * What a platform shows of a notification.
  * @param notification as far as it is written: fields may still be invalid.
  */
-export function shownOn(platform: Platform, notification: SendRequest): ShownNotification {
+export function shownOn(platform: Platform, notification: SendRequest) {
   const lengths = platformLengths[platform];
   const bodyLength = (isUsed(notification, 'image') && lengths.bodyWithImage) || lengths.body;
   const remarks = contentNames
@@ -58,12 +41,16 @@ export function shownOn(platform: Platform, notification: SendRequest): ShownNot
   return {
     title: title.text,
     body: body.text,
+    /** Whose notification it is. */
     site: siteOf(notification),
     icon: used('icon'),
     image: used('image'),
     badge: used('badge'),
+    /** Their texts. */
     buttons: buttons.map(({ text }) => text),
+    /** As sent: a date-time. Undefined: the time of the arrival. */
     timestamp: used('timestamp'),
+    /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
     remarks: [...ignored, ...cutOff, ...shown],
   };
 }

@@ -1,17 +1,12 @@
 import { Chip, Group, NativeSelect, Radio, Stack, TagsInput, Text } from '@mantine/core';
 import { countOf, countText } from '../../../contract/count-text.ts';
-import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
+import { channelsByCount } from '../../../contract/schemas/project.ts';
+import { useProject } from '../calls/queries.ts';
 import { audienceSizeText } from './audience-size.ts';
 import { fields, namesIn } from './fields.ts';
 import { fieldId, issueAt, useForm } from './form-context.ts';
 import { SendField } from './send-field.tsx';
 import { type AudienceChoice, linesOf } from './send-form.ts';
-
-interface AudienceFieldsProps {
-  /** Undefined until it is known. */
-  readonly sample: AudienceCounts | undefined;
-  readonly subscribers: number | undefined;
-}
 
 const choices: Readonly<Record<AudienceChoice, string>> = {
   everyone: 'Everyone, or a part of them',
@@ -20,8 +15,9 @@ const choices: Readonly<Record<AudienceChoice, string>> = {
 };
 
 /** To whom the notification goes, and how many that is. */
-export function AudienceFields({ sample, subscribers }: AudienceFieldsProps) {
+export function AudienceFields() {
   const { form, change } = useForm();
+  const { data: project } = useProject();
   return (
     <Stack gap="sm">
       <Radio.Group
@@ -36,16 +32,17 @@ export function AudienceFields({ sample, subscribers }: AudienceFieldsProps) {
         </Stack>
       </Radio.Group>
       {form.to !== 'everyone' && <SendField key={form.to} name={form.to} />}
-      <Conditions sample={sample} subscribers={subscribers} />
+      <Conditions />
       <Text id="audience-size" role="status" fw={600}>
-        Goes to {audienceSizeText(form, subscribers, sample)}.
+        Goes to {audienceSizeText(form, project?.subscribers, project?.sample)}.
       </Text>
     </Stack>
   );
 }
 
 /** The channels and the last visit that select a part of them. */
-function Conditions({ sample, subscribers = 0 }: AudienceFieldsProps) {
+function Conditions() {
+  const { sample, subscribers = 0 } = useProject().data ?? {};
   const { form, change, issues } = useForm();
   const chosen = linesOf(form.channels);
   const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });

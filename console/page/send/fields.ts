@@ -8,19 +8,6 @@ import {
 import { type FieldText, fieldTexts } from '../../../contract/openapi/field-texts.ts';
 import { contentFields, type FieldName, sendFields } from '../../../contract/send-fields.ts';
 
-/** One field of the send form, as the contract has it. */
-export interface FormField
-  extends Pick<FieldText, 'label' | 'hint' | 'placeholder' | 'choices' | 'blank'> {
-  /** What the control is, and how the request has its value: see `send-form.ts`. */
-  readonly kind: FieldKind;
-  /** The most characters, of which the used ones are shown. */
-  readonly length: number | undefined;
-  /** Of a text with several lines. */
-  readonly rows: number | undefined;
-  /** Whether it is a flag that is on by default. */
-  readonly isOn: boolean;
-}
-
 type Row = Member | AudienceField;
 export type FieldKind = Row['kind'];
 export type { FieldName };
@@ -53,13 +40,20 @@ export const buttonFields = Object.fromEntries(
   ]),
 ) as Readonly<Record<ButtonName, FormField>>;
 
-function formField(row: Row & { readonly lines?: number }, text: FieldText): FormField {
+/** One field of the send form, as the contract has it. */
+export type FormField = ReturnType<typeof formField>;
+
+function formField(row: Row & { readonly lines?: number }, text: FieldText) {
   const { label, hint, placeholder, choices, blank } = text;
   return {
     ...{ label, hint, placeholder, choices, blank },
+    /** What the control is, and how the request has its value: see `send-form.ts`. */
     kind: row.kind,
+    /** The most characters, of which the used ones are shown. */
     length: row.kind === 'text' && row.format === undefined ? row.max : undefined,
+    /** Of a text with several lines. */
     rows: row.lines,
+    /** Whether it is a flag that is on by default. */
     isOn: row.kind === 'flag' && row.default === true,
   };
 }

@@ -13,15 +13,10 @@ export function recipientsOf(table: string): Recipients {
   const [[, ...names] = [], ...rows] = lines.map((line) =>
     line.split(separator).map((cell) => cell.trim()),
   );
+  const last = names.length - 1;
   return rows.map(([userId = '', ...cells]) => {
-    const last = names.length - 1;
-    const texts = [...cells.slice(0, last), ...restOf(cells, last, separator)];
-    const values = texts.map((text, index) => [names[index]!, text]);
-    return { userId, values: Object.fromEntries(values) };
+    const texts = [...cells.slice(0, last), cells.slice(last).join(separator)];
+    const given = names.slice(0, cells.length);
+    return { userId, values: Object.fromEntries(given.map((name, at) => [name, texts[at]])) };
   });
-}
-
-/** The cells from the last column on, as one. */
-function restOf(cells: readonly string[], last: number, separator: string): readonly string[] {
-  return last < 0 || cells.length <= last ? [] : [cells.slice(last).join(separator)];
 }

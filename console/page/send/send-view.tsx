@@ -136,7 +136,7 @@ export function SendView() {
                   </Stack>
                 </Paper>
                 <Paper withBorder p="md">
-                  <AudienceFields sample={project?.sample} subscribers={project?.subscribers} />
+                  <AudienceFields />
                 </Paper>
                 <Button
                   variant="default"

@@ -3,8 +3,6 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
 import type { CarillonClient } from '../../../sdk/client/carillon.ts';
-import { readRegistration } from '../../../sdk/common/storage.ts';
-import { withLock } from '../../../sdk/common/with-lock.ts';
 import { Facts } from '../components/facts.tsx';
 import { Problem } from '../components/problem.tsx';
 
@@ -49,13 +47,13 @@ export function BrowserSubscription({ push, onAttempt }: BrowserSubscriptionProp
   }
 
   useEffect(() => {
-    readRegistration(`${location.origin}/`).then((stored) =>
+    push.state().then(({ userId: stored = '' }) =>
       // What is typed by then is kept.
-      setUserId((typed) => typed || (stored?.userId ?? '')),
+      setUserId((typed) => typed || stored),
     );
     void read();
-    // And again after init() has registered the browser: the SDK's lock runs its tasks in order.
-    void withLock(read);
+    // And again after init() has registered the browser.
+    void push.ready.then(read);
     const onVisible = () => void read();
     document.addEventListener('visibilitychange', onVisible);
     return () => document.removeEventListener('visibilitychange', onVisible);

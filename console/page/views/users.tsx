@@ -12,6 +12,8 @@ import { mayDo, useSession } from '../session.ts';
 
 type Device = UserSubscriptions['devices'][number];
 
+const final = 'It cannot be undone: the person has to subscribe again.';
+
 /** Looks up the devices of one user id, and removes them. */
 export function UsersView() {
   const { client, access } = useSession();
@@ -27,7 +29,13 @@ export function UsersView() {
     onSuccess: setFound,
   });
   const remove = useMutation({
-    mutationFn: async ({ user, device }: { user: UserSubscriptions; device?: Device }) => {
+    mutationFn: async ({
+      user,
+      device,
+    }: {
+      user: UserSubscriptions;
+      device: Device | undefined;
+    }) => {
       if (device !== undefined) {
         await client.removeDevice(user.userId, device.id);
         setMessage(`Removed one device of ${user.userId}.`);
@@ -52,6 +60,17 @@ export function UsersView() {
     else input.current!.focus();
   }
 
+  const askToRemove = (user: UserSubscriptions, device?: Device) =>
+    ask({
+      title: `Remove ${device === undefined ? '' : 'this device of '}${user.userId}?`,
+      text:
+        device === undefined
+          ? `The browsers of this user get no more notifications (${countOf(user.subscriptions, 'subscription')}). ${final}`
+          : `This browser gets no more notifications. ${final}`,
+      confirm: 'Remove',
+      isDangerous: true,
+      onConfirm: () => remove.mutate({ user, device }),
+    });
   const isOwner = mayDo(access).remove;
   return (
     <View title="Users">
@@ -93,65 +112,31 @@ export function UsersView() {
             {message !== undefined && <Text>{message}</Text>}
           </div>
           {found !== undefined && found.devices.length > 0 && (
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Push service</Table.Th>
-                  <Table.Th>Subscribed</Table.Th>
-                  <Table.Th>Seen</Table.Th>
-                  {isOwner && <Table.Th>Device</Table.Th>}
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {found.devices.map((device, index) => (
-                  <Table.Tr key={device.id}>
-                    <Table.Td>{device.pushService}</Table.Td>
-                    <Table.Td>
-                      <Time at={device.createdAt} />
-                    </Table.Td>
-                    <Table.Td>
-                      <Time at={device.updatedAt} />
-                    </Table.Td>
-                    {isOwner && (
-                      <Table.Td>
-                        <Button
-                          variant="default"
-                          size="compact-sm"
-                          aria-label={`Remove device ${index + 1}`}
-                          onClick={() =>
-                            ask({
-                              title: `Remove this device of ${found.userId}?`,
-                              text: 'This browser gets no more notifications. It cannot be undone: the person has to subscribe again.',
-                              confirm: 'Remove',
-                              isDangerous: true,
-                              onConfirm: () => remove.mutate({ user: found, device }),
-                            })
-                          }
-                        >
-                          Remove
-                        </Button>
-                      </Table.Td>
-                    )}
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
+            <Table
+              data={{
+                head: ['Push service', 'Subscribed', 'Seen', ...(isOwner ? ['Device'] : [])],
+                body: found.devices.map((device, index) => [
+                  device.pushService,
+                  <Time key="subscribed" at={device.createdAt} />,
+                  <Time key="seen" at={device.updatedAt} />,
+                  isOwner && (
+                    <Button
+                      key="device"
+                      variant="default"
+                      size="compact-sm"
+                      aria-label={`Remove device ${index + 1}`}
+                      onClick={() => askToRemove(found, device)}
+                    >
+                      Remove
+                    </Button>
+                  ),
+                ]),
+              }}
+            />
           )}
           {isOwner && found !== undefined && found.subscriptions > 0 && (
             <Group>
-              <Button
-                color={danger}
-                loading={remove.isPending}
-                onClick={() =>
-                  ask({
-                    title: `Remove ${found.userId}?`,
-                    text: `The browsers of this user get no more notifications (${countOf(found.subscriptions, 'subscription')}). It cannot be undone: the person has to subscribe again.`,
-                    confirm: 'Remove',
-                    isDangerous: true,
-                    onConfirm: () => remove.mutate({ user: found }),
-                  })
-                }
-              >
+              <Button color={danger} loading={remove.isPending} onClick={() => askToRemove(found)}>
                 Remove all subscriptions of this user
               </Button>
             </Group>
