@@ -1,6 +1,6 @@
 import { type Slice, sliceSchema } from '../../contract/slice.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
-import type { SliceStarter } from '../../lambdas/send/sending.ts';
+import type { SliceStarter } from '../../lambdas/send/invoker.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';
 import type { World } from './world.ts';
