@@ -81,15 +81,6 @@ test('a send to nobody succeeds', async () => {
   expect(resultOf(await setup.send())).toMatchObject({ attempted: 0, delivered: 0 });
 });
 
-test('the push message has the URL of its events', async () => {
-  const setup = sendSetup();
-  await setup.send();
-  const { notification } = JSON.parse(setup.chunks[0]!.messages[0]!.toString());
-  expect(notification.data.events).toBe(
-    `https://push.example.com/api/v1/projects/shop/notifications/${firstId}/events`,
-  );
-});
-
 describe('a message of more than 3,993 bytes', () => {
   const lengthOf = async (title: string, change = {}) => {
     const setup = sendSetup();
