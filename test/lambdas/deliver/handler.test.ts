@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { type Slice, sliceSchema } from '../../../contract/slice.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { slicesOf, writeOf } from '../store/stored-notifications.ts';
-import { slice } from './slice-setup.ts';
+import { slice } from './delivery-setup.ts';
 
 let database: Database;
 let handler: typeof import('../../../lambdas/deliver/handler.ts').handler;
