@@ -141,7 +141,7 @@ export class SimulatedLambda {
   ): Promise<RunOutcome<void>> {
     const { faults, random, scheduler } = this.#world;
     if (faults.occurs('cold start')) {
-      await new Promise<void>((resolve) => scheduler.after(random.latency(300, 10_000), resolve));
+      await scheduler.sleep(random.latency(300, 10_000));
     }
     const slice = sliceSchema.parse(JSON.parse(payload));
     const outcome = await this.#environments.run(
