@@ -184,13 +184,6 @@ describe('the progress of a slice', () => {
     expect(await setup.stored()).toMatchObject({ ended: 'delivered', counts: { attempted: 3 } });
   });
 
-  test('that cannot be stored is reported, and its caller has the counts', async () => {
-    const setup = deliverySetup({ audience: recipients(3) });
-    const { hasEnded, work } = await setup.runHere({}, failing(setup, 1000));
-    expect([hasEnded, work.lease.slice.counts.attempted]).toEqual([true, 3]);
-    expect(setup.calls).toContain('not stored: throttled');
-  });
-
   test('that cannot be stored is left to the next attempt if nobody waits', async () => {
     const setup = deliverySetup({ audience: recipients(3) });
     const failed = setup.run({}, 'mine', failing(setup, Number.POSITIVE_INFINITY));

@@ -138,6 +138,7 @@ describe('a repeated request', () => {
     });
     const first = await sendKeyed(setup);
     expect(resultOf(first)).toMatchObject({ attempted: 0, unreached: 3, status: 'stopped' });
+    expect(setup.calls).toContain('responded, 3 unreached, stopped');
     expect(await sendKeyed(setup)).toEqual(first);
   });
 });

@@ -217,39 +217,24 @@ test('a send that attempts nothing in time is cancelled and fails as unavailable
   expect(await setup.sent()).toBe(0);
 });
 
-describe('a send that is stopped', () => {
-  const stop = async ({ deps, notifications, slices }: DeliverySetup) => {
-    const [{ notificationId }] = notifications() as [{ notificationId: string }];
-    await slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, deps.clock().getTime());
-  };
-  const stopAt = (setup: DeliverySetup, ms: number) =>
-    setup.time.at(startMs + ms, () => void stop(setup));
-
-  test('is not cancelled if nothing was attempted', async () => {
-    const setup = deliverySetup({ counts: noneAttempted });
-    stopAt(setup, 1500);
-    expect(resultOf(await setup.send())).toMatchObject({
-      ...{ attempted: 0, unreached: 3, status: 'stopped' },
-    });
-    expect(setup.calls).toContain('responded, 3 unreached, stopped');
-    expect(await setup.sent()).toBe(1);
-  });
-
-  test.each([
-    // Its chunk is stored as claimed.
-    [false, { result: { attempted: 3, failures: { interrupted: 3 }, status: 'stopped' } }],
-    [true, { kind: 'accepted', status: 'stopped' }],
-  ])('before it would be cancelled is kept; asynchronous: %s', async (respondAsync, expected) => {
+test.each([
+  // Its chunk is stored as claimed.
+  [false, { result: { attempted: 3, failures: { interrupted: 3 }, status: 'stopped' } }],
+  [true, { kind: 'accepted', status: 'stopped' }],
+])(
+  'a send that is stopped before it would be cancelled is kept; asynchronous: %s',
+  async (respondAsync, expected) => {
     const setup = deliverySetup();
     const { deps } = setup;
     const begin: typeof deps.sends.begin = async (...call) => {
       await deps.sends.begin(...call);
-      await stop(setup);
+      const { id: notificationId } = call[0];
+      await setup.slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, setup.time.now);
       throw new Error('no response');
     };
     const lost = { ...deps, sends: { ...deps.sends, begin } };
     expect(await setup.send({ respondAsync }, lost)).toMatchObject(expected);
     expect(setup.pushed()).toEqual([]);
     expect(await setup.sent()).toBe(1);
-  });
-});
+  },
+);
