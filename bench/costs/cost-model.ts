@@ -1,4 +1,4 @@
-/** Seconds of a function, for the costs in docs/performance.md, and for simulations. */
+/** Seconds of a function, for the costs and the large audiences in docs/performance.md. */
 export const seconds = {
   /** Starting it, which is billed too. Assumed: 200 ms of Lambda, and `npm run bench:cold` on a slower vCPU. */
   coldStart: 0.35,

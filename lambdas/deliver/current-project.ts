@@ -5,10 +5,11 @@ import type { ProjectStore } from '../store/projects.ts';
 export class CurrentProject {
   /** Whether it was deleted meanwhile. Another one may have its id. */
   isGone = false;
+  /** Start of the last read that found it: epoch ms. */
+  knownAt: number;
   readonly #projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly #clock: () => Date;
   #project: SigningProject;
-  #knownAt: number;
 
   /** @param knownAt epoch ms at which it existed. */
   constructor(
@@ -20,16 +21,11 @@ export class CurrentProject {
     this.#projects = projects;
     this.#clock = clock;
     this.#project = project;
-    this.#knownAt = knownAt;
+    this.knownAt = knownAt;
   }
 
   get vapid(): SigningProject['vapid'] {
     return this.#project.vapid;
-  }
-
-  /** Start of the last read that found it: epoch ms. */
-  get knownAt(): number {
-    return this.#knownAt;
   }
 
   async refresh(): Promise<void> {
@@ -41,6 +37,6 @@ export class CurrentProject {
       return;
     }
     this.#project = found;
-    this.#knownAt = startedAt;
+    this.knownAt = startedAt;
   }
 }

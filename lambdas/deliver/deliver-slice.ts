@@ -25,22 +25,11 @@ export interface SliceDependencies extends LeaseDependencies {
   readonly observe: Observer;
 }
 
-/** An invocation's work on one slice. */
-export interface SliceWork {
-  readonly slice: Slice;
-  readonly lease: Lease;
-  /** Which of the slice's users a push was delivered to; undefined in a broadcast. */
-  readonly reached: ReachedUsers | undefined;
-  readonly deadlines: Deadlines;
-}
+export type SliceWork = ReturnType<typeof workOn>;
 
-/** @param by unique to the invocation. */
-export function workOn(
-  deps: LeaseDependencies,
-  slice: Slice,
-  by: string,
-  deadlines: Deadlines,
-): SliceWork {
+/** An invocation's work on one slice. @param by unique to the invocation. */
+export function workOn(deps: LeaseDependencies, slice: Slice, by: string, deadlines: Deadlines) {
+  /** Which of the slice's users a push was delivered to; undefined in a broadcast. */
   const reached = slice.userIds && new ReachedUsers(slice.userIds.length);
   const lease = new Lease(deps, slice, by, deadlines.endsAt, reached);
   return { slice, lease, reached, deadlines };

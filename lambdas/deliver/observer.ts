@@ -20,22 +20,7 @@ export interface DeliveredSlice {
 }
 
 /** What operators see of sends and their slices. */
-export interface Observer {
-  /** A slice has ended. */
-  delivered(slice: Slice, delivered: DeliveredSlice): void;
-  /** Pushes of a slice to one push service failed. */
-  failed(slice: Slice, pushService: string, failures: Failures): void;
-  /** Lambda did not take the invocation of deliver for this slice, also after repetitions. */
-  notTaken(slice: Slice): void;
-  /** Counts could not be stored, also after repetitions. */
-  recordFailed(slice: Subject, error: unknown): void;
-  /** An error of the code that pushes. */
-  fault(error: unknown): void;
-  /** A send for whose counts the caller has waited. */
-  responded(notification: Subject, counts: Counts, isStopped: boolean): void;
-  /** A send could not be undone. */
-  cancelFailed(notification: Subject, error: unknown): void;
-}
+export type Observer = ReturnType<typeof observer>;
 
 /**
  * Logs sends and slices, and reports them to CloudWatch in embedded metric format. The project is a
@@ -45,7 +30,7 @@ export function observer(
   logger: Logger,
   clock: () => Date,
   metrics = new Metrics({ namespace: metricNamespace }),
-): Observer {
+) {
   const checker = countChecker(logger);
   let nextFaultAt = 0;
 
@@ -59,7 +44,8 @@ export function observer(
   }
 
   return {
-    delivered(slice, { counts, isRead, isStopped, error }) {
+    /** A slice has ended. */
+    delivered(slice: Slice, { counts, isRead, isStopped, error }: DeliveredSlice): void {
       checker.notification(slice.projectId, slice.notificationId, counts);
       const { attempted, delivered, removed, failed, failures } = counts;
       const failedForOwner = forOwner(failures);
@@ -74,24 +60,28 @@ export function observer(
       else logger.info('delivery', line);
     },
 
-    failed(slice, pushService, failures) {
+    /** Pushes of a slice to one push service failed. */
+    failed(slice: Slice, pushService: string, failures: Failures): void {
       for (const [reason, number] of Object.entries(failures)) {
         const line = { ...logged(slice), push_service: pushService, reason, failed: number };
         logger.info('failed pushes', line);
       }
     },
 
-    notTaken(slice) {
+    /** Lambda did not take the invocation of deliver for this slice, also after repetitions. */
+    notTaken(slice: Slice): void {
       publish(slice, { invocationsThrottled: 1 });
       logger.warn('invocation throttled', { ...logged(slice), slice: slice.slice });
     },
 
-    recordFailed(slice, error) {
+    /** Counts could not be stored, also after repetitions. */
+    recordFailed(slice: Subject, error: unknown): void {
       publish(slice, { resultsNotStored: 1 });
       logger.error('record failed', { ...logged(slice), error: error as Error });
     },
 
-    fault(error) {
+    /** An error of the code that pushes. */
+    fault(error: unknown): void {
       // At most once per second, because every push may have it.
       const now = clock().getTime();
       if (now < nextFaultAt) return;
@@ -99,12 +89,14 @@ export function observer(
       logger.error('push fault', { error: error as Error });
     },
 
-    responded(notification, counts, isStopped) {
+    /** A send for whose counts the caller has waited. */
+    responded(notification: Subject, counts: Counts, isStopped: boolean): void {
       const values = notDelivered(counts, isStopped);
       if (Object.values(values).some((value) => value > 0)) publish(notification, values);
     },
 
-    cancelFailed(notification, error) {
+    /** A send could not be undone. */
+    cancelFailed(notification: Subject, error: unknown): void {
       publish(notification, { resultsNotStored: 1 });
       logger.error('cancellation failed', { ...logged(notification), error: error as Error });
     },

@@ -8,25 +8,24 @@ type RespondedCounts = DeliveryCounts & {
   [Name in 'failures' | 'unreached']?: Counts[Name] | undefined;
 };
 
-/** Checks counts that a function has read or is about to return, without a call to the database. */
-export interface CountChecker {
-  /** Counts of a notification or of one of its slices. */
-  notification(projectId: string, notificationId: string, counts: RespondedCounts): void;
-  /** What a project has used, by the names of its counters. */
-  usage(projectId: string, used: Readonly<Record<string, number>>): void;
-}
+export type CountChecker = ReturnType<typeof countChecker>;
 
-/** Logs counts that are wrong. The alarm counts these lines. */
-export function countChecker(logger: Pick<Logger, 'error'>): CountChecker {
+/**
+ * Checks counts that a function has read or is about to return, without a call to the database. Logs those that are
+ * wrong: the alarm counts these lines.
+ */
+export function countChecker(logger: Pick<Logger, 'error'>) {
   const report = (subject: Record<string, string>, contradictions: readonly string[]) => {
     if (contradictions.length > 0)
       logger.error(disagreement.message, { ...subject, contradictions });
   };
   return {
-    notification(project_id, notification_id, counts) {
+    /** Counts of a notification or of one of its slices. */
+    notification(project_id: string, notification_id: string, counts: RespondedCounts): void {
       report({ project_id, notification_id }, contradictionsIn(counts));
     },
-    usage(project_id, used) {
+    /** What a project has used, by the names of its counters. */
+    usage(project_id: string, used: Readonly<Record<string, number>>): void {
       // Not whether a counter is above its cap: it stays there when the operator lowers the cap.
       report({ project_id }, negatives(used));
     },

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
-import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
-import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
+import type { ReadDeliveries } from '../store/deliveries.ts';
+import type { NotificationStore } from '../store/notifications.ts';
 import { isKept } from './notification-result.ts';
 
 export interface FindDependencies {
@@ -11,10 +11,7 @@ export interface FindDependencies {
 }
 
 /** A notification with what is stored of its delivery. */
-export interface FoundNotification {
-  readonly notification: StoredNotification;
-  readonly delivery: Delivery;
-}
+export type FoundNotification = Awaited<ReturnType<typeof findNotification>>;
 
 /**
  * @param id undefined if the path has no valid one.
@@ -25,7 +22,7 @@ export async function findNotification(
   { ref }: Pick<Project, 'ref'>,
   id: string | undefined,
   signal?: AbortSignal,
-): Promise<FoundNotification> {
+) {
   const notification = id === undefined ? undefined : await notifications.find(ref, id, signal);
   if (notification === undefined || !isKept(notification, clock())) {
     throw new ServiceError(

@@ -2,8 +2,10 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp 
 import { request as requestHttps } from 'node:https';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { sliceSchema } from '../../contract/slice.ts';
-import type { SliceStarter } from './sending.ts';
+import { type Slice, sliceSchema } from '../../contract/slice.ts';
+
+/** Starts the delivery of a slice in another function. */
+export type SliceStarter = ReturnType<typeof sliceStarter>;
 
 /**
  * Invokes the deliver function asynchronously, through Lambda's API. The request is signed by the library that the
@@ -15,12 +17,13 @@ export function sliceStarter(
   { config }: DynamoDBDocumentClient,
   functionName: string,
   endpoint: string,
-): SliceStarter {
+) {
   const { region, credentials, sha256 } = config;
   const signer = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
 
   return {
-    async start(slice, signal) {
+    /** @returns whether Lambda has taken it. Also if not, it may run. */
+    async start(slice: Slice, signal: AbortSignal): Promise<boolean> {
       const body = JSON.stringify(sliceSchema.parse(slice));
       try {
         const { url, headers } = await sign(body);

@@ -8,12 +8,7 @@ import type { Parts } from '../store/counters.ts';
 import type { NotificationStore } from '../store/notifications.ts';
 import type { EarlierRequest, NewNotification, SendStore } from '../store/sends.ts';
 import type { Audience } from './divide.ts';
-
-/** Starts the delivery of a slice in another function. */
-export interface SliceStarter {
-  /** @returns whether Lambda has taken it. Also if not, it may run. */
-  start(slice: Slice, signal: AbortSignal): Promise<boolean>;
-}
+import type { SliceStarter } from './invoker.ts';
 
 export interface SendDependencies extends DeliverDependencies {
   readonly sends: SendStore;

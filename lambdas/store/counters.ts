@@ -94,7 +94,12 @@ export async function readParts(
     }),
     { abortSignal },
   );
-  const used = new Map((Items as Partial<UsageItem>[]).map((item) => [item.period, item.used]));
+  return partsIn(Items, name);
+}
+
+/** The parts of one counter among items of Usage. */
+export function partsIn(items: readonly Partial<UsageItem>[], name: string): Parts {
+  const used = new Map(items.map((item) => [item.period, item.used]));
   return partPeriods(name).map((period) => used.get(period));
 }
 

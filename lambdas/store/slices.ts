@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Counts } from '../../contract/counts.ts';
+import { type Counts, noCounts } from '../../contract/counts.ts';
 import { attributeChanges } from './attribute-changes.ts';
 import { batchGet } from './batch-get.ts';
 import { isConditionFailure } from './dynamo.ts';
@@ -52,7 +52,7 @@ export type SliceStore = ReturnType<typeof sliceStore>;
 
 const neverLeased: StoredSlice = {
   ...{ position: 0, pending: 0, isRead: false },
-  counts: { attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 },
+  counts: noCounts,
 };
 
 /** The item of a slice that nobody has had yet, with its first write. */

@@ -12,7 +12,7 @@ import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
-import { slice } from '../lambdas/deliver/slice-setup.ts';
+import { slice } from '../lambdas/deliver/delivery-setup.ts';
 import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts';
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 

@@ -37,17 +37,17 @@ export async function browserActor(
   const href = origin + path;
   const startedAt = scheduler.now;
   if (subscribesAt > 0) {
-    await passed(subscribesAt);
+    await scheduler.sleep(subscribesAt);
     await subscribes(first);
   }
   for (const { afterMs, ...choice } of changes) {
     const isOver = unsubscribesAt !== undefined && sinceStart() + afterMs >= unsubscribesAt;
     if (isOver) break;
-    await passed(afterMs);
+    await scheduler.sleep(afterMs);
     await subscribes(choice);
   }
   if (unsubscribesAt === undefined) return;
-  await passed(Math.max(0, unsubscribesAt - sinceStart()));
+  await scheduler.sleep(unsubscribesAt - sinceStart());
   await environments.run(
     'unsubscribe',
     path,
@@ -60,10 +60,6 @@ export async function browserActor(
       await subscriptions.removeBatch(project.ref, [endpointHash(href)], signal);
     },
   );
-
-  function passed(ms: number): Promise<void> {
-    return new Promise((resolve) => scheduler.after(ms, resolve));
-  }
 
   function sinceStart(): number {
     return scheduler.now - startedAt;

@@ -197,7 +197,8 @@ export class FunctionRun implements Timers {
   }
 }
 
-function withInput(command: DatabaseCommand, input: object): DatabaseCommand {
+/** The same command for another input. */
+export function withInput(command: DatabaseCommand, input: object): DatabaseCommand {
   return input === command.input ? command : Object.assign(Object.create(command), { input });
 }
 

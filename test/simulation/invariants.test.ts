@@ -1,9 +1,16 @@
-import { TransactGetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  TransactGetCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { type Counts, noCounts } from '../../contract/counts.ts';
 import type { DeliverDependencies } from '../../lambdas/deliver/deliver.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../lambdas/push/pushing/pusher.ts';
-import type { SliceStore } from '../../lambdas/store/slices.ts';
-import { tables } from './database/memory-database.ts';
+import type { SendStore } from '../../lambdas/store/sends.ts';
+import type { SliceStore, SliceWrite } from '../../lambdas/store/slices.ts';
+import { type DatabaseCommand, type MemoryDatabase, tables } from './database/memory-database.ts';
+import { withInput } from './function-run.ts';
 import { type InvariantName, violations } from './invariants.ts';
 import { type Breakage, firstRef, simulate } from './simulation.ts';
 import { useSmallLimits } from './small-limits.ts';
@@ -18,26 +25,17 @@ beforeAll(useSmallLimits);
 const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]>> = {
   pushedOnce: [
     'every invocation gets the slice',
-    slices(({ write }) => ({
-      write: async (...call) => {
-        await write(...call);
-        return undefined;
-      },
-    })),
+    slices((write) => async (...call) => {
+      await write(...call);
+      return undefined;
+    }),
   ],
   onlyAudienceIsPushed: [
     'conditions are not passed to the database',
-    {
-      deps: (deps) => {
-        const { audiences } = deps;
-        const everyone: typeof audiences.everyone = (projectId, range, options) =>
-          audiences.everyone(projectId, range, {
-            ...options,
-            conditions: {},
-          });
-        return { ...deps, audiences: { ...audiences, everyone } };
-      },
-    },
+    audiences(({ everyone }) => ({
+      everyone: (project, range, options) =>
+        everyone(project, range, { ...options, conditions: {} }),
+    })),
   ],
   noPushAfterItsTime: [
     'pushes start 5 s longer',
@@ -48,11 +46,17 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   asyncReachesEveryone: [
     'the end of a slice is not stored',
-    slices(({ write }) => ({
-      write: (key, lease, signal) => write(key, { ...lease, ended: undefined }, signal),
+    writes((lease) => ({ ...lease, ended: undefined })),
+  ],
+  everyoneIsCounted: [
+    'one recipient of a chunk is not read',
+    audiences(({ everyone }) => ({
+      everyone: async (...call) => {
+        const read = await everyone(...call);
+        return { ...read, recipients: read.recipients.slice(1) };
+      },
     })),
   ],
-  everyoneIsCounted: ['one recipient of a chunk is not read', { deps: withoutOneRecipient }],
   attemptedMeansPushed: [
     'one recipient counts as delivered without a push',
     pushing((original) => (options) => {
@@ -74,27 +78,20 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   slicesAddUpToResponse: [
     'counts are not stored',
-    slices(({ write }) => ({
-      write: (key, lease, signal) => write(key, { ...lease, counts: noCounts }, signal),
-    })),
+    writes((lease) => ({ ...lease, counts: noCounts })),
   ],
   textsAreTheirOwn: [
     'every user gets the values of the first',
-    {
-      deps: (deps) => {
-        const users: typeof deps.audiences.users = async (...call) => {
-          const read = await deps.audiences.users(...call);
-          return { ...read, recipients: read.recipients.map((one) => ({ ...one, user: 0 })) };
-        };
-        return { ...deps, audiences: { ...deps.audiences, users } };
+    audiences(({ users }) => ({
+      users: async (...call) => {
+        const read = await users(...call);
+        return { ...read, recipients: read.recipients.map((one) => ({ ...one, user: 0 })) };
       },
-    },
+    })),
   ],
   reachedIsTrue: [
     'it is not stored who was reached',
-    slices(({ write }) => ({
-      write: (key, lease, signal) => write(key, { ...lease, reached: undefined }, signal),
-    })),
+    writes((lease) => ({ ...lease, reached: undefined })),
   ],
   monthCounterIsExact: [
     'a cancelled send does not return its unit',
@@ -106,12 +103,7 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   acceptedIsStored: [
     'a send begins without being stored',
-    {
-      deps: (deps) =>
-        deps.sends === undefined
-          ? deps
-          : { ...deps, sends: { ...deps.sends, begin: async () => 'begun' as const } },
-    },
+    begins(() => async () => 'begun' as const),
   ],
   errorMeansNothingWasSent: [
     'attempted recipients count as unreached',
@@ -131,15 +123,11 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   repeatedIsSentOnce: [
     'idempotency keys are ignored',
-    {
-      deps: (deps) => {
-        const { sends } = deps;
-        if (sends === undefined) return deps;
-        const begin: typeof sends.begin = (notification, ...rest) =>
-          sends.begin({ ...notification, keyed: undefined }, ...rest);
-        return { ...deps, sends: { ...sends, begin } };
-      },
-    },
+    begins(
+      (begin) =>
+        (notification, ...rest) =>
+          begin({ ...notification, keyed: undefined }, ...rest),
+    ),
   ],
   respondsInTime: [
     'a pusher may take 10 s longer',
@@ -150,23 +138,16 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
   ],
   everyNotificationEnds: [
     'a lease lasts for days',
-    slices(({ write }) => ({
-      write: (key, lease, signal) => write(key, { ...lease, until: lease.until + 1e9 }, signal),
-    })),
+    writes((lease) => ({ ...lease, until: lease.until + 1e9 })),
   ],
   statusIsFinal: [
     'a lease is stored as shorter than it is',
-    slices(({ write }) => ({
-      write: (key, lease, signal) => write(key, { ...lease, until: lease.until - 30_000 }, signal),
-    })),
+    writes((lease) => ({ ...lease, until: lease.until - 30_000 })),
   ],
   noPushAfterStop: [
     'functions never notice a stop',
     {
-      ...slices(({ write }) => ({
-        write: (key, lease, signal) =>
-          write(key, { ...lease, event: { ...lease.event, knowsStop: true } }, signal),
-      })),
+      ...writes((lease) => ({ ...lease, event: { ...lease.event, knowsStop: true } })),
       world: ({ faults }) => faults.favour('slow push'),
     },
   ],
@@ -272,11 +253,34 @@ test.each(Object.entries(breakages).map(([name, [how, breakage]]) => ({ name, ho
   120_000,
 );
 
-function slices(
-  change: (store: Pick<SliceStore, 'write'>) => Partial<Pick<SliceStore, 'write'>>,
+/** Reads the audience in another way. */
+function audiences(
+  change: (store: DeliverDependencies['audiences']) => Partial<DeliverDependencies['audiences']>,
 ): Breakage {
   return {
-    deps: (deps) => ({ ...deps, slices: { ...deps.slices, ...change(deps.slices) } }),
+    deps: (deps) => ({ ...deps, audiences: { ...deps.audiences, ...change(deps.audiences) } }),
+  };
+}
+
+/** Stores slices in another way. */
+function slices(change: (write: SliceStore['write']) => SliceStore['write']): Breakage {
+  return {
+    deps: (deps) => ({ ...deps, slices: { ...deps.slices, write: change(deps.slices.write) } }),
+  };
+}
+
+/** Stores something else of slices. */
+function writes(change: (write: SliceWrite) => SliceWrite): Breakage {
+  return slices((write) => (key, one, signal) => write(key, change(one), signal));
+}
+
+/** Begins sends in another way. */
+function begins(change: (begin: SendStore['begin']) => SendStore['begin']): Breakage {
+  return {
+    deps: (deps) =>
+      deps.sends === undefined
+        ? deps
+        : { ...deps, sends: { ...deps.sends, begin: change(deps.sends.begin) } },
   };
 }
 
@@ -327,42 +331,26 @@ function longer(options: PusherOptions, lastPushMs: number, endMs: number): Push
   };
 }
 
-function withoutOneRecipient<Dependencies extends DeliverDependencies>(
-  deps: Dependencies,
-): Dependencies {
-  const { audiences } = deps;
-  const everyone: typeof audiences.everyone = async (...call) => {
-    const read = await audiences.everyone(...call);
-    return { ...read, recipients: read.recipients.slice(1) };
-  };
-  return { ...deps, audiences: { ...audiences, everyone } };
-}
-
 /** Returns the project as it was read first. */
-function rememberProject({ database, faults }: World): void {
-  faults.favour('project deleted', 'slow push', 'push throttled with Retry-After');
-  const execute = database.execute.bind(database);
+function rememberProject(world: World): void {
+  world.faults.favour('project deleted', 'slow push', 'push throttled with Retry-After');
   let first: object | undefined;
-  database.execute = (command) => {
+  executing(world, (command, execute) => {
     if (!(command instanceof TransactGetCommand)) return execute(command);
     first ??= execute(command);
     return first;
-  };
+  });
 }
 
-interface TransactionWrite {
-  readonly Update?: { readonly UpdateExpression: string };
-  readonly ConditionCheck?: object;
-}
+type TransactionWrite = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 function isReturnOfUnit({ Update }: TransactionWrite): boolean {
   return Update?.UpdateExpression === 'ADD used :givenBack';
 }
 
 /** Stores the current key pair of each subscription that the operator's command has just read. */
-function correctWhatIsRead({ database }: World): void {
-  const execute = database.execute.bind(database);
-  database.execute = (command) => {
+function correctWhatIsRead(world: World): void {
+  executing(world, (command, execute) => {
     const result = execute(command) as { Items?: { endpointHash: Uint8Array }[] };
     const { FilterExpression, ExpressionAttributeValues: values } = command.input as {
       FilterExpression?: string;
@@ -379,46 +367,42 @@ function correctWhatIsRead({ database }: World): void {
       execute(new UpdateCommand(input));
     }
     return result;
-  };
+  });
 }
 
 /** Replaces a condition of a write. */
-function withCondition({ database }: World, condition: string, replaced: string): void {
-  const execute = database.execute.bind(database);
-  database.execute = (command) => {
-    const change = (write: object): object =>
-      Object.fromEntries(
-        Object.entries(write).map(([name, value]) => [
-          name,
-          name === 'ConditionExpression' && value === condition ? replaced : value,
-        ]),
-      );
-    const { TransactItems } = command.input as { TransactItems?: Record<string, object>[] };
-    const input =
-      TransactItems === undefined
-        ? change(command.input)
-        : {
-            ...command.input,
-            TransactItems: TransactItems.map((item) =>
-              Object.fromEntries(
-                Object.entries(item).map(([kind, write]) => [kind, change(write)]),
-              ),
-            ),
-          };
-    return execute(Object.assign(Object.create(command), { input }));
-  };
+function withCondition(world: World, condition: string, replaced: string): void {
+  const change = <Write extends object>(write: Write): Write =>
+    'ConditionExpression' in write && write.ConditionExpression === condition
+      ? { ...write, ConditionExpression: replaced }
+      : write;
+  executing(world, (command, execute) => {
+    if (!(command instanceof TransactWriteCommand)) {
+      return execute(withInput(command, change(command.input)));
+    }
+    const { TransactItems = [] } = command.input;
+    const changed = TransactItems.map((item) =>
+      Object.fromEntries(Object.entries(item).map(([kind, write]) => [kind, change(write)])),
+    );
+    return execute(withInput(command, { ...command.input, TransactItems: changed }));
+  });
 }
 
 /** Leaves out writes of transactions. */
-function dropWrites({ database }: World, isDropped: (write: TransactionWrite) => boolean): void {
-  const execute = database.execute.bind(database);
-  database.execute = (command) => {
-    const { TransactItems } = command.input as { TransactItems?: TransactionWrite[] };
-    if (TransactItems === undefined || command instanceof TransactGetCommand) {
-      return execute(command);
-    }
+function dropWrites(world: World, isDropped: (write: TransactionWrite) => boolean): void {
+  executing(world, (command, execute) => {
+    if (!(command instanceof TransactWriteCommand)) return execute(command);
+    const { TransactItems = [] } = command.input;
     const kept = TransactItems.filter((write) => !isDropped(write));
-    const input = { ...command.input, TransactItems: kept };
-    return execute(Object.assign(Object.create(command), { input }));
-  };
+    return execute(withInput(command, { ...command.input, TransactItems: kept }));
+  });
+}
+
+/** Executes commands in another way. */
+function executing(
+  { database }: World,
+  change: (command: DatabaseCommand, execute: MemoryDatabase['execute']) => object,
+): void {
+  const execute = database.execute.bind(database);
+  database.execute = (command) => change(command, execute);
 }

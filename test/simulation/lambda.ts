@@ -1,6 +1,6 @@
 import { type Slice, sliceSchema } from '../../contract/slice.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
-import type { SliceStarter } from '../../lambdas/send/sending.ts';
+import type { SliceStarter } from '../../lambdas/send/invoker.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';
 import type { World } from './world.ts';
@@ -141,7 +141,7 @@ export class SimulatedLambda {
   ): Promise<RunOutcome<void>> {
     const { faults, random, scheduler } = this.#world;
     if (faults.occurs('cold start')) {
-      await new Promise<void>((resolve) => scheduler.after(random.latency(300, 10_000), resolve));
+      await scheduler.sleep(random.latency(300, 10_000));
     }
     const slice = sliceSchema.parse(JSON.parse(payload));
     const outcome = await this.#environments.run(

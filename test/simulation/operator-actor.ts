@@ -74,7 +74,7 @@ export async function deleteProject(world: World, projectId: string): Promise<bo
       removeProject(dynamo, tables, projectId, run.clock(), { wait: run.sleep }),
     );
     if (isDeleted) return true;
-    await new Promise<void>((resolve) => scheduler.after(10_000, resolve));
+    await scheduler.sleep(10_000);
   }
   return false;
 }

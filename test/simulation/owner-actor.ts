@@ -104,7 +104,7 @@ export class Owner {
         },
       );
       if (outcome.kind === 'returned') return outcome.value;
-      await new Promise<void>((resolve) => scheduler.after(random.latency(1000, 5000), resolve));
+      await scheduler.sleep(random.latency(1000, 5000));
     }
     return undefined;
   }

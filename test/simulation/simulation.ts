@@ -298,7 +298,7 @@ export async function simulate(
       if (responses.every((response) => response.call !== call)) faults.count('gateway gave up');
       respond({ kind: 'gateway_error' });
     });
-    await new Promise<void>((resolve) => scheduler.after(startsIn, resolve));
+    await scheduler.sleep(startsIn);
     const outcome = await environments.run(
       'send',
       call.requestId,
@@ -440,7 +440,7 @@ export async function simulate(
   async function operator(): Promise<void> {
     for (const command of scenario.commands) {
       const wait = world.startsAt + command.at - scheduler.now;
-      await new Promise<void>((resolve) => scheduler.after(wait, resolve));
+      await scheduler.sleep(wait);
       if (command.kind === 'limits') {
         caps.subscribers.push(command.subscriberCap);
         caps.sends.push(command.monthlySendCap);

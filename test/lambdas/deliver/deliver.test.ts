@@ -1,14 +1,21 @@
 import { noCounts } from '../../../contract/counts.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import {
+  awaited,
+  type DeliverySetup,
+  deliverySetup,
+  dying,
+  recipients,
+  startMs,
+} from './delivery-setup.ts';
 import { fakePusher } from './fake-pusher.ts';
-import { awaited, dying, recipients, type SliceSetup, sliceSetup, startMs } from './slice-setup.ts';
 
 const quarters = { step: positionCount / 4 };
 
 describe('a slice that another invocation has', () => {
   test('is left to it if a caller waits', async () => {
-    const setup = sliceSetup({ audience: recipients(3), chunkMs: 15_000 });
-    const other = setup.start(awaited, 'other');
+    const setup = deliverySetup({ audience: recipients(3), chunkMs: 15_000 });
+    const other = setup.startSlice(awaited, 'other');
     await setup.until(1000);
     const before = await setup.stored();
     await setup.run(awaited);
@@ -17,8 +24,8 @@ describe('a slice that another invocation has', () => {
   });
 
   test('leaves its event to Lambda if the time is over before', async () => {
-    const setup = sliceSetup({ audience: recipients(3), chunkMs: 300_000 });
-    const other = setup.start({}, 'other');
+    const setup = deliverySetup({ audience: recipients(3), chunkMs: 300_000 });
+    const other = setup.startSlice({}, 'other');
     await setup.until(1000);
     await expect(setup.run({}, 'mine', setup.deps, 200_000)).rejects.toThrow(
       'Lambda repeats this one',
@@ -29,7 +36,7 @@ describe('a slice that another invocation has', () => {
 
 describe('a slice whose function has died', () => {
   /** A function that dies after 4 s: from then on it neither wakes up nor writes. */
-  function dyingDependencies({ deps, time }: SliceSetup): SliceSetup['deps'] {
+  function dyingDependencies({ deps, time }: DeliverySetup): DeliverySetup['deps'] {
     const orNever = <Result>(work: Promise<Result>) =>
       work.then((result) => (time.now >= startMs + 4000 ? new Promise<Result>(() => {}) : result));
     return { ...deps, sleep: (ms, signal) => orNever(deps.sleep(ms, signal)) };
@@ -37,14 +44,14 @@ describe('a slice whose function has died', () => {
 
   /** It dies in the second of four chunks, after one of its two pushes. */
   async function died() {
-    const setup = sliceSetup({ audience: recipients(8) });
+    const setup = deliverySetup({ audience: recipients(8) });
     const startPushing = fakePusher((chunk) =>
       chunk.recipients[0]!.path === '/2'
         ? { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) }
         : setup.push(chunk),
     );
     void setup
-      .start(quarters, 'dead', { ...dyingDependencies(setup), startPushing })
+      .startSlice(quarters, 'dead', { ...dyingDependencies(setup), startPushing })
       .catch(() => {});
     await setup.until(5000);
     return setup;
@@ -64,16 +71,17 @@ describe('a slice whose function has died', () => {
   });
 
   test('keeps which users it has reached, and adds others', async () => {
-    const setup = sliceSetup();
+    const userIds = [...'abcdefghi'];
+    const setup = deliverySetup({ userIds });
     const startPushing = fakePusher((chunk) => {
       if (chunk.recipients[0]!.path !== 'c') return setup.push(chunk);
       // One of the two pushes of the second chunk is delivered before the function dies.
       chunk.onDelivered?.(chunk.recipients[1]!);
       return { ...setup.push(chunk), ...dying({ ...noCounts, attempted: 1, delivered: 1 }) };
     });
-    const users = { userIds: [...'abcdefghi'], from: 0, to: 9, step: 2 };
+    const users = { userIds, from: 0, to: 9, step: 2 };
     const dead = { ...dyingDependencies(setup), startPushing };
-    void setup.start(users, 'dead', dead).catch(() => {});
+    void setup.startSlice(users, 'dead', dead).catch(() => {});
     await setup.until(5000);
     await setup.run(users);
     // Only c is not known to be reached.
@@ -81,9 +89,9 @@ describe('a slice whose function has died', () => {
   });
 
   test('is only ended if all its recipients were read', async () => {
-    const setup = sliceSetup({ audience: recipients(3) });
+    const setup = deliverySetup({ audience: recipients(3) });
     const dead = { ...dyingDependencies(setup), startPushing: fakePusher(() => dying()) };
-    void setup.start({}, 'dead', dead).catch(() => {});
+    void setup.startSlice({}, 'dead', dead).catch(() => {});
     await setup.until(5000);
     await setup.run();
     expect(setup.pushed()).toEqual([]);

@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 import { type Slice, sliceSchema } from '../../../contract/slice.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
-import { slicesOf, writeOf } from '../store/stored-notifications.ts';
-import { slice } from './slice-setup.ts';
+import { slicesOf } from '../store/stored-notifications.ts';
+import { slice } from './delivery-setup.ts';
 
 let database: Database;
 let handler: typeof import('../../../lambdas/deliver/handler.ts').handler;
@@ -42,22 +42,8 @@ function invoke(input: unknown, remainingMs = 15 * 60_000) {
   return handler(input, { getRemainingTimeInMillis: () => remainingMs } as Context);
 }
 
-test('a slice is delivered', async () => {
-  const input = await event();
-  await invoke(input);
-  expect(await slicesOf(database).find(input.notificationId, [0])).toMatchObject([
-    { ended: 'delivered', isRead: true },
-  ]);
-});
-
 test('without enough time for a chunk it fails, so that Lambda repeats it', async () => {
   await expect(invoke(await event(), 40_000)).rejects.toThrow('the next attempt continues');
-});
-
-test('a slice that another invocation has for longer stays in the queue of Lambda', async () => {
-  const input = await event();
-  await slicesOf(database).write(input, writeOf('other', 1, { until: Date.now() + 20 * 60_000 }));
-  await expect(invoke(input)).rejects.toThrow('Lambda repeats this one');
 });
 
 test('the slice of a project that was deleted is not delivered', async () => {

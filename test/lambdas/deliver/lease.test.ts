@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Lease } from '../../../lambdas/deliver/lease.ts';
 import type { SliceStore } from '../../../lambdas/store/slices.ts';
 import { storedSlice } from '../../fixtures/stored-slice.ts';
-import { slice, startMs } from './slice-setup.ts';
+import { slice, startMs } from './delivery-setup.ts';
 
 const { signal } = new AbortController();
 

@@ -10,7 +10,7 @@ import {
 } from '../../../lambdas/send/divide.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';
 import { Random } from '../../simulation/time/random.ts';
-import { slice } from '../deliver/slice-setup.ts';
+import { slice } from '../deliver/delivery-setup.ts';
 
 const { resources, functionNamed } = synthesize();
 

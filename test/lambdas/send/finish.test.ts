@@ -2,9 +2,16 @@ import { noCounts } from '../../../contract/counts.ts';
 import type { Slice } from '../../../contract/slice.ts';
 import { sendTimeline } from '../../../contract/timeline.ts';
 import type { SendDependencies } from '../../../lambdas/send/sending.ts';
+import {
+  allDelivered,
+  type DeliverySetup,
+  deliverySetup,
+  dying,
+  recipients,
+  resultOf,
+  startMs,
+} from '../deliver/delivery-setup.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
-import { allDelivered, dying, recipients } from '../deliver/slice-setup.ts';
-import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
 
 /** Three slices of three recipients. */
 const audience = recipients(9);
@@ -13,15 +20,15 @@ const large = { audience: { subscribers: 60_000 } };
 
 /** @param start what becomes of an invocation: whether Lambda takes it. */
 function sendWith(
-  setup: SendSetup,
+  setup: DeliverySetup,
   start: (slice: Slice, attempt: number) => Promise<boolean>,
-  change: Parameters<SendSetup['send']>[0] = {},
+  change: Parameters<DeliverySetup['send']>[0] = {},
   deps: SendDependencies = setup.deps,
 ) {
   const starts: { readonly slice: number; readonly at: number }[] = [];
   const starter: SendDependencies['starter'] = {
     start(slice) {
-      starts.push({ slice: slice.slice, at: setup.time.now - now.getTime() - 1000 });
+      starts.push({ slice: slice.slice, at: setup.time.now - startMs - 1000 });
       return start(slice, starts.filter((one) => one.slice === slice.slice).length);
     },
   };
@@ -34,17 +41,17 @@ const lost = async () => true;
 
 describe('slices for a caller who waits', () => {
   test('are delivered at the same time: the first one here, the others by functions', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     expect(resultOf(await setup.send(large))).toMatchObject({ attempted: 9, delivered: 9 });
     expect(setup.started.map(({ slice }) => slice)).toEqual([1, 2]);
-    expect(setup.started[0]!.awaitedSince).toBe(now.getTime());
+    expect(setup.started[0]!.awaitedSince).toBe(startMs);
     expect(setup.pushed().toSorted()).toEqual(everyone);
     // The function starts a second after the request, and a chunk takes a second.
-    expect(setup.time.now - now.getTime()).toBeLessThan(2500);
+    expect(setup.time.now - startMs).toBeLessThan(2500);
   });
 
   test('that Lambda does not take are started again, with growing pauses', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const { outcome, starts } = sendWith(setup, async (slice, attempt) => {
       if (attempt === 4) setup.deliverElsewhere(slice);
       return attempt === 4;
@@ -56,7 +63,7 @@ describe('slices for a caller who waits', () => {
   });
 
   test('that Lambda never takes are delivered here, and reported', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const { outcome, starts } = sendWith(setup, refused);
     expect(resultOf(await outcome)).toMatchObject({ delivered: 9 });
     expect(setup.pushed()).toEqual(everyone);
@@ -65,14 +72,14 @@ describe('slices for a caller who waits', () => {
   });
 
   test('that Lambda takes and loses are delivered here after 3 s', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     expect(resultOf(await sendWith(setup, lost).outcome)).toMatchObject({ delivered: 9 });
     expect(setup.pushed()).toEqual(everyone);
-    expect(setup.chunks[1]!.readAt - now.getTime()).toBeGreaterThanOrEqual(3000);
+    expect(setup.chunks[1]!.readAt - startMs).toBeGreaterThanOrEqual(3000);
   });
 
   test('are read a second before the end, although that of the own slice cannot be stored', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const { slices } = setup.deps;
     const write: typeof slices.write = (key, one, signal) => {
       if (key.slice === 0) return Promise.reject(new Error('throttled'));
@@ -80,7 +87,7 @@ describe('slices for a caller who waits', () => {
     };
     const looks: number[] = [];
     const find: typeof slices.find = (...args) => {
-      looks.push(setup.time.now - now.getTime());
+      looks.push(setup.time.now - startMs);
       return slices.find(...args);
     };
     const deps = { ...setup.deps, slices: { ...slices, write, find } };
@@ -98,8 +105,8 @@ describe('slices for a caller who waits', () => {
   });
 
   test('are unreached where the time ends', async () => {
-    const setup = sendSetup({ audience });
-    const startedAt = new Date(now.getTime() - 20_500);
+    const setup = deliverySetup({ audience });
+    const startedAt = new Date(startMs - 20_500);
     const { outcome } = sendWith(setup, refused, { startedAt });
     const { attempted, unreached } = resultOf(await outcome);
     // Nobody has counted the subscribers: the audience says 60,000.
@@ -107,7 +114,7 @@ describe('slices for a caller who waits', () => {
   });
 
   test('of which one cannot be read are delivered as far as possible, in more than one try', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const { audiences } = setup.deps;
     const tries: number[] = [];
     const failing: typeof audiences.everyone = async (project, range, options) => {
@@ -124,7 +131,7 @@ describe('slices for a caller who waits', () => {
   });
 
   test('whose function dies during a chunk have the counts that it stored: nobody is pushed to twice', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const { outcome } = sendWith(setup, async (slice) => {
       if (slice.slice === 2) setup.deliverElsewhere(slice);
       else {
@@ -138,11 +145,11 @@ describe('slices for a caller who waits', () => {
       ...{ attempted: 9, delivered: 7, failed: 2, failures: { interrupted: 2 } },
     });
     expect(setup.pushed().toSorted()).toEqual(everyone);
-    expect(setup.time.now - now.getTime()).toBeLessThan(27_000);
+    expect(setup.time.now - startMs).toBeLessThan(27_000);
   });
 
   test('that take longer than this one are awaited', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const startPushing = fakePusher((chunk) => ({
       ...setup.push(chunk),
       done: setup.time.sleep(9000).then(() => allDelivered(chunk)),
@@ -152,13 +159,13 @@ describe('slices for a caller who waits', () => {
       return true;
     });
     expect(resultOf(await outcome)).toMatchObject({ delivered: 9 });
-    expect(setup.time.now - now.getTime()).toBeLessThan(11_000);
+    expect(setup.time.now - startMs).toBeLessThan(11_000);
   });
 
   const find = () => Promise.reject(new Error('no response'));
 
   test('whose states cannot be read are tried here, and those that functions have are unreached', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
     const { outcome } = sendWith(
       setup,
@@ -176,7 +183,7 @@ describe('slices for a caller who waits', () => {
   });
 
   test('are not cancelled while a function may have pushed', async () => {
-    const setup = sendSetup({ audience, counts: { ...noCounts, unreached: 3 } });
+    const setup = deliverySetup({ audience, counts: { ...noCounts, unreached: 3 } });
     const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
     expect(resultOf(await sendWith(setup, lost, {}, deps).outcome)).toMatchObject({ attempted: 0 });
     expect(await setup.sent()).toBe(1);
@@ -187,18 +194,18 @@ describe('slices for a caller who does not wait', () => {
   const asynchronous = { respondAsync: true };
 
   test('are delivered here until the time of the request if Lambda does not take them', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const start = async ({ slice }: Slice) => slice !== 1;
     const { outcome } = sendWith(setup, start, asynchronous);
     expect(await outcome).toMatchObject({ kind: 'accepted', status: 'sending' });
     expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
-    expect(setup.chunks[0]!.times.lastPushAt).toBe(now.getTime() + 22_000);
+    expect(setup.chunks[0]!.times.lastPushAt).toBe(startMs + 22_000);
   });
 
   test.each([true, false])(
     'need no further request once functions have all of them: %s',
     async (isTaken) => {
-      const setup = sendSetup({ audience, counts: noCounts });
+      const setup = deliverySetup({ audience, counts: noCounts });
       const everyone = () => Promise.reject(new Error('throttled'));
       const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
       const keyed = { ...asynchronous, idempotencyKey: 'order-1' };
@@ -210,7 +217,7 @@ describe('slices for a caller who does not wait', () => {
   );
 
   test('of which nobody has begun any are cancelled', async () => {
-    const setup = sendSetup({ audience });
+    const setup = deliverySetup({ audience });
     const everyone = () => Promise.reject(new Error('throttled'));
     const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
     const { outcome } = sendWith(setup, refused, asynchronous, deps);
@@ -221,7 +228,7 @@ describe('slices for a caller who does not wait', () => {
 });
 
 test('slices that Lambda does not take are not delivered once the project is known to be deleted', async () => {
-  const setup = sendSetup({ audience });
+  const setup = deliverySetup({ audience });
   const projects = { refresh: async () => undefined };
   const deps = { ...setup.deps, projects };
   await sendWith(setup, refused, {}, deps).outcome;
@@ -229,5 +236,5 @@ test('slices that Lambda does not take are not delivered once the project is kno
   expect(setup.pushed()).not.toContain('/6');
   // Two slices have ended. Nobody tries to deliver the third.
   expect(setup.calls.filter((call) => call === 'delivered')).toHaveLength(2);
-  expect(setup.time.now - now.getTime()).toBeLessThan(27_000);
+  expect(setup.time.now - startMs).toBeLessThan(27_000);
 });

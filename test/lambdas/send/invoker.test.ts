@@ -10,7 +10,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { sliceStarter } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
-import { slice } from '../deliver/slice-setup.ts';
+import { slice } from '../deliver/delivery-setup.ts';
 
 interface Received {
   readonly method: string | undefined;

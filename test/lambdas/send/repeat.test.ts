@@ -1,33 +1,35 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
+import {
+  type DeliverySetup,
+  deliverySetup,
+  dying,
+  recipients,
+  resultOf,
+  startMs,
+} from '../deliver/delivery-setup.ts';
 import { fakePusher } from '../deliver/fake-pusher.ts';
-import { dying, recipients } from '../deliver/slice-setup.ts';
-import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
 
 const idempotencyKey = 'order-1';
 const inProgress = { code: 'request_in_progress' };
 
 /** Sends with the key. @returns the outcome, or the error. */
-const sendKeyed = (setup: SendSetup, change: Parameters<SendSetup['send']>[0] = {}) =>
+const sendKeyed = (setup: DeliverySetup, change: Parameters<DeliverySetup['send']>[0] = {}) =>
   setup.send({ idempotencyKey, ...change }).catch((error: unknown) => error as never);
 
-/** Until this many ms after the first request. */
-const until = (setup: SendSetup, ms: number) =>
-  setup.time.until(setup.time.sleep(now.getTime() + ms - setup.time.now));
-
 /** Starts a first request that dies with one push accepted of three. The functions that it starts never run. */
-async function firstDied(setup: SendSetup, change: Parameters<SendSetup['send']>[0] = {}) {
+async function firstDied(setup: DeliverySetup, change: Parameters<DeliverySetup['send']>[0] = {}) {
   const soFar = { ...noCounts, attempted: 1, delivered: 1 };
   const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying(soFar) }));
-  const isDead = () => setup.time.now >= now.getTime() + 5000;
+  const isDead = () => setup.time.now >= startMs + 5000;
   const sleep: typeof setup.deps.sleep = async (ms, signal) => {
     await setup.deps.sleep(ms, signal);
     return isDead() ? new Promise(() => {}) : undefined;
   };
   const starter = { start: async () => true };
   const dead = { ...setup.deps, startPushing, sleep, starter };
-  void setup.start({ idempotencyKey, ...change }, dead);
-  await until(setup, 10_000);
+  void setup.startSend({ idempotencyKey, ...change }, dead);
+  await setup.until(10_000);
 }
 
 describe('a repeated request', () => {
@@ -36,7 +38,7 @@ describe('a repeated request', () => {
     ['condition', { title: 'T' }, { title: 'T', channels: ['news'] }],
     ['value', toAda('Ada'), toAda('Grace')],
   ])('with another %s is refused', async (_, one, other) => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await sendKeyed(setup, { request: one });
     expect(await sendKeyed(setup, { request: other })).toMatchObject({
       code: 'idempotency_key_reused',
@@ -45,13 +47,13 @@ describe('a repeated request', () => {
   });
 
   test('with another value that no placeholder uses is the same', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const first = await sendKeyed(setup, { request: toAda('Ada', 'a') });
     expect(await sendKeyed(setup, { request: toAda('Ada', 'b') })).toEqual(first);
   });
 
   test('has to wait while the first is in progress', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await firstDied(setup);
     // The first is known to be over 30 s after its send.
     expect(await sendKeyed(setup)).toMatchObject({ ...inProgress, retryAfterSeconds: 21 });
@@ -59,9 +61,9 @@ describe('a repeated request', () => {
   });
 
   test('continues an interrupted first after that: what may have been pushed is not pushed again', async () => {
-    const setup = sendSetup({ audience: recipients(9) });
+    const setup = deliverySetup({ audience: recipients(9) });
     await firstDied(setup, { audience: { subscribers: 60_000 } });
-    await until(setup, 32_000);
+    await setup.until(32_000);
     const outcome = resultOf(await sendKeyed(setup, { audience: { subscribers: 60_000 } }));
     expect(outcome).toMatchObject({
       ...{ attempted: 9, delivered: 7, failed: 2, failures: { interrupted: 2 } },
@@ -71,9 +73,9 @@ describe('a repeated request', () => {
   });
 
   test('gets the counts of an interrupted first that had read everyone', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await firstDied(setup);
-    await until(setup, 32_000);
+    await setup.until(32_000);
     expect(resultOf(await sendKeyed(setup))).toMatchObject({
       ...{ attempted: 3, delivered: 1, failed: 2, failures: { interrupted: 2 } },
     });
@@ -81,14 +83,14 @@ describe('a repeated request', () => {
   });
 
   test('of two at the same time, one continues and the other waits', async () => {
-    const setup = sendSetup({ audience: recipients(9) });
+    const setup = deliverySetup({ audience: recipients(9) });
     await firstDied(setup, { audience: { subscribers: 60_000 } });
-    await until(setup, 32_000);
+    await setup.until(32_000);
     const outcomes = await setup.time.until(
       Promise.all(
         [1, 2].map(() =>
           setup
-            .start({ idempotencyKey, audience: { subscribers: 60_000 } })
+            .startSend({ idempotencyKey, audience: { subscribers: 60_000 } })
             .catch((error: unknown) => error as { code: string }),
         ),
       ),
@@ -99,19 +101,19 @@ describe('a repeated request', () => {
   });
 
   test('has to wait while the first may still cancel what it has not attempted', async () => {
-    const setup = sendSetup({ counts: { ...noCounts, unreached: 3 } });
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 } });
     const cancel = () => new Promise<never>(() => {});
     const waiting = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
-    void setup.start({ idempotencyKey }, waiting);
-    await until(setup, 10_000);
+    void setup.startSend({ idempotencyKey }, waiting);
+    await setup.until(10_000);
     expect(await sendKeyed(setup)).toMatchObject(inProgress);
   });
 
   test('pushes nothing more if the project was deleted since', async () => {
-    const setup = sendSetup({ audience: recipients(9) });
+    const setup = deliverySetup({ audience: recipients(9) });
     await firstDied(setup, { audience: { subscribers: 60_000 } });
     const before = setup.pushed();
-    await until(setup, 40_000);
+    await setup.until(40_000);
     const projects = { refresh: async () => undefined };
     // Functions read the project themselves.
     const deleted = { ...setup.deps, projects, starter: { start: async () => true } };
@@ -121,7 +123,7 @@ describe('a repeated request', () => {
   });
 
   test('has to wait a second if the first has just been cancelled', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await sendKeyed(setup);
     const [item] = setup.database.items('Deliveries').filter(({ leasedBy }) => leasedBy);
     setup.database.put('Deliveries', { ...item, ended: 'cancelled' });
@@ -129,31 +131,32 @@ describe('a repeated request', () => {
   });
 
   test('gets the counts of a first that was stopped, also if nothing was attempted', async () => {
-    const setup = sendSetup({ counts: { ...noCounts, unreached: 3 } });
-    setup.time.at(now.getTime() + 1500, () => {
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 } });
+    setup.time.at(startMs + 1500, () => {
       const [{ notificationId }] = setup.notifications() as [{ notificationId: string }];
       void setup.slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, setup.time.now);
     });
     const first = await sendKeyed(setup);
     expect(resultOf(first)).toMatchObject({ attempted: 0, unreached: 3, status: 'stopped' });
+    expect(setup.calls).toContain('responded, 3 unreached, stopped');
     expect(await sendKeyed(setup)).toEqual(first);
   });
 });
 
 describe('the form of the first response', () => {
   test('has the present status while functions have all slices', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const first = { respondAsync: true };
     await sendKeyed(setup, first);
     expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted', status: 'sent' });
-    const waiting = sendSetup({ overrides: { starter: { start: async () => true } } });
+    const waiting = deliverySetup({ overrides: { starter: { start: async () => true } } });
     await sendKeyed(waiting, first);
     expect(await sendKeyed(waiting, first)).toMatchObject({ status: 'sending' });
     expect(waiting.pushed()).toEqual([]);
   });
 
   test('is asynchronous also where a repeated request hands the slices over, with their conditions', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const request = { title: 'T', channels: ['news'], seenWithinDays: 1 };
     const { deps } = setup;
     const die: typeof deps.sends.begin = async (...call) => {
@@ -162,15 +165,15 @@ describe('the form of the first response', () => {
     };
     const dead = { ...deps, sends: { ...deps.sends, begin: die } };
     const first = { request, respondAsync: true, idempotencyKey };
-    void setup.start(first, dead);
-    await until(setup, 10_000);
+    void setup.startSend(first, dead);
+    await setup.until(10_000);
     expect(await sendKeyed(setup, first)).toMatchObject(inProgress);
-    await until(setup, 32_000);
+    await setup.until(32_000);
     expect(await sendKeyed(setup, { request })).toMatchObject({
       ...{ kind: 'accepted', status: 'sending' },
     });
     expect(setup.started).toMatchObject([
-      { conditions: { channels: ['news'], seenWithinDays: 1 }, sentAt: now.getTime() + 1000 },
+      { conditions: { channels: ['news'], seenWithinDays: 1 }, sentAt: startMs + 1000 },
     ]);
   });
 });

@@ -1,7 +1,13 @@
 import { noCounts } from '../../../contract/counts.ts';
 import { unavailable } from '../../../lambdas/store/dynamo.ts';
-import { project, recipients } from '../deliver/slice-setup.ts';
-import { now, resultOf, type SendSetup, sendSetup } from './send-setup.ts';
+import {
+  type DeliverySetup,
+  deliverySetup,
+  project,
+  recipients,
+  resultOf,
+  startMs,
+} from '../deliver/delivery-setup.ts';
 
 const firstId = '01890a5d-ac96-774b-bcce-000000000001';
 const noneAttempted = { ...noCounts, unreached: 3 };
@@ -10,18 +16,18 @@ const busy = { code: 'unavailable', retryAfterSeconds: 1 };
 test('a send takes a unit, delivers, stores the counts and returns them', async () => {
   const failures = { refused: 1 };
   const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1, failures };
-  const setup = sendSetup({ counts: { ...noCounts, ...counts } });
+  const setup = deliverySetup({ counts: { ...noCounts, ...counts } });
   expect(await setup.send()).toEqual({ kind: 'sent', result: { id: firstId, ...counts } });
   // The transaction that begins the send claims the chunk that was read before.
   expect(setup.calls).toEqual([
-    ...['everyone 0-4294967296', 'push 3', 'write 3 attempted, 0 pending, ended'],
+    ...['push 3', 'write 3 attempted, 0 pending, ended'],
     ...['delivered', 'responded, 0 unreached'],
   ]);
   expect(await setup.sent()).toBe(1);
 });
 
 test('the notification is stored with its content, its audience and its division', async () => {
-  const setup = sendSetup();
+  const setup = deliverySetup();
   await setup.send({ request: { title: 'T', channels: ['news'] } });
   await setup.send({ request: { title: 'U', userIds: ['u', 'v'] }, respondAsync: true });
   const common = { slices: 1, countersPerSlice: 1 };
@@ -42,10 +48,10 @@ describe('the monthly cap', () => {
   ])(
     'of a plan with %p, where the deployment has %i, allows %i',
     async (planned, deployed, most) => {
-      const setup = sendSetup({ overrides: { monthlyCap: deployed } });
+      const setup = deliverySetup({ overrides: { monthlyCap: deployed } });
       const capped = { ...project, plan: { monthlySendCap: planned } };
       const sends = [1, 2, 3].map(() =>
-        setup.start({}, setup.deps, capped).catch(({ code }) => code),
+        setup.startSend({}, setup.deps, capped).catch(({ code }) => code),
       );
       const outcomes = await setup.time.until(Promise.all(sends));
       expect(outcomes.filter((outcome) => outcome !== 'send_cap_reached')).toHaveLength(most);
@@ -54,7 +60,7 @@ describe('the monthly cap', () => {
   );
 
   test('refuses a send without a read of its audience, until the next UTC month', async () => {
-    const setup = sendSetup({ overrides: { monthlyCap: 1 } });
+    const setup = deliverySetup({ overrides: { monthlyCap: 1 } });
     await setup.send();
     setup.calls.length = 0;
     const nextMonth = Date.parse('2026-12-01T00:00:00Z');
@@ -68,7 +74,7 @@ describe('the monthly cap', () => {
 });
 
 test('a send of a project that was deleted is refused, and leaves nothing', async () => {
-  const setup = sendSetup();
+  const setup = deliverySetup();
   const unknown = { ...project, ref: 'shop-2' as typeof project.ref };
   const refused = setup.send({}, setup.deps, unknown);
   await expect(refused).rejects.toMatchObject({ code: 'unauthorized' });
@@ -77,29 +83,20 @@ test('a send of a project that was deleted is refused, and leaves nothing', asyn
 });
 
 test('a send to nobody succeeds', async () => {
-  const setup = sendSetup({ audience: [] });
+  const setup = deliverySetup({ audience: [] });
   expect(resultOf(await setup.send())).toMatchObject({ attempted: 0, delivered: 0 });
-});
-
-test('the push message has the URL of its events', async () => {
-  const setup = sendSetup();
-  await setup.send();
-  const { notification } = JSON.parse(setup.chunks[0]!.messages[0]!.toString());
-  expect(notification.data.events).toBe(
-    `https://push.example.com/api/v1/projects/shop/notifications/${firstId}/events`,
-  );
 });
 
 describe('a message of more than 3,993 bytes', () => {
   const lengthOf = async (title: string, change = {}) => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await setup.send({ request: { title }, ...change });
     return setup.chunks[0]!.messages[0]!.length;
   };
 
   test('is refused before anything is read or stored', async () => {
     const body = 'x'.repeat(3993 - (await lengthOf('T')) - '"body":"",'.length);
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const send = (text: string) => setup.send({ request: { title: 'T', body: text } });
     await expect(send(`${body}é`)).rejects.toMatchObject({
       ...{ code: 'payload_too_large', message: expect.stringContaining('is 2 bytes too large') },
@@ -113,7 +110,7 @@ describe('a message of more than 3,993 bytes', () => {
     const body = 'x'.repeat(3993 - (await lengthOf('T')) - '"body":"",'.length);
     const request = { title: 'T', body };
     const audience = { subscribers: 300_000 };
-    await expect(sendSetup().send({ request, audience })).rejects.toMatchObject({
+    await expect(deliverySetup().send({ request, audience })).rejects.toMatchObject({
       code: 'payload_too_large',
       // "?tally=32" and ,"window":20
       message: expect.stringContaining('is 21 bytes too large'),
@@ -125,7 +122,7 @@ describe('a fault', () => {
   const fault = new Error('database fault');
 
   /** Reads of the audience fail from this one on. */
-  function failingReads(setup: SendSetup, from = 1): SendSetup['deps'] {
+  function failingReads(setup: DeliverySetup, from = 1): DeliverySetup['deps'] {
     const { audiences } = setup.deps;
     let reads = 0;
     const everyone: typeof audiences.everyone = async (...args) => {
@@ -139,13 +136,13 @@ describe('a fault', () => {
   const slow = { pushesPerSecond: 1 };
 
   test('of the first read is thrown before the send begins', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     await expect(setup.send({}, failingReads(setup))).rejects.toBe(fault);
     expect(setup.notifications()).toEqual([]);
   });
 
   test('after the first attempt keeps the unit, and the counts are returned', async () => {
-    const setup = sendSetup({ audience: recipients(80), overrides: slow });
+    const setup = deliverySetup({ audience: recipients(80), overrides: slow });
     const result = resultOf(await setup.send({}, failingReads(setup, 2)));
     expect(result.attempted).toBeGreaterThan(0);
     expect(result.attempted + result.unreached!).toBe(80);
@@ -153,14 +150,14 @@ describe('a fault', () => {
   });
 
   test('before the first attempt cancels the send and is thrown', async () => {
-    const setup = sendSetup({ audience: recipients(80), counts: noCounts, overrides: slow });
+    const setup = deliverySetup({ audience: recipients(80), counts: noCounts, overrides: slow });
     await expect(setup.send({}, failingReads(setup, 2))).rejects.toBe(fault);
     expect(await setup.sent()).toBe(0);
     expect(setup.notifications()).toEqual([]);
   });
 
   /** The database does not respond to the transaction that begins a send, although it happens. */
-  function lostBegin({ deps }: SendSetup): SendSetup['deps'] {
+  function lostBegin({ deps }: DeliverySetup): DeliverySetup['deps'] {
     const begin: typeof deps.sends.begin = async (...call) => {
       await deps.sends.begin(...call);
       throw fault;
@@ -169,7 +166,7 @@ describe('a fault', () => {
   }
 
   test('of begin cancels what has begun, and nothing is delivered', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const keyed = { idempotencyKey: 'order-1' };
     await expect(setup.send(keyed, lostBegin(setup))).rejects.toBe(fault);
     expect(setup.pushed()).toEqual([]);
@@ -179,7 +176,7 @@ describe('a fault', () => {
   });
 
   test('of the cancellation is repeated until the end of the invocation', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const deps = lostBegin(setup);
     let failures = 20;
     const cancel: typeof deps.sends.cancel = async (...call) => {
@@ -196,17 +193,17 @@ describe('a fault', () => {
   });
 
   test('of the cancellation that cannot pass is reported at once', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const deps = lostBegin(setup);
     const cancel = () => Promise.reject(new Error('not authorized'));
     const failing = { ...deps, sends: { ...deps.sends, cancel } };
     await expect(setup.send({}, failing)).rejects.toBe(fault);
     expect(setup.calls).toContain('not cancelled: not authorized');
-    expect(setup.time.now).toBe(now.getTime() + 1000);
+    expect(setup.time.now).toBe(startMs + 1000);
   });
 
   test('of the last write is reported, and the counts are returned', async () => {
-    const setup = sendSetup();
+    const setup = deliverySetup();
     const write = () => Promise.reject(new Error('throttled'));
     const deps = { ...setup.deps, slices: { ...setup.deps.slices, write } };
     expect(resultOf(await setup.send({}, deps))).toMatchObject({ attempted: 3, delivered: 3 });
@@ -215,44 +212,29 @@ describe('a fault', () => {
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
-  const setup = sendSetup({ counts: noneAttempted });
+  const setup = deliverySetup({ counts: noneAttempted });
   await expect(setup.send()).rejects.toMatchObject(busy);
   expect(await setup.sent()).toBe(0);
 });
 
-describe('a send that is stopped', () => {
-  const stop = async ({ deps, notifications, slices }: SendSetup) => {
-    const [{ notificationId }] = notifications() as [{ notificationId: string }];
-    await slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, deps.clock().getTime());
-  };
-  const stopAt = (setup: SendSetup, ms: number) =>
-    setup.time.at(now.getTime() + ms, () => void stop(setup));
-
-  test('is not cancelled if nothing was attempted', async () => {
-    const setup = sendSetup({ counts: noneAttempted });
-    stopAt(setup, 1500);
-    expect(resultOf(await setup.send())).toMatchObject({
-      ...{ attempted: 0, unreached: 3, status: 'stopped' },
-    });
-    expect(setup.calls).toContain('responded, 3 unreached, stopped');
-    expect(await setup.sent()).toBe(1);
-  });
-
-  test.each([
-    // Its chunk is stored as claimed.
-    [false, { result: { attempted: 3, failures: { interrupted: 3 }, status: 'stopped' } }],
-    [true, { kind: 'accepted', status: 'stopped' }],
-  ])('before it would be cancelled is kept; asynchronous: %s', async (respondAsync, expected) => {
-    const setup = sendSetup();
+test.each([
+  // Its chunk is stored as claimed.
+  [false, { result: { attempted: 3, failures: { interrupted: 3 }, status: 'stopped' } }],
+  [true, { kind: 'accepted', status: 'stopped' }],
+])(
+  'a send that is stopped before it would be cancelled is kept; asynchronous: %s',
+  async (respondAsync, expected) => {
+    const setup = deliverySetup();
     const { deps } = setup;
     const begin: typeof deps.sends.begin = async (...call) => {
       await deps.sends.begin(...call);
-      await stop(setup);
+      const { id: notificationId } = call[0];
+      await setup.slices.stop({ notificationId, slice: 0, expiresAt: 5e9 }, setup.time.now);
       throw new Error('no response');
     };
     const lost = { ...deps, sends: { ...deps.sends, begin } };
     expect(await setup.send({ respondAsync }, lost)).toMatchObject(expected);
     expect(setup.pushed()).toEqual([]);
     expect(await setup.sent()).toBe(1);
-  });
-});
+  },
+);

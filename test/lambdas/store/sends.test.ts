@@ -6,10 +6,9 @@ import {
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
+import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import type { NewNotification } from '../../../lambdas/store/sends.ts';
-import { leasedItem } from '../../../lambdas/store/slices.ts';
 import { type Database, useDatabase } from '../../fixtures/database.ts';
 import {
   claimSlice,
@@ -18,17 +17,13 @@ import {
   sendsOf,
   sliceKey,
   slicesOf,
-  writeOf,
 } from './stored-notifications.ts';
 
 const database = useDatabase();
 
 const sends = () => sendsOf(database);
-const begin = (
-  notification: NewNotification,
-  cap: number | null = null,
-  first?: Parameters<ReturnType<typeof sends>['begin']>[2],
-) => sends().begin(notification, 'request', first, cap);
+const begin = (notification: NewNotification, cap: number | null = null) =>
+  sends().begin(notification, 'request', undefined, cap);
 const cancel = (notification: NewNotification, by = 'request') => sends().cancel(notification, by);
 
 const found = (project: ProjectRef, { id }: NewNotification) =>
@@ -108,16 +103,6 @@ test.each([
   }
 });
 
-test('the first send of a month creates its counter, also if 20 arrive at the same time', async () => {
-  const project = await newProject();
-  const all = Array.from({ length: 20 }, () => newNotification(project));
-  expect(await Promise.all(all.map((one) => begin(one, 20)))).toEqual(Array(20).fill('begun'));
-  expect(await sentIn(project)).toBe(20);
-  const before = database.calls();
-  expect(await begin(newNotification(project))).toBe('begun');
-  expect(database.calls() - before).toBe(1);
-});
-
 test('a first attempt that arrives after the second one began counts once', async () => {
   const project = await newProject();
   const inputs: TransactWriteCommandInput[] = [];
@@ -131,22 +116,6 @@ test('a first attempt that arrives after the second one began counts once', asyn
   expect(await onLate.begin(notification, 'request', undefined, 10)).toBe('begun');
   expect(inputs).toHaveLength(3);
   expect(await sentIn(project)).toBe(1);
-});
-
-test('begin claims the slice that the request delivers, and opens its event counters, or nothing', async () => {
-  const project = await newProject();
-  const beginUnder = async (cap: number) => {
-    const notification = newNotification(project);
-    const { id } = notification;
-    const slice = leasedItem(sliceKey(notification), writeOf('request'));
-    const counters = [eventCounter(project, id, 0, 5_000_000_000)];
-    const outcome = await begin(notification, cap, { slice, counters });
-    const [stored] = await slicesOf(database).find(id, [0]);
-    const events = eventCounterStore(database.dynamo, database.tables.DELIVERIES_TABLE);
-    return [outcome, stored?.lease?.by, await events.count(project, id, 0, 'shown')];
-  };
-  expect(await beginUnder(1)).toEqual(['begun', 'request', true]);
-  expect(await beginUnder(1)).toEqual(['cap_reached', undefined, false]);
 });
 
 test('begin touches no item that all sends of a project share', async () => {
@@ -173,25 +142,7 @@ test('begin touches no item that all sends of a project share', async () => {
   expect(Math.max(...sendsByItem.values())).toBeLessThan(number / 4);
 });
 
-test('each UTC month has its own count', async () => {
-  const project = await newProject();
-  const [last, next] = ['2126-11-30T23:59:59.999Z', '2126-12-01T00:00:00Z'];
-  expect(await begin(newNotification(project, last), 1)).toBe('begun');
-  expect(await begin(newNotification(project, last), 1)).toBe('cap_reached');
-  expect(await begin(newNotification(project, next), 1)).toBe('begun');
-  expect([await sentIn(project), await sentIn(project, '2126-12')]).toEqual([1, 1]);
-});
-
 describe('a request with an Idempotency-Key', () => {
-  test('begins once, even if 20 arrive at the same time', async () => {
-    const project = await newProject();
-    const all = Array.from({ length: 20 }, () => ({ ...newNotification(project), keyed }));
-    const outcomes = await Promise.all(all.map((one) => begin(one, 10)));
-    expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(1);
-    expect(outcomes.filter((outcome) => outcome === 'repeated')).toHaveLength(19);
-    expect(await sentIn(project)).toBe(1);
-  });
-
   test('is found with its notification and the request that owns it', async () => {
     const project = await newProject();
     expect(await earlier(project)).toBeUndefined();

@@ -128,15 +128,6 @@ test('nothing is stored for a project without a subscriber counter', async () =>
   }
 });
 
-test('200 concurrent subscribers with a cap of 60 become 60 subscribers', async () => {
-  const { ref: project } = await database.createProject();
-  const saves = Array.from({ length: 200 }, () => store().save(project, subscription(), 60));
-  const outcomes = await Promise.all(saves);
-  expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(60);
-  expect(outcomes.filter((outcome) => outcome === 'cap_reached')).toHaveLength(140);
-  expect(await countsOf(project)).toEqual({ counter: 60, items: 60 });
-});
-
 test('a request that meets a concurrent creation of its endpoint is stored', async () => {
   const { ref: project } = await database.createProject();
   const target = subscription();

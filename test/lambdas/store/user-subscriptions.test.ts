@@ -37,18 +37,6 @@ async function subscribe(project: ProjectRef, userId: string, count: number) {
 
 const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
 
-test('a subscription that passes to another user after it was found is kept', async () => {
-  const { ref: project } = await database.createProject();
-  const hashes = await subscribe(project, 'ada', 2);
-  const passed = subscription({ userId: 'ada' });
-  await subscriptions().save(project, passed, null);
-  await subscriptions().save(project, { ...passed, userId: 'bob' }, null);
-  const found = [...hashes, endpointHash(passed.endpoint.href)];
-  expect(await subscriptions().removeOfUser(project, 'ada', found)).toBe(2);
-  expect(await users().list(project, 'bob')).toHaveLength(1);
-  expect(await counted(project)).toBe(1);
-});
-
 test('a removal that fails is continued by the next', async () => {
   const { ref: project } = await database.createProject();
   await subscribe(project, 'ada', 101);

@@ -44,15 +44,6 @@ export interface DatabaseCommand {
   readonly input: object;
 }
 
-/** What a call used of a partition's throughput. */
-export interface Usage {
-  readonly table: string;
-  /** The partition key. */
-  readonly partition: string;
-  readonly readUnits: number;
-  readonly writeUnits: number;
-}
-
 export interface MemoryDatabaseSettings {
   readonly now: () => number;
   /** Ms by which an eventually consistent read may be behind: the lag of this read. */
@@ -61,7 +52,6 @@ export interface MemoryDatabaseSettings {
   readonly pageSizeItems?: number;
   /** Whether a BatchGetItem leaves this key out. */
   readonly isUnprocessed?: () => boolean;
-  readonly onUse?: (usage: Usage) => void;
   /** Is told of each change of an item; undefined if it was deleted. */
   readonly onChange?: (table: string, key: Item, item: Item | undefined) => void;
 }
@@ -149,7 +139,6 @@ export class MemoryDatabase {
 
   #get({ TableName, Key }: Get): Item | undefined {
     const item = this.#read(TableName, Key);
-    this.#used(TableName, Key, { readUnits: 1 });
     return item && { ...item };
   }
 
@@ -196,10 +185,6 @@ export class MemoryDatabase {
       TableName === tables.subscriptions ? (this.#settings.pageSizeItems ?? Infinity) : Infinity,
     );
     const page = rest.slice(0, size);
-    const readUnits = Math.max(1, page.length / 8) * (ConsistentRead ? 1 : 0.5);
-    if (partition !== undefined) {
-      this.#settings.onUse?.({ table: TableName, partition, readUnits, writeUnits: 0 });
-    }
     const { FilterExpression: filter } = query;
     const returned = page.filter(
       ({ item }) => filter === undefined || matches(filter, item, names),
@@ -224,7 +209,6 @@ export class MemoryDatabase {
 
   /** The condition of a single write. */
   #check(write: Write): void {
-    this.#used(write.TableName, write.Key!, { writeUnits: 1 });
     if (this.#holds(write)) return;
     const error = failure('ConditionalCheckFailedException', 'The conditional request failed');
     throw Object.assign(error, { Item: this.#asked(write) });
@@ -251,9 +235,6 @@ export class MemoryDatabase {
     );
     if (distinct.size < writes.length || writes.length > 100) {
       throw failure('ValidationException', 'Transaction with a repeated item, or more than 100.');
-    }
-    for (const [, write] of writes) {
-      this.#used(write.TableName, write.Key ?? write.Item!, { writeUnits: 2 });
     }
     const reasons = writes.map(([, write]) => {
       if (this.#holds(write)) return { Code: 'None' };
@@ -316,14 +297,6 @@ export class MemoryDatabase {
     const sort = sortKey === undefined ? '' : item[sortKey];
     const key = sort instanceof Uint8Array ? Buffer.from(sort).toString('latin1') : String(sort);
     return { table, partition, key };
-  }
-
-  #used(table: string, key: Item, units: Partial<Usage>): void {
-    if (this.#settings.onUse === undefined) return;
-    // An item that is written often is alone in its partition: count it by its whole key.
-    const { partition, key: sort } = this.#locate(table, key);
-    const counted = table === tables.subscriptions ? partition : `${partition} ${sort}`;
-    this.#settings.onUse({ table, partition: counted, readUnits: 0, writeUnits: 0, ...units });
   }
 }
 

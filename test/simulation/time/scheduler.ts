@@ -14,6 +14,7 @@ interface Event {
  */
 export class Scheduler {
   readonly #nextTie: () => number;
+  /** The next event is the last one here. */
   readonly #events: Event[] = [];
   #now: number;
   #scheduled = 0;
@@ -50,7 +51,9 @@ export class Scheduler {
   readonly abortAfter: Timers['abortAfter'] = (ms) => this.#timers.abortAfter(ms);
 
   after(ms: number, act: () => void): void {
-    this.#push({ at: this.#now + Math.max(0, ms), tie: this.#nextTie(), act });
+    const event = { at: this.#now + Math.max(0, ms), tie: this.#nextTie(), act };
+    const later = this.#events.findLastIndex((other) => isBefore(event, other));
+    this.#events.splice(later + 1, 0, event);
   }
 
   at(epochMs: number, act: () => void): void {
@@ -83,42 +86,11 @@ export class Scheduler {
 
   /** Lets the next event happen. @returns whether there is one. */
   #act(): boolean {
-    const event = this.#pop();
+    const event = this.#events.pop();
     if (event === undefined) return false;
     this.#now = Math.max(this.#now, event.at);
     event.act();
     return true;
-  }
-
-  // A binary heap: no event is before its parent, which is at half its index.
-  #push(event: Event): void {
-    const events = this.#events;
-    let index = events.push(event) - 1;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!isBefore(event, events[parent]!)) break;
-      events[index] = events[parent]!;
-      index = parent;
-    }
-    events[index] = event;
-  }
-
-  #pop(): Event | undefined {
-    const events = this.#events;
-    const first = events[0];
-    const last = events.pop();
-    if (first === undefined || events.length === 0) return first;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= events.length) break;
-      if (child + 1 < events.length && isBefore(events[child + 1]!, events[child]!)) child += 1;
-      if (!isBefore(events[child]!, last!)) break;
-      events[index] = events[child]!;
-      index = child;
-    }
-    events[index] = last!;
-    return first;
   }
 }
 

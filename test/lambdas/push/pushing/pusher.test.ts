@@ -51,17 +51,6 @@ test('tells what is settled so far', async () => {
 });
 
 describe('a transient failure', () => {
-  test('is attempted three times, with growing pauses', async () => {
-    const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({
-      status: 503,
-    }));
-    expect(await done).toEqual({
-      ...noCounts,
-      ...{ attempted: 1, failed: 1, failures: { unavailable: 1 } },
-    });
-    expect(pushes.map(({ at }) => at)).toEqual([0, 50 + 250, 300 + 50 + 500]);
-  });
-
   test('is delivered if a later attempt succeeds, encrypted once', async () => {
     let attempts = 0;
     const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 1) }, () => ({

@@ -40,21 +40,6 @@ test('batches of one group run one after another, and groups in parallel', async
   expect(most).toBe(2);
 });
 
-test('removals run while pushes continue', async () => {
-  let pushedAtRemoval: number | undefined;
-  const { done, pushes } = pushVirtually(
-    {
-      recipients: recipientsAt(fcm, 1000),
-      remove: async () => {
-        pushedAtRemoval ??= pushes.length;
-      },
-    },
-    gone,
-  );
-  await done;
-  expect(pushedAtRemoval).toBeLessThan(500);
-});
-
 test('a batch that cannot be removed has failed, and the next one is tried', async () => {
   let batches = 0;
   const { done } = pushVirtually(

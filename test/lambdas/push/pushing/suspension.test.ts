@@ -32,14 +32,6 @@ test.each([429, 406])(
   },
 );
 
-test('all hosts of a push service are suspended together', async () => {
-  const hosts = Array.from({ length: 1000 }, (_, index) => `https://x${index}.push.apple.com`);
-  const recipients = hosts.flatMap((host) => recipientsAt(host, 1));
-  const { done, pushes } = pushVirtually({ recipients }, () => forAnHour);
-  expect(await done).toMatchObject({ failed: 1000, failures: { throttled: 1000 } });
-  expect(pushes.length).toBeLessThan(100);
-});
-
 test.each<[string, Conduct]>([
   ['a success', { status: 201 }],
   ['another failure', { status: 400 }],

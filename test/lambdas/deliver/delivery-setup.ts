@@ -6,9 +6,24 @@ import { CurrentProject } from '../../../lambdas/deliver/current-project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
 import { deliverSlice, workOn } from '../../../lambdas/deliver/deliver-slice.ts';
+import { keyHashOf } from '../../../lambdas/send/new-sending.ts';
+import { send } from '../../../lambdas/send/send.ts';
+import type { SendCall, SendDependencies, SendOutcome } from '../../../lambdas/send/sending.ts';
+import { usersOf } from '../../../lambdas/send/users-of.ts';
+import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
+import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { sendStore } from '../../../lambdas/store/sends.ts';
 import { type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
-import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import {
+  endpointHash,
+  positionCount,
+  projectUser,
+  subscriptionKey,
+} from '../../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { usedParts } from '../../../lambdas/store/usage.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
@@ -16,6 +31,7 @@ import { Scheduler } from '../../simulation/time/scheduler.ts';
 import { type AddedChunk, type FakeChunk, fakePusher, type PushChunk } from './fake-pusher.ts';
 
 export const startMs = Date.parse('2026-11-20T12:00:00Z');
+const month = '2026-11';
 const minute = 60_000;
 
 export const project: SigningProject = {
@@ -65,58 +81,66 @@ export function dying(soFar: Counts = noCounts): FakeChunk {
 }
 
 interface SetupOptions {
+  /** By default three. */
   readonly audience?: readonly Recipient[];
+  /** User ids with one subscription each, whose path is the id. */
+  readonly userIds?: readonly string[];
   /** Ms that the pushes to a chunk take. */
   readonly chunkMs?: number;
-  readonly overrides?: Partial<DeliverDependencies>;
+  /** How each chunk ends: by default all pushes are accepted. */
+  readonly counts?: Counts;
+  readonly overrides?: Partial<SendDependencies>;
 }
 
 /**
- * Dependencies in virtual time, with the real store of slices on a model of the database. They record their calls. All
- * pushes are accepted. A user id has one subscription, with that path.
+ * Send and deliver in virtual time, with all their real stores on a model of the database. Writes and pushes are
+ * recorded. A slice that send starts is delivered by a function at once, unless a test says otherwise.
  */
-export function sliceSetup({ audience = [], chunkMs = 1000, overrides = {} }: SetupOptions = {}) {
+export function deliverySetup({
+  audience = recipients(3),
+  userIds = [],
+  chunkMs = 1000,
+  counts,
+  overrides = {},
+}: SetupOptions = {}) {
   const time = new Scheduler(startMs);
   const database = new MemoryDatabase({ now: () => time.now });
-  const slices = sliceStore(database.client(), tables.deliveries);
-  const counters = eventCounterStore(database.client(), tables.deliveries);
+  const dynamo = database.client();
+  for (const part of newSubscriberParts(project.ref, audience.length)) {
+    database.put(tables.usage, { ...part });
+  }
+  const users = userIds.map((userId) => ({
+    ...recipient(userId, endpointHash(userId)),
+    projectUser: projectUser(project.ref, userId),
+  }));
+  for (const one of [...audience, ...users]) {
+    const key = subscriptionKey(project.ref, one.endpointHash);
+    database.put(tables.subscriptions, { ...one, ...key });
+  }
+  const slices = sliceStore(dynamo, tables.deliveries);
+  const counters = eventCounterStore(dynamo, tables.deliveries);
   const calls: string[] = [];
   const chunks: AddedChunk[] = [];
+  /** Slices that send has started. */
+  const started: Slice[] = [];
   /** Ms after the start at which pushes were stopped. */
   const stops: number[] = [];
+  let [ids, requests] = [0, 0];
   const push: PushChunk = (chunk) => {
     calls.push(`push ${chunk.recipients.length}`);
     chunks.push(chunk);
-    const done = time.sleep(chunkMs).then(() => allDelivered(chunk));
+    const done = time.sleep(chunkMs).then(() => counts ?? allDelivered(chunk));
     return { done, soFar: () => noCounts };
   };
   const onStop = () => stops.push(time.now - startMs);
-  const positionOf = ({ endpointHash }: Recipient) => Buffer.from(endpointHash).readUInt32BE();
-  const deps: DeliverDependencies = {
-    audiences: {
-      async everyone(_, { from, to }) {
-        calls.push(`everyone ${from}-${to}`);
-        const found = audience.filter((one) => from <= positionOf(one) && positionOf(one) < to);
-        return { recipients: found, to, unread: 0 };
-      },
-      async users(_, userIds, { from, to }) {
-        const asked = userIds.slice(from, to);
-        calls.push(`users ${asked}`);
-        const found = asked.map((userId, index) => ({
-          ...recipient(userId, new Uint8Array(32)),
-          user: from + index,
-        }));
-        return { recipients: found, to, unread: 0 };
-      },
-      isOf: async (_, userId) => userId !== 'gone',
-    },
-    subscriptions: {
-      removeBatch: async (of, hashes) => {
-        calls.push(`remove ${hashes.length} of ${of}`);
-        return hashes.length;
-      },
-      correctPair: async (of, _, number) => void calls.push(`pair ${number} in ${of}`),
-    },
+  /** A function that delivers a slice. */
+  const deliverElsewhere = (slice: Slice) =>
+    void startSlice(
+      ...[slice, `function ${slice.slice}`, deps, slice.awaitedSince ? 29_000 : 15 * minute],
+    ).catch(() => {});
+  const deps: SendDependencies = {
+    audiences: audienceStore(dynamo, tables.subscriptions),
+    subscriptions: subscriptionStore(dynamo, tables, time.clock),
     projects: { refresh: async () => project },
     startPushing: fakePusher(push, onStop),
     clock: time.clock,
@@ -138,34 +162,100 @@ export function sliceSetup({ audience = [], chunkMs = 1000, overrides = {} }: Se
         return other;
       },
     },
+    sends: sendStore(dynamo, tables),
+    notifications: notificationStore(dynamo, tables.notifications),
+    starter: {
+      async start(slice) {
+        started.push(slice);
+        deliverElsewhere(slice);
+        return true;
+      },
+    },
+    random: () => 0.5,
+    newId: () => {
+      ids += 1;
+      return `01890a5d-ac96-774b-bcce-${String(ids).padStart(12, '0')}`;
+    },
+    monthlyCap: 10_000,
+    pushesPerSecond: 20_000,
     observe: {
       ...silentObserver,
       delivered: (_, { isStopped }) => calls.push(`delivered${isStopped ? ', stopped' : ''}`),
       recordFailed: (_, error) => calls.push(`not stored: ${(error as Error).message}`),
+      responded: (_, { unreached }, isStopped) =>
+        calls.push(`responded, ${unreached} unreached${isStopped ? ', stopped' : ''}`),
+      notTaken: ({ slice }) => calls.push(`not taken ${slice}`),
+      cancelFailed: (_, error) => calls.push(`not cancelled: ${(error as Error).message}`),
     },
     ...overrides,
   };
 
   /** Starts deliver, as Lambda invokes it. */
-  const start = (change: Partial<Slice> = {}, by = 'mine', its = deps, lastsMs = 15 * minute) =>
-    deliver(its, slice(change), by, time.now + lastsMs - 2000);
+  function startSlice(
+    change: Partial<Slice> = {},
+    by = 'mine',
+    its: DeliverDependencies = deps,
+    lastsMs = 15 * minute,
+  ): Promise<void> {
+    return deliver(its, slice(change), by, time.now + lastsMs - 2000);
+  }
+
   /** Starts to deliver a slice, as a request does. */
-  const startHere = async (change: Partial<Slice> = {}, its = deps) => {
+  async function startHere(change: Partial<Slice> = {}, its: DeliverDependencies = deps) {
     const current = new CurrentProject(its.projects, time.clock, project, time.now);
     const work = workOn(its, slice({ ...awaited, ...change }), 'here', deadlinesOfRequest(startMs));
     return { ...(await deliverSlice(its, current, work)), work };
-  };
+  }
+
+  /** A request that reaches the gateway now, and the function a second later. */
+  async function startSend(
+    change: Partial<SendCall> = {},
+    its: SendDependencies = deps,
+    sender: SigningProject = project,
+  ): Promise<SendOutcome> {
+    const startedAt = time.clock();
+    await time.sleep(1000);
+    const request = change.request ?? { title: 'T' };
+    const { idempotencyKey: key } = change;
+    const used = await usedParts(dynamo, tables.usage)(project.ref, month);
+    requests += 1;
+    return send(its, sender, {
+      ...{ respondAsync: false, baseUrl: 'https://push.example.com', startedAt },
+      ...{ requestId: `request ${requests}`, sent: used.sends },
+      earlier:
+        key === undefined
+          ? undefined
+          : await its.sends.earlier(project.ref, keyHashOf(key), time.clock()),
+      audience: usersOf(request) ?? { subscribers: audience.length },
+      ...change,
+      request,
+    });
+  }
+
   return {
-    ...{ deps, database, calls, chunks, stops, push, time, slices, start, startHere },
-    run: (...call: Parameters<typeof start>) => time.until(start(...call)),
+    ...{ deps, database, calls, chunks, stops, started, push, time, slices, deliverElsewhere },
+    ...{ startSlice, startHere, startSend },
+    run: (...call: Parameters<typeof startSlice>) => time.until(startSlice(...call)),
     runHere: (...call: Parameters<typeof startHere>) => time.until(startHere(...call)),
+    send: (...call: Parameters<typeof startSend>) => time.until(startSend(...call)),
     pushed: () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path)),
     /** Until this many ms after the start. */
     until: (ms: number) => time.until(time.sleep(startMs + ms - time.now)),
     async stored(number = 0): Promise<StoredSlice | undefined> {
       return (await slices.find(slice().notificationId, [number]))[0];
     },
+    /** Notifications of the month. */
+    sent: async () => sumOf((await usedParts(dynamo, tables.usage)(project.ref, month)).sends),
+    /** The stored notifications that were not cancelled. */
+    notifications: () =>
+      database.items(tables.notifications).filter(({ content }) => content !== undefined),
   };
 }
 
-export type SliceSetup = ReturnType<typeof sliceSetup>;
+export type DeliverySetup = ReturnType<typeof deliverySetup>;
+
+/** The result of a send for whose counts the caller waits. */
+export function resultOf(outcome: SendOutcome) {
+  if (outcome.kind !== 'sent') throw new Error(JSON.stringify(outcome));
+  return outcome.result;
+}
