@@ -7,7 +7,7 @@ import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
-import { connect, type Database, startDatabase } from '../fixtures/database.ts';
+import { connect, type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
@@ -212,6 +212,22 @@ describe('rotateIdentityKey', () => {
     expect(await projectItem()).toEqual(before);
     expect(await identityKeyItem()).toEqual({ projectId, identityKey: third.identityKey });
   });
+});
+
+test('no operation creates an unknown project', async () => {
+  for (const operation of [
+    () => registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+    () => registry.rename(projectId, 'Bells'),
+    () => registry.rotateKey(projectId, randomBytes),
+    () => registry.rotateIdentityKey(projectId, randomBytes, 0),
+    () => registry.rotateVapid(projectId),
+    () => registry.remove(projectId),
+  ]) {
+    await expect(operation()).rejects.toMatchObject({ name: 'ProjectNotFound' });
+  }
+  expect(await projectItem()).toBeUndefined();
+  expect(await identityKeyItem()).toBeUndefined();
+  expect(await vapidKeyItem()).toBeUndefined();
 });
 
 describe('usage', () => {
