@@ -7,23 +7,21 @@ import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
-import { connect, type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
+import { connect, deployedCaps, useDatabase } from '../fixtures/database.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
 
-let database: Database;
+const database = useDatabase();
 let tables: ReturnType<typeof projectTables>;
 let registry: ProjectRegistry;
 let projectId: string;
 
-beforeAll(async () => {
-  database = await startDatabase();
+beforeAll(() => {
   tables = projectTables(database.tables);
   registry = projectRegistry(database.dynamo, tables, clock);
 });
-afterAll(() => database.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });

@@ -4,16 +4,12 @@ import { join } from 'node:path';
 import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { AwsError } from '../../fixtures/aws-protocols.ts';
-import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
+import { settings, useOperator } from '../../fixtures/operator.ts';
 import { freePort } from '../../fixtures/ports.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });

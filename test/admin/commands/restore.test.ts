@@ -7,21 +7,19 @@ import {
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables, type RestoredTables } from '../../../admin/project-tables.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
-import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
+import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
-let operator: Operator;
+const operator = useOperator();
 
 beforeAll(async () => {
-  operator = await startOperator();
   await operator.registry.create({ projectId: 'shop', random: randomBytes });
   await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
   const tables = projectTables(operator.database.tables);
   for (const [name] of restoredTables) await restoreTable(tables[name]);
   await operator.registry.remove('shop');
 });
-afterAll(() => operator.stop());
 
 /** The tables that a restore reads, and the options that name them. */
 const restoredTables = [
