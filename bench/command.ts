@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpus, totalmem } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { runCommandLine } from '../admin/terminal/command-line.ts';
 import { type Column, table } from '../admin/terminal/table.ts';
@@ -7,7 +8,6 @@ import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { installNode } from '../local/node-binary.ts';
 import { readLatency } from './latency.ts';
-import { describeMachine, machine } from './machine.ts';
 
 /** The options of every benchmark. */
 export interface BenchmarkOptions {
@@ -88,4 +88,22 @@ export function latencyOption(defaultLatency: string): Option {
 export function wholeNumber(text: string): number {
   if (/^\d+$/.test(text) && Number(text) >= 1) return Number(text);
   throw new InvalidArgumentError('Use a whole number above 0.');
+}
+
+/** The hardware and software that results depend on. */
+function machine() {
+  const { model = 'unknown' } = cpus()[0] ?? {};
+  return {
+    cpu: model.trim(),
+    cores: cpus().length,
+    memoryGB: Math.round(totalmem() / 1024 ** 3),
+    system: `${process.platform} ${process.arch}`,
+    node: process.version,
+    openssl: process.versions.openssl!,
+  };
+}
+
+function describeMachine(): string {
+  const { cpu, cores, memoryGB, system, node, openssl } = machine();
+  return `${cores} × ${cpu}, ${memoryGB} GB, ${system}, Node ${node}, OpenSSL ${openssl}`;
 }
