@@ -6,7 +6,6 @@ import { useFolder } from '../../fixtures/folder.ts';
 import { settings } from '../../fixtures/operator.ts';
 
 const folder = useFolder();
-beforeEach(() => {});
 
 const state = (baseUrl: string): LocalState => ({
   baseUrl,
