@@ -1,5 +1,9 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type UpdateCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { countText } from '../contract/count-text.ts';
 import { sliceSizes } from '../contract/slice-sizes.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
@@ -24,6 +28,8 @@ const forgottenAfterMs = projectCacheMs + 10_000;
 
 /** The fields of a project that identify the subscriptions of its previous pair. */
 type RotatedProject = Pick<RegisteredProject, 'ref' | 'vapidPair'>;
+
+type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string };
 
 interface DropOptions {
   /** Whether to drop a pair that subscriptions still use. */
@@ -76,36 +82,24 @@ export function vapidRotation(
      */
     async rotateVapid(projectId: string): Promise<RegisteredProject> {
       const { publicKey, privateKey } = newPair();
-      const Key = { projectId };
       try {
-        await dynamo.send(
-          new TransactWriteCommand({
-            TransactItems: [
-              {
-                Update: {
-                  TableName: tables.projects,
-                  Key,
-                  UpdateExpression:
-                    'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one, vapidRotatedAt = :now',
-                  ConditionExpression:
-                    'attribute_exists(vapidPublicKey) AND attribute_not_exists(previousVapidPublicKey)',
-                  ExpressionAttributeValues: {
-                    ...{ ':key': publicKey, ':one': 1, ':now': clock().toISOString() },
-                  },
-                  ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-                },
-              },
-              {
-                Update: {
-                  TableName: tables.vapidKeys,
-                  Key,
-                  UpdateExpression: 'SET previousPrivateKey = privateKey, privateKey = :key',
-                  ConditionExpression: 'attribute_exists(privateKey)',
-                  ExpressionAttributeValues: { ':key': privateKey },
-                },
-              },
-            ],
-          }),
+        await updateKeys(
+          projectId,
+          {
+            UpdateExpression:
+              'SET previousVapidPublicKey = vapidPublicKey, vapidPublicKey = :key, vapidPair = vapidPair + :one, vapidRotatedAt = :now',
+            ConditionExpression:
+              'attribute_exists(vapidPublicKey) AND attribute_not_exists(previousVapidPublicKey)',
+            ExpressionAttributeValues: {
+              ...{ ':key': publicKey, ':one': 1, ':now': clock().toISOString() },
+            },
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          },
+          {
+            UpdateExpression: 'SET previousPrivateKey = privateKey, privateKey = :key',
+            ConditionExpression: 'attribute_exists(privateKey)',
+            ExpressionAttributeValues: { ':key': privateKey },
+          },
         );
       } catch (error) {
         const [reason] = cancellationReasons(error);
@@ -181,32 +175,26 @@ export function vapidRotation(
 
   /** Does nothing if the keys have been dropped meanwhile. */
   async function dropKeys(projectId: string, publicKey: string): Promise<void> {
-    const Key = { projectId };
     try {
-      await dynamo.send(
-        new TransactWriteCommand({
-          TransactItems: [
-            {
-              Update: {
-                TableName: tables.projects,
-                Key,
-                UpdateExpression: 'REMOVE previousVapidPublicKey',
-                ConditionExpression: 'previousVapidPublicKey = :key',
-                ExpressionAttributeValues: { ':key': publicKey },
-              },
-            },
-            {
-              Update: {
-                TableName: tables.vapidKeys,
-                Key,
-                UpdateExpression: 'REMOVE previousPrivateKey',
-              },
-            },
-          ],
-        }),
+      await updateKeys(
+        projectId,
+        {
+          UpdateExpression: 'REMOVE previousVapidPublicKey',
+          ConditionExpression: 'previousVapidPublicKey = :key',
+          ExpressionAttributeValues: { ':key': publicKey },
+        },
+        { UpdateExpression: 'REMOVE previousPrivateKey' },
       );
     } catch (error) {
       if (!conditionFailed(cancellationReasons(error)[0])) throw error;
     }
+  }
+  /** Changes the public keys of a project, and with them its private ones. */
+  async function updateKeys(projectId: string, ofProject: Change, ofKeys: Change): Promise<void> {
+    const update = (TableName: string, change: Change) => ({
+      Update: { TableName, Key: { projectId }, ...change },
+    });
+    const TransactItems = [update(tables.projects, ofProject), update(tables.vapidKeys, ofKeys)];
+    await dynamo.send(new TransactWriteCommand({ TransactItems }));
   }
 }

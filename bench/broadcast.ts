@@ -1,5 +1,4 @@
-import { table } from '../admin/terminal/table.ts';
-import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
 import { type BroadcastRun, createBroadcastRunner } from './broadcast/run.ts';
 import {
   type BenchmarkOptions,
@@ -9,9 +8,6 @@ import {
   wholeNumber,
 } from './command.ts';
 import { describeLatency, type Latency } from './latency.ts';
-import { describeMachine, machine } from './machine.ts';
-
-const right = 'right' as const;
 
 interface Options extends BenchmarkOptions {
   readonly subscribers: readonly number[];
@@ -21,6 +17,21 @@ interface Options extends BenchmarkOptions {
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
+/** Columns of the results. */
+const figures: Readonly<Record<string, (run: BroadcastRun) => number | string>> = {
+  subscribers: ({ subscribers }) => subscribers,
+  delivered: ({ result }) => result.delivered,
+  removed: ({ result }) => result.removed,
+  failed: ({ result }) => result.failed,
+  unreached: ({ result }) => result.unreached ?? 0,
+  seconds: ({ seconds }) => seconds.toFixed(2),
+  'subscribers/s': ({ result, seconds }) => (result.attempted / seconds).toFixed(0),
+  received: ({ received }) => received,
+  connections: ({ handshakes }) => handshakes,
+  'calls to DynamoDB': ({ calls }) => Object.values(calls).reduce((sum, one) => sum + one, 0),
+  'process, MB': ({ peakMemoryMB }) => peakMemoryMB.toFixed(0),
+};
 
 const command = benchmark('bench:broadcast', 'Measures broadcasts through the local stack.')
   .option(
@@ -33,8 +44,7 @@ const command = benchmark('bench:broadcast', 'Measures broadcasts through the lo
   .option('--async', 'do not wait for the response: read the notification until it is sent');
 await runBenchmark(command, run);
 
-async function run({ subscribers, latency, async, json }: Options): Promise<void> {
-  const { output } = processTerminal;
+async function run({ subscribers, latency, async }: Options) {
   const runner = await createBroadcastRunner();
   const runs: BroadcastRun[] = [];
   try {
@@ -45,44 +55,12 @@ async function run({ subscribers, latency, async, json }: Options): Promise<void
   } finally {
     await runner.remove();
   }
-  if (json) {
-    output.write(`${JSON.stringify({ machine: machine(), latency, runs }, null, 2)}\n`);
-    return;
-  }
-  output.write(
-    `${describeMachine()}\nOne broadcast, from request to response; push server latency ` +
-      `${describeLatency(latency)}; 1 % of the subscriptions gone\n\n${runsTable(runs)}`,
-  );
-}
-
-function runsTable(runs: readonly BroadcastRun[]): string {
-  const columns = [
-    'subscribers',
-    'delivered',
-    'removed',
-    'failed',
-    'unreached',
-    'seconds',
-    'subscribers/s',
-    'received',
-    'connections',
-    'calls to DynamoDB',
-    'process, MB',
-  ].map((title) => ({ title, align: right }));
-  const rows = runs.map(
-    ({ subscribers, result, received, seconds, handshakes, calls, peakMemoryMB }) => [
-      String(subscribers),
-      String(result.delivered),
-      String(result.removed),
-      String(result.failed),
-      String(result.unreached ?? 0),
-      seconds.toFixed(2),
-      (result.attempted / seconds).toFixed(0),
-      String(received),
-      String(handshakes),
-      String(Object.values(calls).reduce((sum, one) => sum + one, 0)),
-      peakMemoryMB.toFixed(0),
-    ],
-  );
-  return table(columns, rows, paintFor(processTerminal.output));
+  return {
+    json: { latency, runs },
+    about:
+      'One broadcast, from request to response; push server latency ' +
+      `${describeLatency(latency)}; 1 % of the subscriptions gone`,
+    columns: Object.keys(figures).map((title) => ({ title, align: 'right' as const })),
+    rows: runs.map((one) => Object.values(figures).map((figure) => String(figure(one)))),
+  };
 }

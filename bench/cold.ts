@@ -3,14 +3,12 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { table } from '../admin/terminal/table.ts';
-import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
 import { readFunctions } from '../local/template/functions.ts';
 import { createResolver } from '../local/template/references.ts';
 import { synthesize } from '../local/template/synthesize.ts';
 import { readAssembly } from '../local/template/template.ts';
 import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
-import { describeMachine, machine } from './machine.ts';
 import { median } from './run-sender.ts';
 
 interface Options extends BenchmarkOptions {
@@ -29,30 +27,25 @@ const command = benchmark(
 ).option('--runs <N>', 'new processes for each bundle, in turn', wholeNumber, 15);
 await runBenchmark(command, run);
 
-async function run({ runs, json }: Options): Promise<void> {
+async function run({ runs }: Options) {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {
     const functions = await measure(await synthesizeBundles(directory), runs);
-    const { output } = processTerminal;
-    if (json) {
-      output.write(`${JSON.stringify({ machine: machine(), runs, functions }, null, 2)}\n`);
-      return;
-    }
     const right = 'right' as const;
-    const columns = [
-      { title: 'function' },
-      { title: 'kB', align: right },
-      { title: 'CPU ms above an empty module', align: right },
-    ];
-    const rows = functions.map(({ name, bundleKB, loadMs }) => [
-      name,
-      bundleKB.toFixed(0),
-      loadMs.toFixed(0),
-    ]);
-    output.write(
-      `${describeMachine()}\nCPU time to load each deployed bundle in a new process; median of ${runs} runs\n\n` +
-        table(columns, rows, paintFor(output)),
-    );
+    return {
+      json: { runs, functions },
+      about: `CPU time to load each deployed bundle in a new process; median of ${runs} runs`,
+      columns: [
+        { title: 'function' },
+        { title: 'kB', align: right },
+        { title: 'CPU ms above an empty module', align: right },
+      ],
+      rows: functions.map(({ name, bundleKB, loadMs }) => [
+        name,
+        bundleKB.toFixed(0),
+        loadMs.toFixed(0),
+      ]),
+    };
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander';
+
 /** How long a push service takes to respond. */
 export interface Latency {
   readonly medianMs: number;
@@ -10,14 +12,12 @@ const p99Deviations = 2.326;
 
 /**
  * Reads `60`, or `60/400` for a log-normal distribution with this median and 99th percentile.
- * @throws {Error} if the text is invalid.
+ * @throws {InvalidArgumentError}
  */
 export function readLatency(text: string): Latency {
   const [, median, p99] = /^(\d+)(?:\/(\d+))?$/.exec(text) ?? [];
   if (median === undefined || (p99 !== undefined && Number(p99) <= Number(median))) {
-    throw new Error(
-      `Invalid latency "${text}": use ms such as "60", or median/p99 such as "60/400", the median being lower.`,
-    );
+    throw new InvalidArgumentError('Use a median such as 60, or median/p99 such as 60/400.');
   }
   return { medianMs: Number(median), ...(p99 !== undefined && { p99Ms: Number(p99) }) };
 }

@@ -1,5 +1,4 @@
-import { table } from '../admin/terminal/table.ts';
-import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { processTerminal } from '../admin/terminal/terminal.ts';
 import { createBundler } from './bundler.ts';
 import {
   type BenchmarkOptions,
@@ -9,7 +8,6 @@ import {
   wholeNumber,
 } from './command.ts';
 import { describeLatency, type Latency } from './latency.ts';
-import { describeMachine, machine } from './machine.ts';
 import { type Load, median, type Run, runSender } from './run-sender.ts';
 
 const senders = {
@@ -51,6 +49,13 @@ interface FloorResults {
   readonly cpuTimesWebPush: number;
 }
 
+const columns = [
+  { title: 'sender' },
+  ...['CPU µs/push', '× web-push', 'of which floor', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
+    (title) => ({ title, align: 'right' as const }),
+  ),
+];
+
 const command = benchmark('bench', 'Compares the push rates of Carillon and web-push.')
   .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
   .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
@@ -58,7 +63,7 @@ const command = benchmark('bench', 'Compares the push rates of Carillon and web-
   .option('--runs <N>', 'runs of each sender, in turn', wholeNumber, 5);
 await runBenchmark(command, run);
 
-async function run({ number, inFlight, latency, runs, json }: Options): Promise<void> {
+async function run({ number, inFlight, latency, runs }: Options) {
   const load: Load = {
     pushes: number,
     // V8 has optimized the code after some thousands of pushes.
@@ -71,16 +76,14 @@ async function run({ number, inFlight, latency, runs, json }: Options): Promise<
   const runsBySender = await measure(load, runs);
   const senderResults = names.map((name) => senderResultsOf(name, runsBySender));
   const floor = floorOf(runsBySender);
-  const { output } = processTerminal;
-  if (json) {
-    const results = { machine: machine(), load, runs, senders: senderResults, floor };
-    output.write(`${JSON.stringify(results, null, 2)}\n`);
-    return;
-  }
-  output.write(
-    `${describeMachine()}\n${number} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
-      `${describeLatency(latency)}; median of ${runs} runs\n\n${resultsTable(senderResults, floor)}`,
-  );
+  return {
+    json: { load, runs, senders: senderResults, floor },
+    about:
+      `${number} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
+      `${describeLatency(latency)}; median of ${runs} runs`,
+    columns,
+    rows: rowsOf(senderResults, floor),
+  };
 }
 
 type RunsBySender = Readonly<Record<SenderName, readonly Run[]>>;
@@ -133,13 +136,7 @@ function floorOf({ carillon, 'web-push': webPush }: RunsBySender): FloorResults 
   };
 }
 
-function resultsTable(results: readonly SenderResults[], floor: FloorResults): string {
-  const columns = [
-    { title: 'sender' },
-    ...['CPU µs/push', '× web-push', 'of which floor', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
-      (title) => ({ title, align: 'right' as const }),
-    ),
-  ];
+function rowsOf(results: readonly SenderResults[], floor: FloorResults) {
   const rows = results.map((one) => [
     one.sender,
     one.cpuUsPerPush.toFixed(0),
@@ -157,5 +154,5 @@ function resultsTable(results: readonly SenderResults[], floor: FloorResults): s
     '100 %',
     ...Array<string>(4).fill('–'),
   ]);
-  return table(columns, rows, paintFor(processTerminal.output));
+  return rows;
 }

@@ -68,8 +68,8 @@ export class Dashboard extends Construct {
             lambda.Function.metricAllConcurrentExecutions(),
           ]),
           graph('Throttled calls of tables, and conflicts', [
-            ...Object.values(tables).map(labelled((table) => table.readThrottles(), ': reads')),
-            ...Object.values(tables).map(labelled((table) => table.writeThrottles(), ': writes')),
+            ...Object.values(tables).map(labelled((table) => table.throttles('Read'), ': reads')),
+            ...Object.values(tables).map(labelled((table) => table.throttles('Write'), ': writes')),
             // Only at its counters do requests of one project meet.
             labelled(
               (table: ServiceTable) => table.transactionConflicts(),

@@ -158,21 +158,11 @@ export class HttpApi extends Construct {
     return `/aws/vendedlogs/carillon/${service}/${Fn.select(2, Fn.split('/', stackId))}`;
   }
 
-  /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). */
-  metric(metricName: string, statistic: string): cloudwatch.Metric {
-    return this.metricWith({}, metricName, statistic);
-  }
-
-  /** The same of send. */
-  sendMetric(metricName: string, statistic: string): cloudwatch.Metric {
-    const { method, path } = measuredRoute;
-    return this.metricWith({ Method: method, Resource: path }, metricName, statistic);
-  }
-
-  private metricWith(
-    dimensions: Readonly<Record<string, string>>,
+  /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). @param dimensions of some of them only. */
+  metric(
     metricName: string,
     statistic: string,
+    dimensions: Readonly<Record<string, string>> = {},
   ): cloudwatch.Metric {
     return new cloudwatch.Metric({
       namespace: 'AWS/ApiGateway',
@@ -185,6 +175,12 @@ export class HttpApi extends Construct {
       },
       label: statistic.startsWith('p') ? statistic : metricName,
     });
+  }
+
+  /** The same of send. */
+  sendMetric(metricName: string, statistic: string): cloudwatch.Metric {
+    const { method, path } = measuredRoute;
+    return this.metric(metricName, statistic, { Method: method, Resource: path });
   }
 
   private addRoute(

@@ -135,16 +135,6 @@ export class ServiceTable extends Construct {
     fn.addEnvironment(tableVariables[this.name], this.tableName);
   }
 
-  /** Throttled reads of the table, or of the given index. */
-  readThrottles(index?: string): cloudwatch.Metric {
-    return this.throttles('ReadThrottleEvents', index);
-  }
-
-  /** Throttled writes of the table, or of the given index. */
-  writeThrottles(index?: string): cloudwatch.Metric {
-    return this.throttles('WriteThrottleEvents', index);
-  }
-
   /** Writes refused because another transaction was changing the same item. */
   transactionConflicts(): cloudwatch.Metric {
     return this.table.metric('TransactionConflict', {
@@ -153,12 +143,13 @@ export class ServiceTable extends Construct {
     });
   }
 
-  private throttles(metricName: string, index: string | undefined): cloudwatch.Metric {
-    return this.table.metric(metricName, {
+  /** Throttled reads or writes of the table, or of the given index. */
+  throttles(kind: 'Read' | 'Write', index?: string): cloudwatch.Metric {
+    return this.table.metric(`${kind}ThrottleEvents`, {
       statistic: 'Sum',
       dimensionsMap: {
         TableName: this.table.tableName,
-        ...(index === undefined ? {} : { GlobalSecondaryIndexName: index }),
+        ...(index !== undefined && { GlobalSecondaryIndexName: index }),
       },
     });
   }

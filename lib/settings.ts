@@ -115,48 +115,33 @@ const flag = z.coerce
   .regex(/^(?:true|false)$/, 'must be true or false')
   .transform((text) => text === 'true');
 
-/** The operator's settings: `context` in cdk.json, or `-c name=value` on the command line. */
+/**
+ * The operator's settings: `context` in cdk.json, or `-c name=value` on the command line. `CarillonProps` in
+ * `carillon.ts` says what each is for.
+ */
 const settings = z.strictObject({
   /** Part of the stack's name. Destroying the stage `dev` also deletes its data. */
   stage: stage.default('prod'),
-  /** Most subscribers of a project, unless its plan has a cap. */
   subscriberCap: count.default(defaultLimits.subscriberCap),
-  /** Most notifications of a project per UTC month, unless its plan has a cap. */
   monthlySendCap: count.default(defaultLimits.monthlySendCap),
-  /** Requests per minute by address, project and route, unless the project's plan has a limit. */
   rateLimitPerMinute: count.default(defaultLimits.rateLimitPerMinute),
-  /** Pushes per second of one notification, over all functions that deliver it. */
   pushesPerSecond: count.default(20_000),
-  /** Where a push service can reach the operator (RFC 8292 §2.1). */
   vapidSubject,
-  /** Origins of further push services, with scheme and port. */
   extraPushOrigins: listed(extraPushOrigins),
-  /** Whether to connect to push services over IPv6 if they support it. */
   preferIpv6: flag.default(false),
-  /** Whether the console's page is served at the API's address. */
   console: flag.default(true),
-  /** Whom alarms notify: an address that AWS asks to confirm, or a topic in the stack's region. */
   alarmEmail: alarmEmail.optional(),
   alarmTopicArn: alarmTopicArn.optional(),
-  /** Dollars a month. `alarmEmail` is notified at 80 and 100 %. */
   monthlyBudget: count.optional(),
-  /** Where the operators read docs/runbook.md. Every alarm links to a section of it. */
   runbookUrl: runbookUrl.optional(),
-  /** The API's own domain, its certificate in the stack's region, and the zone for its record. */
   domainName: domainName.optional(),
   certificateArn: certificateArn.optional(),
   hostedZoneId: hostedZoneId.optional(),
-  /** Address of the service for callers, if a proxy is in front of the API. */
   publicBaseUrl: publicBaseUrl.optional(),
-  /** SHA-256 of the secret that the proxy sends, and during a rotation of the other one. */
   originSecretHashes: listed(originSecretHashes),
-  /** Whether requests without that secret are refused. */
   requireOriginSecret: flag.default(false),
-  /** Executions at a time that AWS allows the account in the stack's region. */
   accountConcurrency: count.default(1000),
-  /** Events per second that API Gateway accepts from all browsers. */
   eventsPerSecond: count.default(5000),
-  /** Write capacity, in units per second, at which the event tables start. It can only be raised. */
   warmWritesPerSecond: count
     .refine((units) => units >= 4000, 'must be at least 4000, which every new table takes')
     .optional(),

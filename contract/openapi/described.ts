@@ -69,5 +69,5 @@ export function component<Schema extends z.ZodMiniObject, const Given extends Fi
   schema: Schema,
   fields: Exactly<Given, Fields<Schema>>,
 ): Component {
-  return { name, schema, fields: fields as unknown as AnyFields };
+  return { name, ...described(schema, fields) };
 }

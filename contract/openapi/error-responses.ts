@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable, type Issue } from '../errors.ts';
 import { gatewayResponseTable } from '../gateway-responses.ts';
 import { type JsonSchema, refTo, withoutRelativeLinks } from './json-schema.ts';
 import type { Example, ResponseHeader } from './operation.ts';
-import { type ResponseHeaders, responseHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 
 const gatewaySchema = 'GatewayError';
 
@@ -11,11 +11,6 @@ const pascalCase = (code: string) =>
   code.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase());
 const schemaName = (code: ErrorCode) => `${pascalCase(code.replace(/_error$/, ''))}Error`;
 
-const issue = {
-  path: 'The field, such as `keys.p256dh`, `userIds[3]` or `recipients[3].values.name`.',
-  message: 'What is wrong with it.',
-} satisfies Record<keyof Issue, string>;
-
 /** One schema for each error code, and one for the responses of API Gateway. */
 export function errorSchemas(examples: readonly Example[]): Record<string, JsonSchema> {
   const codes = Object.keys(errorTable) as ErrorCode[];
@@ -23,14 +18,15 @@ export function errorSchemas(examples: readonly Example[]): Record<string, JsonS
   return { ...Object.fromEntries(schemas), Issue: issueSchema, [gatewaySchema]: gatewayError };
 }
 
-const issueSchema: JsonSchema = object(
-  'An invalid field of a request.',
-  Object.fromEntries(
-    Object.entries(issue).map(([name, description]) => [name, { type: 'string', description }]),
-  ),
-);
+const issueSchema = object('An invalid field of a request.', {
+  path: {
+    type: 'string',
+    description: 'The field, such as `keys.p256dh`, `userIds[3]` or `recipients[3].values.name`.',
+  },
+  message: { type: 'string', description: 'What is wrong with it.' },
+} satisfies Record<keyof Issue, JsonSchema>);
 
-const gatewayError: JsonSchema = object('A response of API Gateway itself.', {
+const gatewayError = object('A response of API Gateway itself.', {
   message: { type: 'string', description: 'The text of API Gateway.' },
 });
 
@@ -58,12 +54,6 @@ function object(description: string, properties: Record<string, JsonSchema>): Js
   return { type: 'object', description, properties, required: Object.keys(properties) };
 }
 
-export interface ErrorResponse {
-  readonly description: string;
-  readonly headers?: ResponseHeaders;
-  readonly content: { readonly 'application/json': { readonly schema: JsonSchema } };
-}
-
 const statuses = [
   ...new Set(
     [...Object.values(errorTable), ...Object.values(gatewayResponseTable)].map(
@@ -87,7 +77,7 @@ export function errorResponses(codes: readonly ErrorCode[]) {
 function errorResponse(
   codes: readonly ErrorCode[],
   gateway: { readonly meaning: string } | undefined,
-): ErrorResponse {
+) {
   const meanings = codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`);
   if (gateway !== undefined) meanings.push(`API Gateway: ${gateway.meaning}`);
   const schemas = codes.map((code) => refTo(schemaName(code)));

@@ -24,24 +24,25 @@ export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.m
 export function withGeneratedBlocks(markdown: string): string {
   const described = new Set(Array.from(markdown.matchAll(block), ([, name]) => name));
   return markdown.replaceAll(block, (_, name: string) => {
-    const text = name === 'other routes' ? sectionsWithout(described) : blockOf(name.split(' '));
+    const text = name === 'other routes' ? sectionsWithout(described) : blockOf(name);
     if (text === undefined) throw new Error(`Unknown generated block: ${name}`);
     return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
   });
 }
 
-/** Names: those of the lists below, or a route and one of its blocks. `other routes` has the sections of all others. */
-function blockOf([first = '', second = '', ...rest]: readonly string[]): string | undefined {
-  const lists = `${first} ${second}`.trim();
-  if (lists === 'routes') return routeTable();
-  if (lists === 'error codes') return errorCodes();
-  if (lists === 'gateway responses') return gatewayResponses();
-  if (lists === 'browser support') return browserSupport();
-  if (lists === 'members unchanged') return membersAsSent();
-  const name = first as RouteName;
-  return first in routes
-    ? blockOfRoute(routes[name], operations[name], second, rest[0])
-    : undefined;
+const lists: Readonly<Record<string, () => string>> = {
+  routes: routeTable,
+  'error codes': errorCodes,
+  'gateway responses': gatewayResponses,
+  'browser support': browserSupport,
+  'members unchanged': membersAsSent,
+};
+
+/** Names: those of the lists, or a route and one of its blocks. `other routes` has the sections of all others. */
+function blockOf(name: string): string | undefined {
+  const [route = '', kind = '', which] = name.split(' ');
+  if (!(route in routes)) return lists[name]?.();
+  return blockOfRoute(routes[route as RouteName], operations[route as RouteName], kind, which);
 }
 
 /** A section for each route that the document does not describe itself. */

@@ -6,12 +6,15 @@ import type { HttpApi } from '../http-api.ts';
 import type { PushMetrics } from '../push-metrics.ts';
 import type { ServiceTables } from '../service-table.ts';
 import type { Settings } from '../settings.ts';
-import type { AlarmDefinition } from './alarm-definition.ts';
+import {
+  type AlarmDefinition,
+  type AlarmedFunctions,
+  databaseAlarms,
+  functionAlarms,
+  pushAlarms,
+  requestAlarms,
+} from './alarm-definitions.ts';
 import { alarmTopic } from './alarm-topic.ts';
-import { databaseAlarms } from './database-alarms.ts';
-import { type AlarmedFunctions, functionAlarms } from './function-alarms.ts';
-import { pushAlarms } from './push-alarms.ts';
-import { requestAlarms } from './request-alarms.ts';
 
 export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliver'> {
   readonly settings: Settings;
@@ -61,15 +64,15 @@ export class Alarms extends Construct {
 
   private alarm(
     id: string,
-    { metric, threshold, periods }: AlarmDefinition,
+    { metric, threshold = 1, periods = { bad: 1, of: 1 } }: AlarmDefinition,
     alarmDescription: string,
   ): cloudwatch.Alarm {
     return new cloudwatch.Alarm(this, id, {
       metric,
       threshold,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: periods?.of ?? 1,
-      datapointsToAlarm: periods?.bad ?? 1,
+      evaluationPeriods: periods.of,
+      datapointsToAlarm: periods.bad,
       // No data: nothing happened.
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
       alarmDescription,
@@ -84,7 +87,7 @@ export class Alarms extends Construct {
 function described(
   { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
   id: string,
-  { severity, description }: Pick<AlarmDefinition, 'severity' | 'description'>,
+  { severity = 'warning', description }: Pick<AlarmDefinition, 'severity' | 'description'>,
 ): string {
   const heading = id.replace(/\d+$/, '');
   const anchor = heading.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();

@@ -1,9 +1,11 @@
-import type { Duration } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { type AlarmDefinition, type AlarmDefinitions, period } from './alarm-definition.ts';
 
 /** CloudWatch's limit for the metrics of one alarm. */
-const mostMetrics = 10;
+export const mostMetrics = 10;
+
+/** The period of a metric, and of an alarm on it, where nothing else is said. */
+export const period = Duration.minutes(5);
 
 /** A part of a whole. */
 interface Ratio {
@@ -51,22 +53,4 @@ export function highestUse(
 
 function named(metrics: readonly cloudwatch.IMetric[]): Record<string, cloudwatch.IMetric> {
   return Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
-}
-
-/**
- * The same alarm for any number of sources of a metric: one alarm for each ten, since CloudWatch takes no more in one.
- * The ids are `id`, `id2` and so on.
- */
-export function inGroups<Source>(
-  id: string,
-  sources: readonly Source[],
-  define: (group: readonly Source[]) => AlarmDefinition,
-): AlarmDefinitions {
-  const starts = sources.flatMap((_, index) => (index % mostMetrics === 0 ? [index] : []));
-  return Object.fromEntries(
-    starts.map((start, index) => [
-      index === 0 ? id : id + (index + 1),
-      define(sources.slice(start, start + mostMetrics)),
-    ]),
-  );
 }

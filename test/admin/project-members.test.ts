@@ -4,17 +4,13 @@ import { projectTables } from '../../admin/project-tables.ts';
 import { limits } from '../../contract/limits.ts';
 import { authenticate } from '../../lambdas/http/authenticate.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { useDatabase } from '../fixtures/database.ts';
 
-let database: Database;
+const database = useDatabase();
 let now: Date;
 let registry: ProjectRegistry;
 let projectId: string;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
 beforeEach(async () => {
   now = new Date('2026-11-20T12:00:00Z');
   registry = projectRegistry(database.dynamo, projectTables(database.tables), () => now);

@@ -6,26 +6,24 @@ import { projectTables } from '../../admin/project-tables.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { type Database, deployedCaps, startDatabase } from '../fixtures/database.ts';
+import { deployedCaps, useDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;
 
-let database: Database;
+const database = useDatabase();
 let tables: ReturnType<typeof projectTables>;
 let registry: ProjectRegistry;
 let projectId: string;
 /** Of the project that was created last. */
 let ref: ProjectRef;
 
-beforeAll(async () => {
-  database = await startDatabase();
+beforeAll(() => {
   tables = projectTables(database.tables);
   registry = projectRegistry(database.dynamo, tables, clock);
 });
-afterAll(() => database.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });

@@ -2,13 +2,9 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { projectTables } from '../../admin/project-tables.ts';
 import { checkRestoredTables } from '../../admin/restored-tables.ts';
 import { clientWith } from '../fixtures/client-with.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { useDatabase } from '../fixtures/database.ts';
 
-let database: Database;
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
+const database = useDatabase();
 
 // The local engines restore no tables.
 test('a table that AWS is still restoring is refused, with where to find how to wait', async () => {

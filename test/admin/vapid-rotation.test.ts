@@ -8,10 +8,10 @@ import type { ProjectRef } from '../../contract/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../fixtures/database.ts';
+import { useDatabase } from '../fixtures/database.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
-let database: Database;
+const database = useDatabase();
 let registry: ProjectRegistry;
 let projectId: string;
 let ref: ProjectRef;
@@ -25,11 +25,9 @@ async function rotateLongAgo() {
   return rotated;
 }
 
-beforeAll(async () => {
-  database = await startDatabase();
+beforeAll(() => {
   registry = projectRegistry(database.dynamo, projectTables(database.tables), clock);
 });
-afterAll(() => database.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   const { project } = await registry.create({ projectId, random: randomBytes });

@@ -1,5 +1,4 @@
 import { notificationListQuerySchema } from '../../contract/schemas/notification-list.ts';
-import { userSchema } from '../../contract/schemas/user.ts';
 
 const parse = (query: object) => notificationListQuerySchema.safeParse(query);
 
@@ -41,10 +40,3 @@ test('a cursor has 16 bytes', () => {
     expect(parse({ cursor: other }).success).toBe(false);
   }
 });
-
-test.each([['a\ud800'], ['\udc00'], [''], ['x'.repeat(257)], [undefined], [null], [['ada']]])(
-  'the user id %j is invalid',
-  (userId) => {
-    expect(userSchema.safeParse({ userId }).success).toBe(false);
-  },
-);

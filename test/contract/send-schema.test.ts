@@ -1,111 +1,197 @@
-import { pathText } from '../../contract/issues.ts';
+import { defaultOf } from '../../contract/field-kinds.ts';
+import { issuesOf } from '../../contract/issues.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
+import { contentFields, sendFields } from '../../contract/send-fields.ts';
 
-function issuesOf(value: unknown): string[] {
-  const { error } = sendSchema.safeParse(value);
-  return (error?.issues ?? []).map(({ path, message }) => `${pathText(path)}: ${message}`);
+/** What is wrong with a body of send. */
+function issuesIn(body: unknown): string[] {
+  const { error } = sendSchema.safeParse(body);
+  return error ? issuesOf(error, sendSchema).map(({ path, message }) => `${path}: ${message}`) : [];
 }
+
+/** What is wrong with a send that has these fields besides its title. */
+const refusals = (fields: object) => issuesIn({ title: 'a', ...fields });
+
+const rows = Object.entries(sendFields);
+/** What rows require, so that only the field itself can be refused. */
+const required = { tag: 'a', url: 'https://example.com/' };
+
+test.each(rows)('a sample of %s is accepted, and kept as it is', (name, { sample }) => {
+  const request = { title: 'a', ...required, [name]: sample };
+  expect(sendSchema.parse(request)).toEqual(request);
+});
+
+test.each(rows)('of %s, what is invalid is refused', (name, { invalid }) => {
+  const paths = refusals({ ...required, [name]: invalid }).map(
+    (refusal) => refusal.split(/[:[]/)[0],
+  );
+  expect(paths).toEqual([name]);
+});
+
+test.each(Object.entries(contentFields))('no sample of %s is its default', (_, row) => {
+  expect(row.sample).not.toEqual(defaultOf(row));
+});
+
+const url = 'https://example.com/';
+const action = { action: 'open', title: 'Open' };
+const text = (length: number) => 'a'.repeat(length);
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `a-${index}`);
+const dataOf = (bytes: number) => ({ a: text(bytes - '{"a":""}'.length) });
+/** JSON.parse() reads what JSON.stringify() cannot write: a stack overflow would be a 500. */
+const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
+
+const flags = rows.filter(([, { kind }]) => kind === 'flag').map(([name]) => name);
+const urls = ['url', 'icon', 'image', 'badge'];
+const languageTag = 'must be a language tag such as "en" or "pt-BR"';
+
+/** Of each kind of field: what is accepted, what is refused, and the rule that the refusal states. */
+test.each<[string, readonly unknown[], readonly unknown[], string]>([
+  ['title', ['a', text(256)], ['', text(257), 7], 'must be text of 1 to 256 characters'],
+  ['title', ['💣'.repeat(256)], ['💣'.repeat(257)], 'must be text of 1 to 256 characters'],
+  ['body', ['', text(2000)], [text(2001), 7], 'must be text of at most 2000 characters'],
+  ...urls.map((name): [string, unknown[], unknown[], string] => [
+    name,
+    ['https://example.com/a?b#c', 'http://localhost:3000/', 'HTTPS://a.b'],
+    ['/a', 'javascript:alert(1)', 'https://', 'https:// a', 'x', 'https:/\\a'],
+    'must be an absolute http or https URL',
+  ]),
+  [
+    'ttl',
+    [0, 2_419_200],
+    [-1, 2_419_201, 1.5, '60', null],
+    'must be a whole number of seconds from 0 to 2419200',
+  ],
+  [
+    'urgency',
+    ['very-low', 'low', 'normal', 'high'],
+    ['urgent', '', 1],
+    'must be "very-low", "low", "normal" or "high"',
+  ],
+  ['topic', ['a', '€'.repeat(64)], ['', text(65), 7], 'must be text of 1 to 64 characters'],
+  ['topic', [], ['\ud800'], 'must be well-formed Unicode'],
+  ['tag', ['a', text(64)], ['', text(65), 7], 'must be text of 1 to 64 characters'],
+  ...flags.map((name): [string, unknown[], unknown[], string] => [
+    name,
+    [true],
+    ['true'],
+    'must be true or false',
+  ]),
+  ['actions', [], [{}], 'must be an array of actions'],
+  [
+    'actions',
+    [[], [action, { ...action, action: 'b', url, icon: url }]],
+    [['a', 'b', 'c'].map((name) => ({ ...action, action: name }))],
+    'must have at most 2 actions',
+  ],
+  ['actions', [], [[action, action]], 'must differ from each other in "action"'],
+  ['lang', ['en', 'zh-Hant-TW'], ['', 'en_US', '-', 'en-languages', 7], languageTag],
+  ['lang', [`en${'-a'.repeat(16)}`], [`en${'-a'.repeat(17)}`], 'must have at most 35 characters'],
+  ['dir', ['auto', 'ltr', 'rtl'], ['left', '', 1], 'must be "auto", "ltr" or "rtl"'],
+  [
+    'timestamp',
+    ['2026-11-21T19:00:00Z', '2026-11-21T19:00:00.123+05:30'],
+    [
+      ...['2026-11-21', '2026-11-21T19:00:00', '2026-11-21T19:00Z', '2026-02-29T19:00:00Z'],
+      ...['2026-11-21 19:00:00Z', '', 1_763_751_600_000],
+    ],
+    'must be a date-time with its offset, such as "2026-11-21T19:00:00Z"',
+  ],
+  ['data', [{}], ['{}', [], null, 7], 'must be an object'],
+  [
+    'data',
+    [dataOf(2048)],
+    [dataOf(2049), { a: '€'.repeat(700) }, deep],
+    'must have at most 2048 bytes as JSON',
+  ],
+  ['appBadge', [0, 99_999], [-1, 100_000, 0.5, '1'], 'must be a whole number from 0 to 99999'],
+  [
+    'seenWithinDays',
+    [1, 365],
+    [0, 366, 1.5, '7', null],
+    'must be a whole number of days from 1 to 365',
+  ],
+  // None of these must ever become a broadcast.
+  ['userIds', [numbered(1000)], [numbered(1001)], 'must name at most 1000 user ids'],
+  ['userIds', [], [null], 'must be an array of user ids'],
+  ['userIds', [], [[]], 'must name at least one user id; leave the field out to broadcast'],
+  ['channels', [numbered(20)], [numbered(21)], 'must name at most 20 channels'],
+  ['channels', [], [null], 'must be an array of channels'],
+  [
+    'channels',
+    [],
+    [[]],
+    'must name at least one channel; leave the field out for all subscriptions',
+  ],
+])('%s is accepted up to its bounds, and refused beyond them', (name, accepted, refused, rule) => {
+  for (const value of accepted) {
+    const request = { title: 'a', ...required, [name]: value };
+    expect(sendSchema.parse(request)).toEqual(request);
+  }
+  for (const value of refused) {
+    expect(refusals({ ...required, [name]: value })).toEqual([`${name}: ${rule}`]);
+  }
+});
+
+/** Rules about several fields, and about the entries of lists. */
+test.each<[object, string]>([
+  [{ renotify: true }, 'renotify: needs "tag", which names the notification to replace'],
+  [
+    { worker: false },
+    'worker: needs "url" when it is false: without a worker, browsers open absolute URLs only',
+  ],
+  [{ actions: ['open'] }, 'actions[0]: must be an object'],
+  [{ actions: [{ title: 'a' }] }, 'actions[0].action: is required'],
+  [{ actions: [{ action: 'a' }] }, 'actions[0].title: is required'],
+  ...['', text(33), 7].map((value): [object, string] => [
+    { actions: [{ ...action, action: value }] },
+    'actions[0].action: must be text of 1 to 32 characters',
+  ]),
+  ...['', text(65), 7].map((value): [object, string] => [
+    { actions: [{ ...action, title: value }] },
+    'actions[0].title: must be text of 1 to 64 characters',
+  ]),
+  ...['url', 'icon'].map((name): [object, string] => [
+    { actions: [{ ...action, [name]: '/open' }] },
+    `actions[0].${name}: must be an absolute http or https URL`,
+  ]),
+  [
+    { actions: [action, { ...action, action: 'b', target_url: url }] },
+    'actions[1].target_url: is not a field of this object; the fields are action, title, url, icon',
+  ],
+  [
+    { actions: [{ ...action, Icon: url }] },
+    'actions[0].Icon: is not a field of this object; did you mean "icon"?',
+  ],
+  [{ userIds: ['u', ''] }, 'userIds[1]: must be text of 1 to 256 characters'],
+  [{ channels: ['a', 'B'] }, 'channels[1]: must be 1 to 32 lowercase letters, digits or hyphens'],
+  // Names of built-in properties, such as __proto__: test/reliability.
+  [{ app_badge: 1 }, 'app_badge: is not a field of this request; did you mean "appBadge"?'],
+])('%j is refused', (fields, refusal) => {
+  expect(refusals(fields)).toEqual([refusal]);
+});
+
+test.each([
+  { renotify: false },
+  { worker: true },
+  { actions: [{ action: text(32), title: text(64) }] },
+])('%j is accepted, and kept as it is', (fields) => {
+  expect(sendSchema.parse({ title: 'a', ...fields })).toEqual({ title: 'a', ...fields });
+});
 
 test('only the title is required', () => {
   expect(sendSchema.parse({ title: 'Hello' })).toEqual({ title: 'Hello' });
-  expect(issuesOf({ body: 'Hello' })).toEqual(['title: is required']);
+  expect(issuesIn({ body: 'Hello' })).toEqual(['title: is required']);
 });
 
 test.each([null, [], 'text', 7])('the body %j is refused', (body) => {
-  expect(issuesOf(body)).toEqual([': must be an object']);
+  expect(issuesIn(body)).toEqual([': must be an object']);
 });
 
-// Names of built-in properties, such as __proto__: test/reliability.
-test.each(['userId', 'user_ids', 'users', 'vibrate'])(
-  'the unknown field %s is refused',
-  (field) => {
-    const body = JSON.parse(`{"title":"a","${field}":["ada"]}`);
-    expect(sendSchema.safeParse(body).error?.issues).toMatchObject([
-      { code: 'unrecognized_keys', keys: [field] },
-    ]);
-  },
-);
-
-test('an empty or null userIds is refused instead of becoming a broadcast', () => {
-  expect(issuesOf({ title: 'a', userIds: [] })).toEqual([
-    'userIds: must name at least one user id; leave the field out to broadcast',
+test('a repeated user id or channel is removed', () => {
+  const twice = ['u', 'v', 'u'];
+  const { userIds, channels } = sendSchema.parse({ title: 'a', userIds: twice, channels: twice });
+  expect([userIds, channels]).toEqual([
+    ['u', 'v'],
+    ['u', 'v'],
   ]);
-  expect(issuesOf({ title: 'a', userIds: null })).toEqual([
-    'userIds: must be an array of user ids',
-  ]);
-});
-
-test('a repeated user id is removed', () => {
-  const { userIds } = sendSchema.parse({ title: 'a', userIds: ['u', 'v', 'u'] });
-  expect(userIds).toEqual(['u', 'v']);
-});
-
-test('userIds has at most 1,000 entries', () => {
-  const userIds = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
-  expect(issuesOf({ title: 'a', userIds })).toEqual([]);
-  expect(issuesOf({ title: 'a', userIds: [...userIds, 'one more'] })).toEqual([
-    'userIds: must name at most 1000 user ids',
-  ]);
-});
-
-test('an empty or null list of channels is refused instead of becoming a broadcast', () => {
-  expect(issuesOf({ title: 'a', channels: [] })).toEqual([
-    'channels: must name at least one channel; leave the field out for all subscriptions',
-  ]);
-  expect(issuesOf({ title: 'a', channels: null })).toEqual([
-    'channels: must be an array of channels',
-  ]);
-});
-
-test('channels has at most 20 distinct names, which are checked as in subscribe', () => {
-  const channels = Array.from({ length: 20 }, (_, index) => `c-${index}`);
-  expect(sendSchema.parse({ title: 'a', channels: [...channels, 'c-0'] })).toEqual({
-    title: 'a',
-    channels,
-  });
-  expect(issuesOf({ title: 'a', channels: [...channels, 'one-more'] })).toEqual([
-    'channels: must name at most 20 channels',
-  ]);
-  expect(issuesOf({ title: 'a', channels: ['a', 'B'] })).toEqual([
-    'channels[1]: must be 1 to 32 lowercase letters, digits or hyphens',
-  ]);
-});
-
-test('an issue names the index of an invalid user id', () => {
-  expect(issuesOf({ title: 'a', userIds: ['u', ''] })).toEqual([
-    'userIds[1]: must be text of 1 to 256 characters',
-  ]);
-});
-
-test.each(['url', 'icon', 'image', 'badge'])(
-  '%s must be an absolute http or https URL',
-  (field) => {
-    for (const valid of ['https://example.com/a?b#c', 'http://localhost:3000/', 'HTTPS://a.b']) {
-      expect(issuesOf({ title: 'a', [field]: valid })).toEqual([]);
-    }
-    for (const invalid of [
-      '/a',
-      'javascript:alert(1)',
-      'https://',
-      'https:// a',
-      'x',
-      'https:/\\a',
-      1,
-    ]) {
-      expect(issuesOf({ title: 'a', [field]: invalid })).toHaveLength(1);
-    }
-  },
-);
-
-test('title has at most 256 characters, body at most 2,000', () => {
-  expect(issuesOf({ title: 'a'.repeat(256), body: 'b'.repeat(2000) })).toEqual([]);
-  expect(issuesOf({ title: 'a'.repeat(257), body: 'b'.repeat(2001) })).toEqual([
-    'title: must be text of 1 to 256 characters',
-    'body: must be text of at most 2000 characters',
-  ]);
-});
-
-test('lengths count Unicode code points', () => {
-  expect(issuesOf({ title: '💣'.repeat(256) })).toEqual([]);
-  expect(issuesOf({ title: '💣'.repeat(257) })).toHaveLength(1);
 });

@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Account, startAccount } from './fixtures/account.ts';
+import { useAccount } from './fixtures/account.ts';
 
 const page = readFileSync('docs/deploy.md', 'utf8');
 
-let account: Account;
-beforeEach(async () => {
-  account = await startAccount();
-});
-afterEach(() => account.stop());
+const account = useAccount();
 
 const statusOf = (name: string) => account.aws.cloudFormation.find(name)?.status;
 

@@ -1,13 +1,9 @@
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Account, startAccount } from './fixtures/account.ts';
+import { useAccount } from './fixtures/account.ts';
 import { physicalId } from './fixtures/cloudformation.ts';
 
-let account: Account;
-beforeEach(async () => {
-  account = await startAccount();
-  await account.aws.deploy(sharedAssembly());
-});
-afterEach(() => account.stop());
+const account = useAccount();
+beforeEach(() => account.aws.deploy(sharedAssembly()));
 
 const destroy = 'npm run -s deploy -- --destroy';
 

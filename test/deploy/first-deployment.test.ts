@@ -1,12 +1,8 @@
 import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Account, startAccount } from './fixtures/account.ts';
+import { useAccount } from './fixtures/account.ts';
 
-let account: Account;
-beforeEach(async () => {
-  account = await startAccount();
-});
-afterEach(() => account.stop());
+const account = useAccount();
 
 const command = 'npm run -s deploy --';
 const settings = '--set vapidSubject=push@carillon.net alarmEmail=ops@carillon.net';

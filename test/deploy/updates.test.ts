@@ -1,20 +1,14 @@
 import { cpSync, readFileSync } from 'node:fs';
 import type { Template } from '../../admin/deployed-stack.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
-import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
-import { type Account, startAccount } from './fixtures/account.ts';
+import { useFolder } from '../fixtures/folder.ts';
+import { useAccount } from './fixtures/account.ts';
 
-let account: Account;
-let folder: Folder;
+const account = useAccount();
+const folder = useFolder();
 beforeEach(async () => {
-  account = await startAccount();
-  folder = temporaryFolder();
   await account.aws.bootstrap();
   account.operator.usePrepared(sharedAssembly());
-});
-afterEach(async () => {
-  folder.remove();
-  await account.stop();
 });
 
 const deploy = 'npm run -s deploy -- --set vapidSubject=push@carillon.net alarmEmail=none';

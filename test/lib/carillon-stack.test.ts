@@ -54,19 +54,6 @@ test('each function may write to its log group only', () => {
   }
 });
 
-const functionCount = functionNames.length;
-
-test('no policy contains a wildcard', () => {
-  const policies = Object.values(prod.resources('AWS::IAM::Policy'));
-  expect(policies).toHaveLength(functionCount);
-  for (const { Properties } of policies) expect(JSON.stringify(Properties)).not.toContain('*');
-});
-
-test('no role has a managed policy, which would contain wildcards', () => {
-  prod.template.resourceCountIs('AWS::IAM::Role', functionCount);
-  prod.template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
-});
-
 test('settings reach the functions that read them, and the operator', () => {
   const stack = synthesize({
     stage: 'eu',

@@ -4,7 +4,6 @@ import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sns from 'aws-cdk-lib/aws-sns';
-import { AwsSolutionsChecks } from 'cdk-nag';
 import { Carillon, type CarillonProps } from '../../lib/carillon.ts';
 import { settingNames } from '../../lib/settings.ts';
 import { testContext } from '../fixtures/synthesized-stack.ts';
@@ -144,23 +143,4 @@ test('every setting is a prop, and an error names each invalid one and the const
   }
   expect(message).toMatch(/^Carillon "MyApp\/Push":\n/);
   for (const name of Object.keys(every)) expect(message).toContain(`setting ${name} `);
-});
-
-test('a disposable service keeps nothing, and any other one its tables', () => {
-  for (const [disposable, policy] of [
-    [true, 'Delete'],
-    [false, 'RetainExceptOnCreate'],
-  ] as const) {
-    const stack = userStack();
-    new Carillon(stack, 'Push', { vapidSubject, alarmEmail: 'none', disposable });
-    const tables = Template.fromStack(stack).findResources('AWS::DynamoDB::Table');
-    for (const { DeletionPolicy } of Object.values(tables)) expect(DeletionPolicy).toBe(policy);
-  }
-});
-
-test('the AwsSolutions checks find no violations in another app', () => {
-  const stack = userStack();
-  new Carillon(stack, 'Push', { vapidSubject, alarmEmail: 'ops@carillon.net' });
-  const { violations } = new AwsSolutionsChecks().validateScope(stack);
-  expect(violations).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { type Route, routes } from '../../contract/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
 
-const { template, resources, functionNamed, functionOf } = synthesize();
+const { template, resources, functionOf } = synthesize();
 const stage = Object.values(resources('AWS::ApiGatewayV2::Stage'))[0]!.Properties;
 const all = Object.values<Route>(routes);
 
@@ -21,12 +21,6 @@ test('the API has the routes of the contract, their preflights and the console',
   expect(keys.sort()).toEqual([...expectedKeys].sort());
 });
 
-test('the page of the console and its files have one function, which is not that of a route', () => {
-  const [page, file] = consoleKeys.map(functionOf);
-  expect(page).toBe(functionNamed('console'));
-  expect(file).toBe(page);
-});
-
 test('without the console, the stack has neither its function nor its routes', () => {
   const without = synthesize({ console: 'false' });
   const keys = Object.values(without.resources('AWS::ApiGatewayV2::Route')).map(
@@ -36,17 +30,6 @@ test('without the console, the stack has neither its function nor its routes', (
   expect(without.functionNamed('console')).toBeUndefined();
   expect(JSON.stringify(without.template.toJSON())).not.toMatch(/console/i);
 });
-
-test('every route has its own function', () => {
-  expect(new Set(all.map((route) => functionOf(routeKey(route)))).size).toBe(all.length);
-});
-
-test.each(all.filter((route) => route.answersPreflight))(
-  'the function of $name responds to the preflight of its path',
-  (route) => {
-    expect(functionOf(`OPTIONS ${route.path}`)).toBe(functionOf(routeKey(route)));
-  },
-);
 
 test('every path that browsers use has one preflight, and send has none', () => {
   const paths = new Set(all.filter(({ caller }) => caller === 'browser').map(({ path }) => path));
@@ -59,14 +42,6 @@ test('API Gateway responds to no preflight, or it would drop the functions’ he
   template.allResourcesProperties('AWS::ApiGatewayV2::Api', {
     ProtocolType: 'HTTP',
     CorsConfiguration: Match.absent(),
-  });
-});
-
-test('functions receive events of version 2.0', () => {
-  template.resourceCountIs('AWS::ApiGatewayV2::Integration', all.length + 1);
-  template.allResourcesProperties('AWS::ApiGatewayV2::Integration', {
-    IntegrationType: 'AWS_PROXY',
-    PayloadFormatVersion: '2.0',
   });
 });
 

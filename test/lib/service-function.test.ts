@@ -38,3 +38,15 @@ test('Lambda’s own lines are about failures only, and about every invocation o
     expect(level).toBe(pushing.includes(id!) ? 'JSON INFO' : 'JSON WARN');
   }
 });
+
+test('an asynchronous invocation of deliver has two retries and one hour', () => {
+  const configurations = Object.values(resources('AWS::Lambda::EventInvokeConfig'));
+  expect(configurations.map(({ Properties }) => Properties)).toEqual([
+    {
+      FunctionName: { Ref: functionNamed('deliver') },
+      Qualifier: '$LATEST',
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 3600,
+    },
+  ]);
+});

@@ -31,10 +31,6 @@ test.each(Object.entries(tables))('%s has the key %p', (output, keys) => {
   }
 });
 
-test('there are no other tables', () => {
-  prod.template.resourceCountIs('AWS::DynamoDB::Table', Object.keys(tables).length);
-});
-
 test('the index by user id contains all that a push, the conditions of a send and a list of devices need', () => {
   const indexes = propertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
   expect(indexes).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
 import { startGuard } from '../../local/dynamodb/guard.ts';
 import { startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
 import { startLambdaApi } from '../../local/lambda/api.ts';
@@ -38,37 +38,15 @@ const servers: readonly (readonly [string, () => Promise<Server>])[] = [
   ],
 ];
 
-const webSocket = {
-  connection: 'Upgrade',
-  upgrade: 'websocket',
-  'sec-websocket-version': '13',
-  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  'sec-websocket-protocol': 'push-notification',
-};
-
-/** Sends one of the kinds of pages that host-and-origin.test.ts has. `fetch` would refuse the headers. */
-async function call(endpoint: string, headers: Readonly<Record<string, string>>) {
-  const sent = request(endpoint, { method: 'upgrade' in headers ? 'GET' : 'POST', headers });
-  sent.end();
-  const upgraded = once(sent, 'upgrade').then(([response, socket]) => {
-    socket.destroy();
-    return response;
-  });
-  return (await Promise.race([
-    once(sent, 'response').then(([response]) => response),
-    upgraded,
-  ])) as IncomingMessage;
-}
-
-const foreign = { origin: 'https://evil.example' };
+const foreign = 'https://evil.example';
 
 test.each(servers)('%s refuses a request of a page, and says why', async (_, start) => {
   const { endpoint, stop } = await start();
   try {
-    const response = await call(endpoint, foreign);
-    expect(response.statusCode).toBe(403);
-    expect(await text(response)).toContain('no page of another origin');
-    expect(Object.keys(response.headers)).not.toContain('access-control-allow-origin');
+    const response = await fetch(endpoint, { method: 'POST', headers: { origin: foreign } });
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('no page of another origin');
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
   } finally {
     await stop();
   }
@@ -76,10 +54,14 @@ test.each(servers)('%s refuses a request of a page, and says why', async (_, sta
 
 test('the push service refuses the WebSocket of a page', async () => {
   const { origin, stop } = await startPushService();
+  const address = origin.replace('http', 'ws');
+  const connect = (from: string) => new WebSocket(address, 'push-notification', { origin: from });
   try {
-    expect((await call(origin, { ...webSocket, ...foreign })).statusCode).toBe(403);
-    const firefox = await call(origin, { ...webSocket, origin: `ws://${new URL(origin).host}/` });
-    expect(firefox.statusCode).toBe(101);
+    const [, refused] = await once(connect(foreign), 'unexpected-response');
+    expect((refused as IncomingMessage).statusCode).toBe(403);
+    const firefox = connect(`${address}/`);
+    await once(firefox, 'open');
+    firefox.terminate();
   } finally {
     await stop();
   }

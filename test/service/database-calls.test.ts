@@ -15,8 +15,7 @@ import {
   type ApiResponse,
   type CallOptions,
   type ProjectCredentials,
-  type Service,
-  startService,
+  useService,
 } from '../fixtures/service.ts';
 import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
@@ -148,22 +147,18 @@ function describeCall({ operation, parameters }: DynamoDbCall): string {
   return [operation, ...names].join(' ') + (IndexName === undefined ? '' : `/${IndexName}`);
 }
 
-let service: Service;
 let recorded = new RecordedRounds();
 /** Holds a call of this round. */
 let held: (round: number) => Promise<void> | undefined = () => undefined;
 
-beforeAll(async () => {
-  service = await startService({
-    // One instance per function, so that all requests share its cache of projects.
-    concurrency: 1,
-    onDynamoDbCall: async (call) => {
-      await held(recorded.record(call));
-      return undefined;
-    },
-  });
+const service = useService({
+  // One instance per function, so that all requests share its cache of projects.
+  concurrency: 1,
+  onDynamoDbCall: async (call) => {
+    await held(recorded.record(call));
+    return undefined;
+  },
 });
-afterAll(() => service.stop());
 
 type Request = () => Promise<ApiResponse>;
 

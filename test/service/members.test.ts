@@ -7,16 +7,12 @@ import type {
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = useService();
 beforeEach(async () => {
   project = await service.createProject();
 });

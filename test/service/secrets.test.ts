@@ -210,6 +210,7 @@ test('npm start prints requests without the secrets in their URLs', async () => 
     `${pathOf(routes.send, { projectId })}?key=${secretKey}`,
     pathOf(routes.subscribe, { projectId: secretKey }),
     `${pathOf(routes.send, { projectId })}/${secretKey}`,
+    pathOf(routes.track, { projectId, notificationId: 'a-capability' }),
     `/${secretKey}`,
   ];
   printed.length = 0;
@@ -220,8 +221,17 @@ test('npm start prints requests without the secrets in their URLs', async () => 
   scanner.addSecrets('the key', [secretKey]);
   scanner.addSecrets('the endpoint', [endpoint, encodeURIComponent(endpoint)]);
   for (const line of printed) scanner.addLine(line);
-  expect(printed).toHaveLength(20);
   expect(scanner.findings()).toEqual([]);
+  const paths = printed.map((line) => /^POST (.+) → \d{3} {2}\d+ ms$/.exec(line)?.[1]);
+  expect(printed).toHaveLength(24);
+  expect(paths.filter(Boolean)).toEqual([
+    `/api/v1/projects/${projectId}`,
+    `/api/v1/projects/${projectId}/notifications`,
+    '/api/v1/projects/{projectId}',
+    '(no route)',
+    `/api/v1/projects/${projectId}/notifications/{notificationId}/events`,
+    '(no route)',
+  ]);
 });
 
 test('error responses contain no secret', () => {

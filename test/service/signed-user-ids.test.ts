@@ -73,12 +73,6 @@ function respelled(identityKey: string): { userId: string; userIdSignature: stri
   }
 }
 
-/** Sets the two bits of the last character that encode nothing. */
-function withUnusedBits(signature: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  return signature.slice(0, -1) + alphabet[alphabet.indexOf(signature.at(-1)!) | 3];
-}
-
 describe('a wrong signature is refused, also where none is required, and nothing is stored:', () => {
   const foreignKey = `carillon_id_${'a'.repeat(43)}`;
 
@@ -89,29 +83,12 @@ describe('a wrong signature is refused, also where none is required, and nothing
       'of the composed form',
       (key) => ({ userId: 'e\u0301', userIdSignature: signUserId(key, '\u00e9') }),
     ],
-    [
-      'of the decomposed form',
-      (key) => ({ userId: '\u00e9', userIdSignature: signUserId(key, 'e\u0301') }),
-    ],
     ['of a capital letter', (key) => ({ userIdSignature: signUserId(key, 'Bob') })],
     ['with padding', (key) => ({ userIdSignature: `${signUserId(key, 'bob')}=` })],
     ['with a space', (key) => ({ userIdSignature: `${signUserId(key, 'bob')} ` })],
-    [
-      'without its last character',
-      (key) => ({ userIdSignature: signUserId(key, 'bob').slice(0, -1) }),
-    ],
-    [
-      'in hex',
-      (key) => ({
-        userIdSignature: Buffer.from(signUserId(key, 'bob'), 'base64url').toString('hex'),
-      }),
-    ],
     ['in standard base64', respelled],
-    ['with unused bits', (key) => ({ userIdSignature: withUnusedBits(signUserId(key, 'bob')) })],
     ['empty', () => ({ userIdSignature: '' })],
-    ['the key itself', (key) => ({ userIdSignature: key })],
     ['43 letters outside ASCII', () => ({ userIdSignature: 'é'.repeat(43) })],
-    ['half a surrogate pair', () => ({ userIdSignature: '\ud800' })],
     ['12,000 characters', () => ({ userIdSignature: 'a'.repeat(12_000) })],
   ])('%s', async (_, user) => {
     for (const project of [signed, open]) {

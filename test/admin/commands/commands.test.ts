@@ -7,17 +7,13 @@ import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { useOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });

@@ -3,16 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
-import { type Operator, settings, startOperator } from '../../fixtures/operator.ts';
+import { AwsError } from '../../fixtures/aws-protocols.ts';
+import { settings, useOperator } from '../../fixtures/operator.ts';
 import { freePort } from '../../fixtures/ports.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });
@@ -113,7 +110,7 @@ describe('a deployed stack', () => {
     ],
     ['ExpiredToken', 'The AWS credentials are expired or invalid. Sign in again.'],
   ])('fails in one line if CloudFormation returns %s', async (errorCode, message) => {
-    aws.respond({ DescribeStacks: () => Object.assign(new Error('No.'), { name: errorCode }) });
+    aws.respond({ DescribeStacks: () => new AwsError(errorCode, 'No.') });
     const { code, output, messages } = await operator.run(['list', '--region', 'eu-west-1']);
     expect({ code, output }).toEqual({ code: 1, output: '' });
     expect(messages).toContain(message);
@@ -167,13 +164,11 @@ describe('a deployed stack', () => {
 });
 
 /** A response of DescribeStacks. */
-function describedStack(outputs: Readonly<Record<string, string>>): string {
-  const members = Object.entries(outputs).map(
-    ([key, value]) =>
-      `<member><OutputKey>${key}</OutputKey><OutputValue>${value.replaceAll('"', '&quot;')}</OutputValue></member>`,
-  );
-  return (
-    '<Stacks><member><StackName>Carillon</StackName><StackStatus>CREATE_COMPLETE</StackStatus>' +
-    `<CreationTime>2026-11-20T00:00:00Z</CreationTime><Outputs>${members.join('')}</Outputs></member></Stacks>`
-  );
+function describedStack(outputs: Readonly<Record<string, string>>) {
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => {
+    return { OutputKey, OutputValue };
+  });
+  const CreationTime = '2026-11-20T00:00:00Z';
+  const stack = { StackName: 'Carillon', StackStatus: 'CREATE_COMPLETE', CreationTime, Outputs };
+  return { Stacks: [stack] };
 }

@@ -1,14 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { memberKeyPattern } from '../../../contract/formats.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { useOperator } from '../../fixtures/operator.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   await operator.registry.create({ projectId, random: randomBytes });

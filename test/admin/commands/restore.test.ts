@@ -7,24 +7,28 @@ import {
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables, type RestoredTables } from '../../../admin/project-tables.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
-import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
+import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
-let operator: Operator;
+const operator = useOperator();
 
 beforeAll(async () => {
-  operator = await startOperator();
   await operator.registry.create({ projectId: 'shop', random: randomBytes });
   await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
   const tables = projectTables(operator.database.tables);
-  const { projects, vapidKeys, identityKeys, subscriptions, usage } = tables;
-  for (const name of [projects, vapidKeys, identityKeys, subscriptions, usage]) {
-    await restoreTable(name);
-  }
+  for (const [name] of restoredTables) await restoreTable(tables[name]);
   await operator.registry.remove('shop');
 });
-afterAll(() => operator.stop());
+
+/** The tables that a restore reads, and the options that name them. */
+const restoredTables = [
+  ['projects', '--projects'],
+  ['vapidKeys', '--vapid-keys'],
+  ['identityKeys', '--identity-keys'],
+  ['subscriptions', '--subscriptions'],
+  ['usage', '--usage'],
+] as const;
 
 const restored = (table: string) => `Backup-${table}`;
 
@@ -55,21 +59,11 @@ function restore(
   runOptions: RunOptions = {},
 ) {
   const tables = projectTables(operator.database.tables);
-  const { projects, vapidKeys, identityKeys, subscriptions, usage } = tables;
-  const from = {
-    projects: restored(projects),
-    vapidKeys: restored(vapidKeys),
-    identityKeys: restored(identityKeys),
-    subscriptions: restored(subscriptions),
-    usage: restored(usage),
-    ...changes,
-  };
-  const args = [
-    ...['restore', '--projects', from.projects, '--vapid-keys', from.vapidKeys],
-    ...['--identity-keys', from.identityKeys],
-    ...['--subscriptions', from.subscriptions, '--usage', from.usage, ...options],
-  ];
-  return operator.runLocal(args, runOptions);
+  const named = restoredTables.flatMap(([name, option]) => [
+    option,
+    changes[name] ?? restored(tables[name]),
+  ]);
+  return operator.runLocal(['restore', ...named, ...options], runOptions);
 }
 
 test('Projects, VapidKeys and IdentityKeys in the place of each other are refused', async () => {

@@ -3,11 +3,11 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { type Operator, type RunOptions, startOperator } from '../../fixtures/operator.ts';
+import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 let ref: ProjectRef;
 /** The first keys of the project. */
@@ -15,10 +15,6 @@ let secretKey: string;
 let identityKey: string;
 let vapidKey: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   const created = await operator.registry.create({ projectId, random: randomBytes });

@@ -2,16 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { useOperator } from '../../fixtures/operator.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(() => {
   projectId = `p-${randomUUID()}`;
 });

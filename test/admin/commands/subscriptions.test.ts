@@ -11,21 +11,17 @@ import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 let ref: ProjectRef;
 let file: string;
 const vapid = newVapidPair();
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   file = join(operator.directory, `${projectId}.ndjson`);

@@ -2,17 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { type Operator, startOperator } from '../../fixtures/operator.ts';
+import { useOperator } from '../../fixtures/operator.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 
-let operator: Operator;
+const operator = useOperator();
 let projectId: string;
 let ref: ProjectRef;
 
-beforeAll(async () => {
-  operator = await startOperator();
-});
-afterAll(() => operator.stop());
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   const { project } = await operator.registry.create({ projectId, random: randomBytes });

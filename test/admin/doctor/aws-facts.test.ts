@@ -54,12 +54,11 @@ afterEach(() => {
 function resources(
   ...found: readonly (readonly [type: string, name: string, logicalId?: string])[]
 ) {
-  const members = found.map(
-    ([type, name, logicalId = 'PushX']) =>
-      `<member><LogicalResourceId>${logicalId}</LogicalResourceId><ResourceType>${type}</ResourceType>` +
-      `<PhysicalResourceId>${name}</PhysicalResourceId></member>`,
-  );
-  return () => `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
+  return () => ({
+    StackResourceSummaries: found.map(([ResourceType, PhysicalResourceId, id = 'PushX']) => ({
+      ...{ LogicalResourceId: id, ResourceType, PhysicalResourceId },
+    })),
+  });
 }
 
 /** What a check says. @param others what it reads of a deployment besides. */
@@ -76,9 +75,11 @@ const throttle = (rateLimit: number) => ({
   GetAccount: () => ({ throttleSettings: { rateLimit, burstLimit: 1 } }),
 });
 const described = (status: string, isProtected: boolean) => ({
-  DescribeStacks: () =>
-    `<Stacks><member><StackName>Carillon</StackName><StackStatus>${status}</StackStatus>` +
-    `<EnableTerminationProtection>${isProtected}</EnableTerminationProtection></member></Stacks>`,
+  DescribeStacks: () => ({
+    Stacks: [
+      { StackName: 'Carillon', StackStatus: status, EnableTerminationProtection: isProtected },
+    ],
+  }),
 });
 
 test.each([
@@ -159,18 +160,14 @@ describe('alarms', () => {
     ['has unsubscribed', ['Deleted'], /^problem: /],
     ['is not known, because the topic is the operator’s', undefined, /^ok: /],
   ])('notify an address that %s', async (_title, subscriptions, finding) => {
-    const members = subscriptions?.map(
-      (arn) => `<member><SubscriptionArn>${arn}</SubscriptionArn></member>`,
-    );
+    const Subscriptions = subscriptions?.map((SubscriptionArn) => ({ SubscriptionArn }));
     aws.respond({
       ListStackResources: resources(
         ['AWS::CloudWatch::Alarm', 'Page'],
-        ...(members ? [['AWS::SNS::Topic', topic] as const] : []),
+        ...(Subscriptions ? [['AWS::SNS::Topic', topic] as const] : []),
       ),
       DescribeAlarms: () => ({ MetricAlarms: [{ ...alarm, AlarmName: 'Page' }] }),
-      ...(members && {
-        ListSubscriptionsByTopic: () => `<Subscriptions>${members.join('')}</Subscriptions>`,
-      }),
+      ...(Subscriptions && { ListSubscriptionsByTopic: () => ({ Subscriptions }) }),
     });
     expect(await check('alarm actions')).toMatch(finding);
   });

@@ -11,20 +11,16 @@ import type { Project } from '../../../contract/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subscription-lines.ts';
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
-let database: Database;
+const database = useDatabase();
 let project: Pick<Project, 'projectId' | 'ref'>;
 let importBatch: ImportBatch;
 const clock = () => new Date();
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
 beforeEach(async () => {
   project = await database.createProject({ subscriberCap: null });
   const { dynamo, tables } = database;

@@ -7,16 +7,12 @@ import {
   type SubscriptionStore,
   subscriptionStore,
 } from '../../../lambdas/store/subscriptions.ts';
-import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
-let database: Database;
+const database = useDatabase();
 let project: ProjectRef;
 
-beforeAll(async () => {
-  database = await startDatabase();
-});
-afterAll(() => database.stop());
 beforeEach(async () => {
   project = (await database.createProject()).ref;
 });

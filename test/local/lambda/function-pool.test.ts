@@ -1,20 +1,16 @@
 import type { FunctionLog } from '../../../local/lambda/function-instance.ts';
 import { FunctionPool, type FunctionPoolOptions } from '../../../local/lambda/function-pool.ts';
 import type { FunctionDefinition } from '../../../local/template/functions.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 
-let folder: Folder;
+const folder = useFolder();
 let pool: FunctionPool;
 let logs: FunctionLog[];
 
 beforeEach(() => {
-  folder = temporaryFolder();
   logs = [];
 });
-afterEach(async () => {
-  await pool.stop();
-  folder.remove();
-});
+afterEach(() => pool.stop());
 
 /** A pool of a function with this source, which exports `handler`. */
 function poolOf(

@@ -1,15 +1,13 @@
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SubscriptionLog } from '../../../local/push-service/subscription-log.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 
-let folder: Folder;
+const folder = useFolder();
 let file: string;
 beforeEach(() => {
-  folder = temporaryFolder();
   file = join(folder.path, 'subscriptions.jsonl');
 });
-afterEach(() => folder.remove());
 
 const simulated = { id: 's', privateKey: 'p', authSecret: 'a' };
 const real = { id: 'r', applicationServerKey: 'k', uaid: 'u' };

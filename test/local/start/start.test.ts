@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { localPaths } from '../../../console/local-stack.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 import { busyPort, freePort } from '../../fixtures/ports.ts';
 
 interface Interruption {
@@ -13,11 +13,7 @@ interface Interruption {
   readonly act?: (printed: string) => Promise<void>;
 }
 
-let folder: Folder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useFolder();
 
 /** Runs the entry point of `npm start`. Interrupts it with SIGINT once its output contains `when`. */
 async function start(

@@ -2,14 +2,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TableNames } from '../../../local/dynamodb/table-names.ts';
 import { type LocalState, writeState } from '../../../local/start/state-file.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 import { settings } from '../../fixtures/operator.ts';
 
-let folder: Folder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useFolder();
 
 const state = (baseUrl: string): LocalState => ({
   baseUrl,

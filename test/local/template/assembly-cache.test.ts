@@ -5,14 +5,12 @@ import {
   digestOf,
   provideAssembly,
 } from '../../../local/template/assembly-cache.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 
-let folder: Folder;
+const folder = useFolder();
 beforeEach(() => {
-  folder = temporaryFolder();
   for (const [name, content] of Object.entries(repository)) folder.write(name, content);
 });
-afterEach(() => folder.remove());
 
 const repository = {
   'bin/app.ts': 'app',

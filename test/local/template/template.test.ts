@@ -1,13 +1,9 @@
 import { readFunctions } from '../../../local/template/functions.ts';
 import { createResolver } from '../../../local/template/references.ts';
 import { type Resource, readAssembly } from '../../../local/template/template.ts';
-import { type Folder, temporaryFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../fixtures/folder.ts';
 
-let folder: Folder;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useFolder();
 
 const stack = (name: string) => ({
   type: 'aws:cloudformation:stack',
