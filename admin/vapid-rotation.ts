@@ -189,6 +189,7 @@ export function vapidRotation(
       if (!conditionFailed(cancellationReasons(error)[0])) throw error;
     }
   }
+
   /** Changes the public keys of a project, and with them its private ones. */
   async function updateKeys(projectId: string, ofProject: Change, ofKeys: Change): Promise<void> {
     const update = (TableName: string, change: Change) => ({
