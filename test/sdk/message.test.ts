@@ -116,6 +116,11 @@ test.each([
   ['an empty push', '', { title: 'shop.example', options: { data: { url: scope } } }],
   ['flat JSON', '{"title":"T","body":"B"}', { title: 'T', options: { body: 'B' } }],
   ['a declarative message of another sender', '{"notification":{"title":"T"}}', { title: 'T' }],
+  [
+    'a button without a URL, which opens that of its notification,',
+    '{"notification":{"navigate":"/a","actions":[{"action":"see","title":"See"}]}}',
+    { options: { data: { urls: { see: new URL('/a', scope).href } } } },
+  ],
 ])('%s is not a Carillon message, and is shown as far as possible', (_, text, expected) => {
   expect(isCarillonMessage(parseText(text))).toBe(false);
   expect(read(text)).toMatchObject(expected);
