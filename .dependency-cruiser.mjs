@@ -14,7 +14,7 @@ const lambdaTypes = aPackage('@types/aws-lambda');
 const may = (folder, ...paths) => ({ from: { path: `^${folder}/` }, to: { path: paths } });
 const mayUseNode = (folder) => ({ from: { path: `^${folder}/` }, to: node });
 
-const sources = 'admin|bench|bin|console|contract|examples|lib|local|sdk|test';
+const sources = 'admin|aws-emulator|bench|bin|console|contract|examples|lib|local|sdk|test';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -87,7 +87,6 @@ export default {
       '^admin/',
       '^console/',
       '^lib/',
-      '^local/node-binary\\.ts$',
       '^sdk/build/',
       '^(package|cdk)\\.json$',
       packages,
@@ -95,7 +94,10 @@ export default {
     mayUseNode('bin'),
     may('console', contract, '^sdk/', '^admin/terminal/', packages),
     mayUseNode('console'),
-    may('local', contract, store, '^admin/', '^console/', '^sdk/build/', packages),
+    may('aws-emulator', contract, '^admin/', packages),
+    mayUseNode('aws-emulator'),
+    may('aws-emulator/test', '^test/fixtures/'),
+    may('local', contract, store, '^(admin|aws-emulator|console)/', '^sdk/build/', packages),
     mayUseNode('local'),
 
     may('sdk', contract),
@@ -110,11 +112,11 @@ export default {
     may('examples/cdk-app/function', '^@aws-sdk/'),
     mayUseNode('examples'),
 
-    may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
+    may('bench', contract, '^(admin|aws-emulator|bin|lambdas|lib|local)/', packages),
     mayUseNode('bench'),
     may(
       'test',
-      '^(admin|bench|bin|console|contract|lambdas|lib|local|sdk)/',
+      '^(admin|aws-emulator|bench|bin|console|contract|lambdas|lib|local|sdk)/',
       packages,
       '^package\\.json$',
     ),

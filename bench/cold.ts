@@ -3,11 +3,11 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readFunctions } from 'aws-emulator/template/functions.ts';
+import { createResolver } from 'aws-emulator/template/references.ts';
+import { synthesize } from 'aws-emulator/template/synthesize.ts';
+import { readAssembly } from 'aws-emulator/template/template.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
-import { readFunctions } from '../local/template/functions.ts';
-import { createResolver } from '../local/template/references.ts';
-import { synthesize } from '../local/template/synthesize.ts';
-import { readAssembly } from '../local/template/template.ts';
 import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
 import { median } from './run-sender.ts';
 

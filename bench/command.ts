@@ -5,8 +5,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { runCommandLine } from '../admin/terminal/command-line.ts';
 import { type Column, table } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
+import { installNode } from '../bin/node-binary.ts';
 import { nodeVersion } from '../contract/runtime.ts';
-import { installNode } from '../local/node-binary.ts';
 import { readLatency } from './latency.ts';
 
 /** The options of every benchmark. */

@@ -1,27 +1,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDataDirectory, removeDataDirectory } from 'aws-emulator/data-directory.ts';
+import { type DynamoDbOptions, startDynamoDb } from 'aws-emulator/dynamodb/dynamodb.ts';
+import { type DynamoDbHook, startDynamoDbProxy } from 'aws-emulator/dynamodb/proxy.ts';
+import { createTables } from 'aws-emulator/dynamodb/tables.ts';
+import type { AfterForgetting } from 'aws-emulator/forget-connections.ts';
+import { type Api, type GatewayOptions, startGateway } from 'aws-emulator/gateway/gateway.ts';
+import { startLambdaApi } from 'aws-emulator/lambda/api.ts';
+import type { EventQueueOptions } from 'aws-emulator/lambda/event-queue.ts';
+import { Executions } from 'aws-emulator/lambda/executions.ts';
+import { FunctionPool } from 'aws-emulator/lambda/function-pool.ts';
+import { provideAssembly } from 'aws-emulator/template/assembly-cache.ts';
+import { readFunctions } from 'aws-emulator/template/functions.ts';
+import { readGrants } from 'aws-emulator/template/iam-policy.ts';
+import { createResolver } from 'aws-emulator/template/references.ts';
+import { readRoutes } from 'aws-emulator/template/routes.ts';
+import { readAssembly } from 'aws-emulator/template/template.ts';
 import type { EnvironmentName } from '../contract/environment.ts';
-import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
-import { type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
-import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
-import { tableNames } from './dynamodb/table-names.ts';
-import { createTables } from './dynamodb/tables.ts';
-import type { AfterForgetting } from './forget-connections.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type Api, type GatewayOptions, startGateway } from './gateway/gateway.ts';
-import { startLambdaApi } from './lambda/api.ts';
-import type { EventQueueOptions } from './lambda/event-queue.ts';
-import { Executions } from './lambda/executions.ts';
-import { FunctionPool } from './lambda/function-pool.ts';
 import { startPushService } from './push-service/push-service.ts';
 import { settingValues } from './setting-values.ts';
-import { provideAssembly } from './template/assembly-cache.ts';
-import { readFunctions } from './template/functions.ts';
-import { readGrants } from './template/iam-policy.ts';
-import { createResolver } from './template/references.ts';
-import { readRoutes } from './template/routes.ts';
-import { readAssembly } from './template/template.ts';
+import { tableNames } from './table-names.ts';
 
 export interface StackOptions
   extends Omit<GatewayOptions, 'onFailure'>,

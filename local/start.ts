@@ -1,9 +1,8 @@
 import { join } from 'node:path';
+import { startingResponse } from 'aws-emulator/gateway/starting.ts';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
-import { startingResponse } from './gateway/starting.ts';
-import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { simulatedProxy } from './simulated-proxy.ts';
 import { startStack } from './stack.ts';
 import { demoProject } from './start/demo-project.ts';
@@ -14,6 +13,7 @@ import {
   type OpenFirefox,
   openFirefox,
 } from './start/firefox.ts';
+import { functionLog, functionLogFile } from './start/function-log.ts';
 import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closeServer } from 'aws-emulator/close-server.ts';
+import { connectionForgetter } from 'aws-emulator/forget-connections.ts';
+import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin.ts';
 import {
   type BrowserKeys,
   createBrowserKeys,
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
-import { closeServer } from '../close-server.ts';
-import { connectionForgetter } from '../forget-connections.ts';
-import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import { Channels } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';

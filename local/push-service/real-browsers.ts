@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin.ts';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
-import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
 import { normalizeApplicationServerKey } from './application-server-key.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import type { RealSubscription } from './subscription-log.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type DynamoDbEngine, dynamoDbEngines } from '../dynamodb/dynamodb.ts';
+import { type DynamoDbEngine, dynamoDbEngines } from 'aws-emulator/dynamodb/dynamodb.ts';
 
 export interface StartOptions {
   readonly port: number;

@@ -1,6 +1,6 @@
+import type { AccessLine } from 'aws-emulator/gateway/gateway.ts';
 import { type Paint, plain } from '../../admin/terminal/terminal.ts';
 import { projectIdSchema } from '../../contract/schemas/ids.ts';
-import type { AccessLine } from '../gateway/gateway.ts';
 
 /** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */
 export function requestLine(

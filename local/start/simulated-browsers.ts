@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import type { Pages } from 'aws-emulator/gateway/handle-request.ts';
 import * as z from 'zod';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { projectIdSchema } from '../../contract/schemas/ids.ts';
-import type { Pages } from '../gateway/handle-request.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import { postBeacon } from '../push-service/service-worker.ts';
 import { SimulatedBrowser } from '../push-service/simulated-browser.ts';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { startGuard } from 'aws-emulator/dynamodb/guard.ts';
+import { startDynamoDbProxy } from 'aws-emulator/dynamodb/proxy.ts';
+import { startLambdaApi } from 'aws-emulator/lambda/api.ts';
+import { Executions } from 'aws-emulator/lambda/executions.ts';
 import { WebSocket } from 'ws';
-import { startGuard } from '../../local/dynamodb/guard.ts';
-import { startDynamoDbProxy } from '../../local/dynamodb/proxy.ts';
-import { startLambdaApi } from '../../local/lambda/api.ts';
-import { Executions } from '../../local/lambda/executions.ts';
 import { startPushService } from '../../local/push-service/push-service.ts';
 
 interface Server {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy.ts';
+import { errorResponse } from 'aws-emulator/dynamodb/response.ts';
+import { type Grant, readGrants } from 'aws-emulator/template/iam-policy.ts';
+import { createResolver } from 'aws-emulator/template/references.ts';
+import { readAssembly, resourcesOf } from 'aws-emulator/template/template.ts';
 import type { FunctionName } from '../../contract/functions.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
-import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
-import { errorResponse } from '../../local/dynamodb/response.ts';
-import { type Grant, readGrants } from '../../local/template/iam-policy.ts';
-import { createResolver } from '../../local/template/references.ts';
-import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { everyRoute } from '../fixtures/route-names.ts';

@@ -1,7 +1,7 @@
+import type { DynamoDbFault } from 'aws-emulator/dynamodb/proxy.ts';
+import { type DynamoDbResponse, errorResponse } from 'aws-emulator/dynamodb/response.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
-import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
-import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';
 import { requestLine } from '../../local/start/request-line.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';

@@ -1,7 +1,7 @@
+import type { Pages } from 'aws-emulator/gateway/handle-request.ts';
 import { localPaths } from '../../../console/local-stack.ts';
 import { routes } from '../../../contract/routes.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import type { Pages } from '../../../local/gateway/handle-request.ts';
 import { simulatedBrowsers } from '../../../local/start/simulated-browsers.ts';
 import { type Service, startService } from '../../fixtures/service.ts';
 import { until } from '../../fixtures/until.ts';

@@ -1,11 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type AssemblyInputs,
-  digestOf,
-  provideAssembly,
-} from '../../../local/template/assembly-cache.ts';
-import { useFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../../test/fixtures/folder.ts';
+import { type AssemblyInputs, digestOf, provideAssembly } from '../../template/assembly-cache.ts';
 
 const folder = useFolder();
 beforeEach(() => {
@@ -20,7 +16,7 @@ const repository = {
   'lib/carillon-stack.ts': 'stack',
   'sdk/common/error.ts': 'error',
   'sdk/server/project-client.ts': 'client',
-  'local/template/synthesize.ts': 'synthesize',
+  'aws-emulator/template/synthesize.ts': 'synthesize',
   'cdk.json': '{}',
   'package.json': '{}',
   'package-lock.json': '{}',

@@ -1,7 +1,7 @@
-import type { FunctionLog } from '../../../local/lambda/function-instance.ts';
-import { FunctionPool, type FunctionPoolOptions } from '../../../local/lambda/function-pool.ts';
-import type { FunctionDefinition } from '../../../local/template/functions.ts';
-import { useFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../../test/fixtures/folder.ts';
+import type { FunctionLog } from '../../lambda/function-instance.ts';
+import { FunctionPool, type FunctionPoolOptions } from '../../lambda/function-pool.ts';
+import type { FunctionDefinition } from '../../template/functions.ts';
 
 const folder = useFolder();
 let pool: FunctionPool;

@@ -1,7 +1,7 @@
-import { readFunctions } from '../../../local/template/functions.ts';
-import { createResolver } from '../../../local/template/references.ts';
-import { type Resource, readAssembly } from '../../../local/template/template.ts';
-import { useFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../../test/fixtures/folder.ts';
+import { readFunctions } from '../../template/functions.ts';
+import { createResolver } from '../../template/references.ts';
+import { type Resource, readAssembly } from '../../template/template.ts';
 
 const folder = useFolder();
 

@@ -1,7 +1,7 @@
-import { readFunctions } from '../../../local/template/functions.ts';
-import { createResolver } from '../../../local/template/references.ts';
-import { readRoutes } from '../../../local/template/routes.ts';
-import type { Resource, Template } from '../../../local/template/template.ts';
+import { readFunctions } from '../../template/functions.ts';
+import { createResolver } from '../../template/references.ts';
+import { readRoutes } from '../../template/routes.ts';
+import type { Resource, Template } from '../../template/template.ts';
 
 function templateOf(
   routeKeys: readonly string[],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { synthesize } from '../../../local/template/synthesize.ts';
-import { useFolder } from '../../fixtures/folder.ts';
+import { useFolder } from '../../../test/fixtures/folder.ts';
+import { synthesize } from '../../template/synthesize.ts';
 
 const folder = useFolder();
 

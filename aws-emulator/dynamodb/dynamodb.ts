@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChildProcess } from '../child-process.ts';
 import { createDataDirectory, resetAdvice } from '../data-directory.ts';
@@ -172,9 +172,8 @@ async function freePort(host: string): Promise<number> {
 }
 
 function packageDirectory(name: string): string | undefined {
-  // Relative to the working directory, which is the repository's root.
   try {
-    return dirname(createRequire(resolve('package.json')).resolve(`${name}/package.json`));
+    return dirname(createRequire(import.meta.filename).resolve(`${name}/package.json`));
   } catch {
     return undefined;
   }

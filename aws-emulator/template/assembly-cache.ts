@@ -19,7 +19,7 @@ const folders = ['bin', 'console', 'contract', 'lambdas', 'lib', 'sdk/common', '
 
 const files = [
   'cdk.json',
-  'local/template/synthesize.ts',
+  'aws-emulator/template/synthesize.ts',
   // The installed versions; `package-lock.json` has the required ones.
   'node_modules/.package-lock.json',
   'package-lock.json',

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isAllowedRequest } from '../../local/host-and-origin.ts';
+import { isAllowedRequest } from '../host-and-origin.ts';
 
 const host = { host: 'localhost:4000' };
 const isAllowed = (headers: IncomingHttpHeaders) =>

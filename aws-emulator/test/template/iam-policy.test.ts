@@ -1,6 +1,6 @@
-import { readGrants } from '../../../local/template/iam-policy.ts';
-import { createResolver } from '../../../local/template/references.ts';
-import type { Resource, Template } from '../../../local/template/template.ts';
+import { readGrants } from '../../template/iam-policy.ts';
+import { createResolver } from '../../template/references.ts';
+import type { Resource, Template } from '../../template/template.ts';
 
 const projects = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const projectsArn = { 'Fn::GetAtt': ['Projects', 'Arn'] };

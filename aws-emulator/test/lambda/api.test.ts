@@ -5,12 +5,12 @@ import {
   type InvokeCommandInput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import type { AwsService } from '../../../local/aws-service.ts';
-import { startLambdaApi } from '../../../local/lambda/api.ts';
-import { Executions } from '../../../local/lambda/executions.ts';
-import { FunctionError } from '../../../local/lambda/function-instance.ts';
-import type { FunctionDefinition } from '../../../local/template/functions.ts';
-import { until } from '../../fixtures/until.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import type { AwsService } from '../../aws-service.ts';
+import { startLambdaApi } from '../../lambda/api.ts';
+import { Executions } from '../../lambda/executions.ts';
+import { FunctionError } from '../../lambda/function-instance.ts';
+import type { FunctionDefinition } from '../../template/functions.ts';
 
 const arn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${name}`;
 

@@ -6,14 +6,10 @@ import {
   GetItemCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { AwsService } from '../../../local/aws-service.ts';
-import {
-  type DynamoDbFault,
-  type DynamoDbHook,
-  startDynamoDbProxy,
-} from '../../../local/dynamodb/proxy.ts';
-import type { Grant } from '../../../local/template/iam-policy.ts';
-import { until } from '../../fixtures/until.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import type { AwsService } from '../../aws-service.ts';
+import { type DynamoDbFault, type DynamoDbHook, startDynamoDbProxy } from '../../dynamodb/proxy.ts';
+import type { Grant } from '../../template/iam-policy.ts';
 
 const table = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const read: Grant = { action: 'dynamodb:GetItem', resource: table };

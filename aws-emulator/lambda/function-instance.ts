@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition } from '../template/functions.ts';
 
@@ -60,7 +60,7 @@ export class FunctionInstance {
   ) {
     this.#definition = definition;
     this.#onLog = onLog;
-    this.#worker = new Worker(resolve('local/lambda/function-worker.mjs'), {
+    this.#worker = new Worker(join(import.meta.dirname, 'function-worker.mjs'), {
       workerData: handler,
       env: { ...definition.environment },
       // Without this process's loaders: the bundle runs as it is deployed.

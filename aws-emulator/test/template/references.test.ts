@@ -1,4 +1,4 @@
-import { createResolver, textResolver } from '../../../local/template/references.ts';
+import { createResolver, textResolver } from '../../template/references.ts';
 
 const resolve = createResolver({
   Resources: {

@@ -1,5 +1,5 @@
-import type { TableVariable } from '../../contract/tables.ts';
-import type { FunctionDefinition } from '../template/functions.ts';
+import type { FunctionDefinition } from 'aws-emulator/template/functions.ts';
+import type { TableVariable } from '../contract/tables.ts';
 
 /** Table names by the environment variable that contains them. */
 export type TableNames = Readonly<Record<TableVariable, string>>;

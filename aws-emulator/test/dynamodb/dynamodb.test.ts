@@ -4,16 +4,16 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { temporaryFolder } from '../../../test/fixtures/folder.ts';
 import {
   type DynamoDbEngine,
   dynamoDbEngines,
   hasEngine,
   startDynamoDb,
-} from '../../../local/dynamodb/dynamodb.ts';
-import { createTables, localClient } from '../../../local/dynamodb/tables.ts';
-import { createResolver } from '../../../local/template/references.ts';
-import type { Template } from '../../../local/template/template.ts';
-import { temporaryFolder } from '../../fixtures/folder.ts';
+} from '../../dynamodb/dynamodb.ts';
+import { createTables, localClient } from '../../dynamodb/tables.ts';
+import { createResolver } from '../../template/references.ts';
+import type { Template } from '../../template/template.ts';
 
 const key = (name: string, type: string) => ({ AttributeName: name, KeyType: type });
 const attribute = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' });
@@ -104,7 +104,7 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
 
 test('an engine ends when the process that started it is killed', async () => {
   const script = `
-    import { startDynamoDb } from './local/dynamodb/dynamodb.ts';
+    import { startDynamoDb } from 'aws-emulator/dynamodb/dynamodb.ts';
     const { endpoint } = await startDynamoDb();
     console.log(endpoint);
     setInterval(() => {}, 1000);
