@@ -3,11 +3,10 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readFunctions } from 'aws-emulator/template/functions.ts';
-import { createResolver } from 'aws-emulator/template/references.ts';
-import { synthesize } from 'aws-emulator/template/synthesize.ts';
-import { readAssembly } from 'aws-emulator/template/template.ts';
+import { readFunctions } from 'aws-emulator/functions';
+import { createResolver, readAssembly } from 'aws-emulator/template';
 import { processTerminal } from '../admin/terminal/terminal.ts';
+import { provideAssembly } from '../local/assembly.ts';
 import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
 import { median } from './run-sender.ts';
 
@@ -55,7 +54,7 @@ async function run({ runs }: Options) {
 async function synthesizeBundles(
   directory: string,
 ): Promise<readonly [empty: DeployedBundle, ...DeployedBundle[]]> {
-  await synthesize({ directory });
+  await provideAssembly({ directory });
   const assembly = readAssembly(directory);
   const functions = readFunctions(assembly, createResolver(assembly.template));
   const empty = join(directory, 'empty.js');

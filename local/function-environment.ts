@@ -1,5 +1,5 @@
-import type { FunctionDefinition } from 'aws-emulator/template/functions.ts';
-import { localRegion } from 'aws-emulator/template/references.ts';
+import type { FunctionDefinition } from 'aws-emulator/functions';
+import { localRegion } from 'aws-emulator/template';
 
 export interface FunctionEnvironmentOptions {
   /** Is added to the extra push origins. */

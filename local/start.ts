@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startingResponse } from 'aws-emulator/gateway/starting.ts';
+import { startingResponse } from 'aws-emulator/gateway/starting';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';

@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from 'aws-emulator/template/functions.ts';
+import type { FunctionDefinition } from 'aws-emulator/functions';
 import type { TableVariable } from '../contract/tables.ts';
 
 /** Table names by the environment variable that contains them. */

@@ -1,9 +1,8 @@
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type AwsService, startAwsService } from '../aws-service.ts';
+import { accessDenial, callerOf, type Grant, type Grants } from '../grants.ts';
 import { isAllowedRequest } from '../host-and-origin.ts';
-import { accessDenial, callerOf } from '../template/authorization.ts';
-import type { Grant, Grants } from '../template/iam-policy.ts';
 import { forward, relay } from './forward.ts';
 import { type DynamoDbParameters, requiredGrants } from './request.ts';
 import { type DynamoDbResponse, errorResponse, refusal, writeResponse } from './response.ts';

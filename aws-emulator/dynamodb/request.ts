@@ -1,5 +1,5 @@
-import type { Grant } from '../template/iam-policy.ts';
-import { localAccount, localRegion } from '../template/references.ts';
+import type { Grant } from '../grants.ts';
+import { localAccount, localRegion } from '../template.ts';
 
 /** The JSON body of a request to DynamoDB. */
 export type DynamoDbParameters = Readonly<Record<string, unknown>>;

@@ -9,8 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { localConfig } from '../../admin/local-config.ts';
 import { resetAdvice } from '../data-directory.ts';
-import { type Resolve, textResolver } from '../template/references.ts';
-import { resourcesOf, type Template } from '../template/template.ts';
+import { type Resolve, resourcesOf, type Template, textResolver } from '../template.ts';
 
 interface TableProperties {
   readonly AttributeDefinitions: CreateTableCommandInput['AttributeDefinitions'];

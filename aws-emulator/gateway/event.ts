@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { localAccount } from '../template/references.ts';
+import { localAccount } from '../template.ts';
 import type { RouteMatch } from './match-route.ts';
 
 /** A request as the gateway has read it. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { closeServer } from '../close-server.ts';
-import type { GatewayRoute } from '../template/routes.ts';
+import type { GatewayRoute } from '../routes.ts';
 import { type HandlerOptions, handleRequest, type Pages, readTarget } from './handle-request.ts';
 import type { RouteMatch } from './match-route.ts';
 import { type GatewayResponse, gatewayResponses } from './response.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Invoke, Throttled } from '../lambda/executions.ts';
 import { FunctionError } from '../lambda/function-instance.ts';
-import type { GatewayRoute } from '../template/routes.ts';
+import type { GatewayRoute } from '../routes.ts';
 import { gatewayEvent, sourceAddress } from './event.ts';
 import { matchRoute, type RouteMatch } from './match-route.ts';
 import { type GatewayResponse, gatewayResponse, gatewayResponses } from './response.ts';

@@ -1,4 +1,4 @@
-import type { GatewayRoute } from '../template/routes.ts';
+import type { GatewayRoute } from '../routes.ts';
 
 export interface RouteMatch {
   readonly route: GatewayRoute;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FunctionDefinition } from '../template/functions.ts';
+import type { FunctionDefinition } from '../functions.ts';
 import type { Executions, Invocation } from './executions.ts';
 import { FunctionError, type FunctionLog } from './function-instance.ts';
 

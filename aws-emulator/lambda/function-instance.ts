@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { FunctionDefinition } from '../template/functions.ts';
+import type { FunctionDefinition } from '../functions.ts';
 
 /** One write of a function to its log, without trailing white space. */
 export interface FunctionLog {

@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from '../template/functions.ts';
+import type { FunctionDefinition } from '../functions.ts';
 import {
   FunctionInstance,
   type FunctionLog,

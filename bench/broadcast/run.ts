@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { synthesize } from 'aws-emulator/template/synthesize.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import { provideAssembly } from '../../local/assembly.ts';
 import { certificate } from '../../local/push-service/certificate.ts';
 import { createBundler } from '../bundler.ts';
 import { startChild } from '../child.ts';
@@ -31,7 +31,7 @@ export async function createBroadcastRunner() {
   const assembly = join(directory, 'assembly');
   const ca = join(directory, 'ca.pem');
   await writeFile(ca, certificate.cert);
-  await synthesize({ directory: assembly });
+  await provideAssembly({ directory: assembly });
   const bundler = await createBundler();
 
   return {

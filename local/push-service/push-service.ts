@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeServer } from 'aws-emulator/close-server.ts';
-import { connectionForgetter } from 'aws-emulator/forget-connections.ts';
-import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin.ts';
+import { closeServer } from 'aws-emulator/close-server';
+import { connectionForgetter } from 'aws-emulator/forget-connections';
+import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin';
 import {
   type BrowserKeys,
   createBrowserKeys,

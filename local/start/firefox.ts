@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { startChildProcess } from 'aws-emulator/child-process.ts';
+import { startChildProcess } from 'aws-emulator/child-process';
 
 const macProgram = '/Applications/Firefox.app/Contents/MacOS/firefox';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pages } from 'aws-emulator/gateway/handle-request.ts';
-import { isAllowedRequest } from 'aws-emulator/host-and-origin.ts';
+import type { Pages } from 'aws-emulator/gateway/handle-request';
+import { isAllowedRequest } from 'aws-emulator/host-and-origin';
 import { type LocalSession, localPaths } from '../../console/local-stack.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 import type { SimulatedProxy } from '../simulated-proxy.ts';

@@ -1,5 +1,5 @@
-import type { GatewayResponse } from 'aws-emulator/gateway/response.ts';
-import { refusalText } from 'aws-emulator/host-and-origin.ts';
+import type { GatewayResponse } from 'aws-emulator/gateway/response';
+import { refusalText } from 'aws-emulator/host-and-origin';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',

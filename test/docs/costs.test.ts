@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readAssembly } from 'aws-emulator/template/template.ts';
+import { readAssembly } from 'aws-emulator/template';
 import { quotasSchema } from '../../contract/aws-quotas.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';

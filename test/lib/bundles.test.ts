@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { locateHandler } from 'aws-emulator/lambda/function-instance.ts';
-import { type FunctionDefinition, readFunctions } from 'aws-emulator/template/functions.ts';
-import { createResolver } from 'aws-emulator/template/references.ts';
-import { readAssembly } from 'aws-emulator/template/template.ts';
+import { type FunctionDefinition, readFunctions } from 'aws-emulator/functions';
+import { locateHandler } from 'aws-emulator/lambda/function-instance';
+import { createResolver, readAssembly } from 'aws-emulator/template';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
 const assembly = readAssembly(sharedAssembly());

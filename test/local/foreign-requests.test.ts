@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { startGuard } from 'aws-emulator/dynamodb/guard.ts';
-import { startDynamoDbProxy } from 'aws-emulator/dynamodb/proxy.ts';
-import { startLambdaApi } from 'aws-emulator/lambda/api.ts';
-import { Executions } from 'aws-emulator/lambda/executions.ts';
+import { startGuard } from 'aws-emulator/dynamodb/guard';
+import { startDynamoDbProxy } from 'aws-emulator/dynamodb/proxy';
+import { startLambdaApi } from 'aws-emulator/lambda/api';
+import { Executions } from 'aws-emulator/lambda/executions';
 import { WebSocket } from 'ws';
 import { startPushService } from '../../local/push-service/push-service.ts';
 

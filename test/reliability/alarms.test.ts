@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDbCall, DynamoDbHook } from 'aws-emulator/dynamodb/proxy.ts';
-import { cancelledTransaction, errorResponse } from 'aws-emulator/dynamodb/response.ts';
-import type { Template } from 'aws-emulator/template/template.ts';
+import type { DynamoDbCall, DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
+import { cancelledTransaction, errorResponse } from 'aws-emulator/dynamodb/response';
+import type { Template } from 'aws-emulator/template';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';

@@ -1,6 +1,6 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy.ts';
-import { errorResponse } from 'aws-emulator/dynamodb/response.ts';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
+import { errorResponse } from 'aws-emulator/dynamodb/response';
 import type { RouteName } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { startGateway } from 'aws-emulator/gateway/gateway.ts';
-import { readFunctions } from 'aws-emulator/template/functions.ts';
-import { createResolver } from 'aws-emulator/template/references.ts';
-import { readRoutes } from 'aws-emulator/template/routes.ts';
-import { readAssembly } from 'aws-emulator/template/template.ts';
+import { readFunctions } from 'aws-emulator/functions';
+import { startGateway } from 'aws-emulator/gateway/gateway';
+import { readRoutes } from 'aws-emulator/routes';
+import { createResolver, readAssembly } from 'aws-emulator/template';
 import { installNode } from '../../bin/node-binary.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';

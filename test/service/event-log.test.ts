@@ -1,4 +1,4 @@
-import type { Template } from 'aws-emulator/template/template.ts';
+import type { Template } from 'aws-emulator/template';
 import { eventMetrics, logNamespace } from '../../contract/metrics.ts';
 import { routes } from '../../contract/routes.ts';
 import { measured } from '../fixtures/measured-stack.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy.ts';
-import { errorResponse } from 'aws-emulator/dynamodb/response.ts';
-import { type Grant, readGrants } from 'aws-emulator/template/iam-policy.ts';
-import { createResolver } from 'aws-emulator/template/references.ts';
-import { readAssembly, resourcesOf } from 'aws-emulator/template/template.ts';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
+import { errorResponse } from 'aws-emulator/dynamodb/response';
+import { type Grant, readGrants } from 'aws-emulator/grants';
+import { createResolver, readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { FunctionName } from '../../contract/functions.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';

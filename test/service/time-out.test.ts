@@ -1,6 +1,6 @@
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy.ts';
-import type { FunctionLog } from 'aws-emulator/lambda/function-instance.ts';
-import { readAssembly, resourcesOf } from 'aws-emulator/template/template.ts';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
+import type { FunctionLog } from 'aws-emulator/lambda/function-instance';
+import { readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { RouteName } from '../../contract/routes.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';

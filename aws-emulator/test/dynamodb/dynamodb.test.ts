@@ -12,8 +12,7 @@ import {
   startDynamoDb,
 } from '../../dynamodb/dynamodb.ts';
 import { createTables, localClient } from '../../dynamodb/tables.ts';
-import { createResolver } from '../../template/references.ts';
-import type { Template } from '../../template/template.ts';
+import { createResolver, type Template } from '../../template.ts';
 
 const key = (name: string, type: string) => ({ AttributeName: name, KeyType: type });
 const attribute = (AttributeName: string) => ({ AttributeName, AttributeType: 'S' });
@@ -104,7 +103,7 @@ describe.each(dynamoDbEngines)('%s', (engine: DynamoDbEngine) => {
 
 test('an engine ends when the process that started it is killed', async () => {
   const script = `
-    import { startDynamoDb } from 'aws-emulator/dynamodb/dynamodb.ts';
+    import { startDynamoDb } from '../../dynamodb/dynamodb.ts';
     const { endpoint } = await startDynamoDb();
     console.log(endpoint);
     setInterval(() => {}, 1000);

@@ -9,7 +9,7 @@ import {
 import { until } from '../../../test/fixtures/until.ts';
 import type { AwsService } from '../../aws-service.ts';
 import { type DynamoDbFault, type DynamoDbHook, startDynamoDbProxy } from '../../dynamodb/proxy.ts';
-import type { Grant } from '../../template/iam-policy.ts';
+import type { Grant } from '../../grants.ts';
 
 const table = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const read: Grant = { action: 'dynamodb:GetItem', resource: table };

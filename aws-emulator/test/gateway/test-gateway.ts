@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Api, startGateway } from '../../gateway/gateway.ts';
-import type { GatewayRoute } from '../../template/routes.ts';
+import type { GatewayRoute } from '../../routes.ts';
 
 export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
   routeKey: `${method} /things/{id}`,

@@ -7,10 +7,10 @@ import {
 } from '@aws-sdk/client-lambda';
 import { until } from '../../../test/fixtures/until.ts';
 import type { AwsService } from '../../aws-service.ts';
+import type { FunctionDefinition } from '../../functions.ts';
 import { startLambdaApi } from '../../lambda/api.ts';
 import { Executions } from '../../lambda/executions.ts';
 import { FunctionError } from '../../lambda/function-instance.ts';
-import type { FunctionDefinition } from '../../template/functions.ts';
 
 const arn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${name}`;
 

@@ -1,7 +1,7 @@
 import { useFolder } from '../../../test/fixtures/folder.ts';
+import type { FunctionDefinition } from '../../functions.ts';
 import type { FunctionLog } from '../../lambda/function-instance.ts';
 import { FunctionPool, type FunctionPoolOptions } from '../../lambda/function-pool.ts';
-import type { FunctionDefinition } from '../../template/functions.ts';
 
 const folder = useFolder();
 let pool: FunctionPool;

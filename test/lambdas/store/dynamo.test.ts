@@ -12,8 +12,8 @@ import {
   cancelledTransaction,
   type DynamoDbResponse,
   errorResponse,
-} from 'aws-emulator/dynamodb/response.ts';
-import { connectionForgetter } from 'aws-emulator/forget-connections.ts';
+} from 'aws-emulator/dynamodb/response';
+import { connectionForgetter } from 'aws-emulator/forget-connections';
 import { documentClient, sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 
 let server: Server;

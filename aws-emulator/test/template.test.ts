@@ -1,4 +1,26 @@
-import { createResolver, textResolver } from '../../template/references.ts';
+import { createResolver, readAssembly, textResolver } from '../template.ts';
+import { useFolder } from './fixtures.ts';
+
+const folder = useFolder();
+
+const stack = (name: string) => ({
+  type: 'aws:cloudformation:stack',
+  properties: { templateFile: `${name}.json`, stackName: name },
+});
+
+test('refuses an assembly with several stacks', () => {
+  folder.write(
+    'manifest.json',
+    JSON.stringify({ artifacts: { A: stack('One'), B: stack('Two') } }),
+  );
+  expect(() => readAssembly(folder.path)).toThrow('The assembly has 2 stacks');
+});
+
+test('refuses an assembly whose manifest is missing or malformed', () => {
+  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly: ENOENT');
+  folder.write('manifest.json', '{');
+  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly:');
+});
 
 const resolve = createResolver({
   Resources: {

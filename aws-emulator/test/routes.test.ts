@@ -1,7 +1,6 @@
-import { readFunctions } from '../../template/functions.ts';
-import { createResolver } from '../../template/references.ts';
-import { readRoutes } from '../../template/routes.ts';
-import type { Resource, Template } from '../../template/template.ts';
+import { readFunctions } from '../functions.ts';
+import { readRoutes } from '../routes.ts';
+import { createResolver, type Resource, type Template } from '../template.ts';
 
 function templateOf(
   routeKeys: readonly string[],

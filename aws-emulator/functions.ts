@@ -1,6 +1,12 @@
 import { join } from 'node:path';
-import { type Resolve, type ResolveText, textResolver } from './references.ts';
-import { type Assembly, resourcesOf, type Template } from './template.ts';
+import {
+  type Assembly,
+  type Resolve,
+  type ResolveText,
+  resourcesOf,
+  type Template,
+  textResolver,
+} from './template.ts';
 
 /** One Lambda function of the template. */
 export interface FunctionDefinition {

@@ -1,6 +1,5 @@
-import { readGrants } from '../../template/iam-policy.ts';
-import { createResolver } from '../../template/references.ts';
-import type { Resource, Template } from '../../template/template.ts';
+import { readGrants } from '../grants.ts';
+import { createResolver, type Resource, type Template } from '../template.ts';
 
 const projects = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const projectsArn = { 'Fn::GetAtt': ['Projects', 'Arn'] };

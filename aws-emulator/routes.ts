@@ -1,7 +1,6 @@
-import type { Throttle } from '../gateway/token-bucket.ts';
 import type { FunctionDefinition } from './functions.ts';
-import { type Resolve, textResolver } from './references.ts';
-import { resourcesOf, type Template } from './template.ts';
+import type { Throttle } from './gateway/token-bucket.ts';
+import { type Resolve, resourcesOf, type Template, textResolver } from './template.ts';
 
 /** One route of the HTTP API and its function. */
 export interface GatewayRoute {

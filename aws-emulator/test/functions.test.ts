@@ -1,28 +1,5 @@
-import { useFolder } from '../../../test/fixtures/folder.ts';
-import { readFunctions } from '../../template/functions.ts';
-import { createResolver } from '../../template/references.ts';
-import { type Resource, readAssembly } from '../../template/template.ts';
-
-const folder = useFolder();
-
-const stack = (name: string) => ({
-  type: 'aws:cloudformation:stack',
-  properties: { templateFile: `${name}.json`, stackName: name },
-});
-
-test('refuses an assembly with several stacks', () => {
-  folder.write(
-    'manifest.json',
-    JSON.stringify({ artifacts: { A: stack('One'), B: stack('Two') } }),
-  );
-  expect(() => readAssembly(folder.path)).toThrow('The assembly has 2 stacks');
-});
-
-test('refuses an assembly whose manifest is missing or malformed', () => {
-  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly: ENOENT');
-  folder.write('manifest.json', '{');
-  expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly:');
-});
+import { readFunctions } from '../functions.ts';
+import { createResolver, type Resource } from '../template.ts';
 
 function functionsOf(resource: Partial<Resource>, others: Record<string, Resource> = {}) {
   const template = {
