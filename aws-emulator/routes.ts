@@ -1,6 +1,12 @@
 import type { FunctionDefinition } from './functions.ts';
-import type { Throttle } from './gateway/token-bucket.ts';
 import { type Resolve, resourcesOf, type Template, textResolver } from './template.ts';
+
+/** The limit on all callers of a route together. */
+export interface Throttle {
+  readonly ratePerSecond: number;
+  /** How many requests may come at once. */
+  readonly burst: number;
+}
 
 /** One route of the HTTP API and its function. */
 export interface GatewayRoute {
@@ -14,6 +20,12 @@ export interface GatewayRoute {
   /** How long the gateway waits for the function. */
   readonly timeoutMs: number;
   readonly throttle: Throttle;
+}
+
+/** The route of a request, and the values of its parameters. */
+export interface RouteMatch {
+  readonly route: GatewayRoute;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 interface IntegrationProperties {

@@ -7,7 +7,7 @@ import { type DynamoDbHook, startDynamoDbProxy } from 'aws-emulator/dynamodb/pro
 import { createTables } from 'aws-emulator/dynamodb/tables';
 import type { AfterForgetting } from 'aws-emulator/forget-connections';
 import { readFunctions } from 'aws-emulator/functions';
-import { type Api, type GatewayOptions, startGateway } from 'aws-emulator/gateway/gateway';
+import { type Api, type GatewayOptions, startGateway } from 'aws-emulator/gateway';
 import { readGrants } from 'aws-emulator/grants';
 import { startLambdaApi } from 'aws-emulator/lambda/api';
 import type { EventQueueOptions } from 'aws-emulator/lambda/event-queue';
@@ -16,14 +16,16 @@ import { FunctionPool } from 'aws-emulator/lambda/function-pool';
 import { readRoutes } from 'aws-emulator/routes';
 import { createResolver, readAssembly } from 'aws-emulator/template';
 import type { EnvironmentName } from '../contract/environment.ts';
+import { gatewayResponseTable } from '../contract/gateway-responses.ts';
 import { provideAssembly } from './assembly.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { startPushService } from './push-service/push-service.ts';
 import { settingValues } from './setting-values.ts';
+import { startingResponse } from './starting-response.ts';
 import { tableNames } from './table-names.ts';
 
 export interface StackOptions
-  extends Omit<GatewayOptions, 'onFailure'>,
+  extends Omit<GatewayOptions, 'responses' | 'starting' | 'onFailure'>,
     Pick<Api, 'throttled' | 'nowMs'>,
     Pick<EventQueueOptions, 'retryDelaysMs' | 'onLog' | 'onInvocation'>,
     DynamoDbOptions {
@@ -71,6 +73,8 @@ export async function startStack(options: StackOptions = {}) {
     const { onLog, onRequest, onResponse, pages, pagesPort } = options;
     const gateway = await listening(options.port, (port) =>
       startGateway({
+        responses: gatewayResponseTable,
+        starting: startingResponse,
         port,
         pagesPort,
         onRequest,

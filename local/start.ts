@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { startingResponse } from 'aws-emulator/gateway/starting';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
@@ -18,6 +17,7 @@ import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
 import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
 import { requestLine } from './start/request-line.ts';
 import { shellFileOf, stateFile, stateOf, writeState } from './start/state-file.ts';
+import { startingResponse } from './starting-response.ts';
 
 const { output, messages } = processTerminal;
 const print = (text: string) => output.write(`${text}\n`);

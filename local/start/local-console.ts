@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pages } from 'aws-emulator/gateway/handle-request';
+import type { Pages } from 'aws-emulator/gateway';
 import { isAllowedRequest } from 'aws-emulator/host-and-origin';
 import { type LocalSession, localPaths } from '../../console/local-stack.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';

@@ -1,4 +1,4 @@
-import type { GatewayResponse } from 'aws-emulator/gateway/response';
+import type { GatewayResponse } from 'aws-emulator/gateway';
 import { refusalText } from 'aws-emulator/host-and-origin';
 
 const mediaTypes: Readonly<Record<string, string>> = {

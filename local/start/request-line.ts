@@ -1,4 +1,4 @@
-import type { AccessLine } from 'aws-emulator/gateway/gateway';
+import type { AccessLine } from 'aws-emulator/gateway';
 import { type Paint, plain } from '../../admin/terminal/terminal.ts';
 import { projectIdSchema } from '../../contract/schemas/ids.ts';
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import type { Pages } from 'aws-emulator/gateway/handle-request';
+import type { Pages } from 'aws-emulator/gateway';
 import * as z from 'zod';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFunctions } from 'aws-emulator/functions';
-import { startGateway } from 'aws-emulator/gateway/gateway';
+import { startGateway } from 'aws-emulator/gateway';
 import { readRoutes } from 'aws-emulator/routes';
 import { createResolver, readAssembly } from 'aws-emulator/template';
 import { installNode } from '../../bin/node-binary.ts';
+import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { functionEnvironment } from '../../local/function-environment.ts';
+import { startingResponse } from '../../local/starting-response.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
@@ -28,7 +30,11 @@ beforeAll(async () => {
   const node = await installNode(nodeVersion);
   runtime = { node, client: await installRuntimeClient(node) };
   service = await startService();
-  gateway = await startGateway({ onFailure: console.error });
+  gateway = await startGateway({
+    responses: gatewayResponseTable,
+    starting: startingResponse,
+    onFailure: console.error,
+  });
   gateway.open({
     routes: gatewayRoutes,
     invoke: async (name, event) => {

@@ -1,4 +1,4 @@
-import type { Pages } from 'aws-emulator/gateway/handle-request';
+import type { Pages } from 'aws-emulator/gateway';
 import { localPaths } from '../../../console/local-stack.ts';
 import { routes } from '../../../contract/routes.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';

@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeServer } from '../close-server.ts';
-import type { GatewayRoute } from '../routes.ts';
-import { type HandlerOptions, handleRequest, type Pages, readTarget } from './handle-request.ts';
-import type { RouteMatch } from './match-route.ts';
-import { type GatewayResponse, gatewayResponses } from './response.ts';
-import { startingResponse } from './starting.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { closeServer } from './close-server.ts';
+import type { GatewayResponse } from './gateway-payload.ts';
+import {
+  type HandlerOptions,
+  handleRequest,
+  type Pages,
+  type Refusal,
+  readTarget,
+} from './gateway-request.ts';
+import type { GatewayRoute, RouteMatch, Throttle } from './routes.ts';
 
 /** The log line of one request. */
 export interface AccessLine {
@@ -21,7 +24,15 @@ export interface AccessLine {
   readonly isFromPage: boolean;
 }
 
+export type { GatewayResponse, Pages, RouteMatch };
+
 export interface GatewayOptions {
+  /** What API Gateway itself responds. */
+  readonly responses: Readonly<
+    Record<Refusal, { readonly status: number; readonly message: string }>
+  >;
+  /** The response to each request until the gateway is opened. */
+  readonly starting: (request: IncomingMessage) => GatewayResponse;
   /** Default: 0, any free port. */
   readonly port?: number | undefined;
   /** A second port, which also serves the API; only there are the pages. Default: the pages are at `port`. */
@@ -56,6 +67,8 @@ const headerLimitBytes = 10_240;
  * @throws the error of `listen`, such as `EADDRINUSE`.
  */
 export async function startGateway({
+  responses,
+  starting,
   port = 0,
   pagesPort,
   onRequest = () => {},
@@ -81,18 +94,18 @@ export async function startGateway({
         isFromPage: message.headers['sec-fetch-site'] === 'same-origin',
       }),
     );
-    const send = (result: GatewayResponse) => {
-      onResponse(target.match, result);
-      write(response, result, requestId);
+    const send = (result: GatewayResponse | Refusal) => {
+      const sent = typeof result === 'string' ? ownResponse(responses[result]) : result;
+      onResponse(target.match, sent);
+      write(response, sent, requestId);
     };
     try {
-      const result = api && (await handleRequest(message, target, requestId, api));
-      send(result ?? startingResponse(message));
+      send(api ? await handleRequest(message, target, requestId, api) : starting(message));
     } catch (error) {
       // The client closed the connection during its request.
       if (!message.complete) return;
       onFailure(error);
-      send(gatewayResponses.failed);
+      send('failed');
     }
   };
   const servers: Server[] = [];
@@ -137,6 +150,11 @@ function throttles({
   return (route) => buckets.get(route)!.take();
 }
 
+function ownResponse({ status, message }: GatewayOptions['responses'][Refusal]): GatewayResponse {
+  const headers = { 'content-type': 'application/json' };
+  return { status, headers, body: Buffer.from(JSON.stringify({ message })) };
+}
+
 function write(
   response: ServerResponse,
   { status, headers, body }: GatewayResponse,
@@ -148,4 +166,35 @@ function write(
     'content-length': body.length,
   });
   response.end(body);
+}
+
+/**
+ * Throttles as API Gateway does. The bucket starts with `burst` tokens. Each request takes one, and
+ * `ratePerSecond` tokens are added per second up to `burst`.
+ */
+export class TokenBucket {
+  readonly #throttle: Throttle;
+  readonly #nowMs: () => number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  /** @param nowMs a clock that never goes back. */
+  constructor(throttle: Throttle, nowMs: () => number) {
+    this.#throttle = throttle;
+    this.#nowMs = nowMs;
+    this.#tokens = throttle.burst;
+    this.#filledAtMs = nowMs();
+  }
+
+  /** Takes a token. @returns false if the bucket is empty. */
+  take(): boolean {
+    const { ratePerSecond, burst } = this.#throttle;
+    const nowMs = this.#nowMs();
+    const added = ((nowMs - this.#filledAtMs) / 1000) * ratePerSecond;
+    this.#tokens = Math.min(burst, this.#tokens + added);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
 }

@@ -1,11 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Invoke, Throttled } from '../lambda/executions.ts';
-import { FunctionError } from '../lambda/function-instance.ts';
-import type { GatewayRoute } from '../routes.ts';
-import { gatewayEvent, sourceAddress } from './event.ts';
-import { matchRoute, type RouteMatch } from './match-route.ts';
-import { type GatewayResponse, gatewayResponse, gatewayResponses } from './response.ts';
+import {
+  functionResponse,
+  type GatewayResponse,
+  gatewayEvent,
+  sourceAddress,
+} from './gateway-payload.ts';
+import { type Invoke, Throttled } from './lambda/executions.ts';
+import { FunctionError } from './lambda/function-instance.ts';
+import type { GatewayRoute, RouteMatch } from './routes.ts';
+
+/** Why API Gateway itself responds, and not the function. */
+export type Refusal =
+  | 'badRequest'
+  | 'notFound'
+  | 'tooLarge'
+  | 'throttled'
+  /** The function failed, or its result is no response. */
+  | 'failed'
+  /** The function did not respond in time, or Lambda throttles. */
+  | 'unavailable';
 
 /** Returns pages that are not part of the API. Undefined makes the gateway respond 404. */
 export type Pages = (request: IncomingMessage) => Promise<GatewayResponse | undefined>;
@@ -50,41 +64,41 @@ export async function handleRequest(
   { path, query, match }: Target,
   requestId: string,
   { invoke, admits, wallClock, pages }: HandlerOptions,
-): Promise<GatewayResponse> {
+): Promise<GatewayResponse | Refusal> {
   const time = new Date(wallClock());
   const body = await readBody(message);
-  if (path === undefined) return gatewayResponses.badRequest;
-  if (match === undefined) return (await pages(message)) ?? gatewayResponses.notFound;
-  if (!admits(match.route)) return gatewayResponses.throttled;
-  if (body === undefined) return gatewayResponses.tooLarge;
+  if (path === undefined) return 'badRequest';
+  if (match === undefined) return (await pages(message)) ?? 'notFound';
+  if (!admits(match.route)) return 'throttled';
+  if (body === undefined) return 'tooLarge';
   const sourceIp = sourceAddress(message);
   const event = JSON.stringify(
     gatewayEvent({ message, body, path, query, sourceIp, requestId, time }, match),
   );
-  if (Buffer.byteLength(event) > eventLimitBytes) return gatewayResponses.tooLarge;
+  if (Buffer.byteLength(event) > eventLimitBytes) return 'tooLarge';
   const { functionName, timeoutMs } = match.route;
   // Lambda gives the invocation an id of its own.
   return within(timeoutMs, responseOf(invoke(functionName, event, randomUUID())));
 }
 
-async function responseOf(invocation: Promise<string>): Promise<GatewayResponse> {
+async function responseOf(invocation: Promise<string>): Promise<GatewayResponse | Refusal> {
   try {
-    return gatewayResponse(await invocation);
+    return functionResponse(await invocation) ?? 'failed';
   } catch (error) {
-    if (error instanceof FunctionError) return gatewayResponses.failed;
-    if (error instanceof Throttled) return gatewayResponses.unavailable;
+    if (error instanceof FunctionError) return 'failed';
+    if (error instanceof Throttled) return 'unavailable';
     throw error;
   }
 }
 
-/** Responds 503 after the timeout. The function continues, but its result is ignored. */
+/** Does not wait longer than the timeout. The function continues, but its result is ignored. */
 async function within(
   timeoutMs: number,
-  response: Promise<GatewayResponse>,
-): Promise<GatewayResponse> {
+  response: Promise<GatewayResponse | Refusal>,
+): Promise<GatewayResponse | Refusal> {
   let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<GatewayResponse>((resolve) => {
-    timer = setTimeout(() => resolve(gatewayResponses.unavailable), timeoutMs);
+  const timedOut = new Promise<Refusal>((resolve) => {
+    timer = setTimeout(() => resolve('unavailable'), timeoutMs);
   });
   try {
     return await Promise.race([response, timedOut]);
@@ -103,6 +117,31 @@ async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
     else chunks.push(chunk);
   }
   return lengthBytes > bodyLimitBytes ? undefined : Buffer.concat(chunks);
+}
+
+/**
+ * Finds the route of a request. If several match, it returns the one with the fewest parameters.
+ * @param path decoded.
+ */
+function matchRoute(
+  routes: readonly GatewayRoute[],
+  method: string,
+  path: string,
+): RouteMatch | undefined {
+  const segments = path.split('/').slice(1);
+  const matches = routes.flatMap((route) => {
+    if (route.method !== method || route.segments.length !== segments.length) return [];
+    const parameters: Record<string, string> = {};
+    for (const [index, expected] of route.segments.entries()) {
+      const actual = segments[index] ?? '';
+      const name = /^\{(.+)\}$/.exec(expected)?.[1];
+      if (name === undefined ? actual !== expected : actual === '') return [];
+      if (name !== undefined) parameters[name] = actual;
+    }
+    return [{ route, parameters }];
+  });
+  const count = ({ parameters }: RouteMatch) => Object.keys(parameters).length;
+  return matches.sort((one, other) => count(one) - count(other))[0];
 }
 
 function decodePath(path: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { GatewayResponse } from './response.ts';
+import type { GatewayResponse } from 'aws-emulator/gateway';
 
 const retryAfterSeconds = '1';
 

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type Api, startGateway } from '../../gateway/gateway.ts';
-import type { GatewayRoute } from '../../routes.ts';
+import { type Api, type GatewayOptions, startGateway } from '../gateway.ts';
+import type { GatewayRoute } from '../routes.ts';
 
 export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) => ({
   routeKey: `${method} /things/{id}`,
@@ -10,6 +10,17 @@ export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) 
   timeoutMs: 20_000,
   throttle: { ratePerSecond: 1, burst: 2 },
 }));
+
+/** API Gateway's own. */
+const responses: GatewayOptions['responses'] = {
+  badRequest: { status: 400, message: 'Bad Request' },
+  notFound: { status: 404, message: 'Not Found' },
+  tooLarge: { status: 413, message: 'Request Entity Too Large' },
+  throttled: { status: 429, message: 'Too Many Requests' },
+  failed: { status: 500, message: 'Internal Server Error' },
+  unavailable: { status: 503, message: 'Service Unavailable' },
+};
+const starting = () => ({ status: 503, headers: {}, body: Buffer.from('starting') });
 
 export interface TestGateway {
   readonly origin: string;
@@ -29,7 +40,7 @@ export async function startTestGateway(
   api: Partial<Api> = {},
 ): Promise<TestGateway> {
   const events: APIGatewayProxyEventV2[] = [];
-  const { origin, open, stop } = await startGateway({});
+  const { origin, open, stop } = await startGateway({ responses, starting });
   open({
     routes: testRoutes,
     invoke: (_functionName, event) => {

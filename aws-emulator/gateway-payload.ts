@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { localAccount } from '../template.ts';
-import type { RouteMatch } from './match-route.ts';
+import type { RouteMatch } from './routes.ts';
+import { localAccount } from './template.ts';
 
 /** A request as the gateway has read it. */
 export interface GatewayRequest {
@@ -107,4 +107,51 @@ function eventBody(body: Buffer, contentType = ''): { body?: string; isBase64Enc
 function commonLogTime(time: Date): string {
   const [, day, month, year, clock] = time.toUTCString().split(' ');
   return `${day}/${month}/${year}:${clock} +0000`;
+}
+
+/** A response to the client. */
+export interface GatewayResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer;
+}
+
+const jsonType = { 'content-type': 'application/json' };
+
+/**
+ * Converts a function's result by the rules of payload format 2.0: a result with a `statusCode` is a
+ * response; any other result is the JSON body of a 200.
+ * @param payload JSON.
+ * @returns undefined if it is neither.
+ */
+export function functionResponse(payload: string): GatewayResponse | undefined {
+  const result: unknown = JSON.parse(payload);
+  if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
+    const body = typeof result === 'string' ? result : payload;
+    return { status: 200, headers: jsonType, body: Buffer.from(body) };
+  }
+  const { statusCode, headers = {}, body = '', cookies = [], isBase64Encoded } = result as Result;
+  const status = Number(statusCode);
+  if (!Number.isInteger(status) || status < 100 || status > 599 || typeof body !== 'string') {
+    return undefined;
+  }
+  return {
+    status,
+    headers: {
+      ...(body !== '' && { 'content-type': 'text/plain;charset=UTF-8' }),
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+      ),
+      ...(cookies.length > 0 && { 'set-cookie': cookies }),
+    },
+    body: Buffer.from(body, isBase64Encoded === true ? 'base64' : 'utf8'),
+  };
+}
+
+interface Result {
+  readonly statusCode: unknown;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly cookies?: readonly string[];
+  readonly isBase64Encoded?: boolean;
 }
