@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { type Invoke, Throttled } from './executions.ts';
+import { FunctionError } from './function-pool.ts';
 import {
   functionResponse,
   type GatewayResponse,
   gatewayEvent,
   sourceAddress,
 } from './gateway-payload.ts';
-import { type Invoke, Throttled } from './lambda/executions.ts';
-import { FunctionError } from './lambda/function-instance.ts';
 import type { GatewayRoute, RouteMatch } from './routes.ts';
 
 /** Why API Gateway itself responds, and not the function. */

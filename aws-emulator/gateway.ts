@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeServer } from './close-server.ts';
 import type { GatewayResponse } from './gateway-payload.ts';
 import {
   type HandlerOptions,
@@ -11,6 +10,7 @@ import {
   type Refusal,
   readTarget,
 } from './gateway-request.ts';
+import { closeServer } from './loopback.ts';
 import type { GatewayRoute, RouteMatch, Throttle } from './routes.ts';
 
 /** The log line of one request. */
@@ -61,6 +61,8 @@ export interface Api extends Pick<HandlerOptions, 'invoke'> {
 
 /** API Gateway's limit for the request line and the headers. */
 const headerLimitBytes = 10_240;
+
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 /**
  * Starts a server that responds as an API Gateway HTTP API does once it is opened.

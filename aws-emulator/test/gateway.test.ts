@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { Throttled } from '../lambda/executions.ts';
-import { FunctionError } from '../lambda/function-instance.ts';
+import { Throttled } from '../executions.ts';
+import { FunctionError } from '../function-pool.ts';
 import { startTestGateway, type TestGateway, testRoutes } from './test-gateway.ts';
 
 let gateway: TestGateway;

@@ -12,7 +12,7 @@ export const testRoutes: readonly GatewayRoute[] = ['GET', 'POST'].map((method) 
 }));
 
 /** API Gateway's own. */
-const responses: GatewayOptions['responses'] = {
+export const ownResponses: GatewayOptions['responses'] = {
   badRequest: { status: 400, message: 'Bad Request' },
   notFound: { status: 404, message: 'Not Found' },
   tooLarge: { status: 413, message: 'Request Entity Too Large' },
@@ -40,7 +40,7 @@ export async function startTestGateway(
   api: Partial<Api> = {},
 ): Promise<TestGateway> {
   const events: APIGatewayProxyEventV2[] = [];
-  const { origin, open, stop } = await startGateway({ responses, starting });
+  const { origin, open, stop } = await startGateway({ responses: ownResponses, starting });
   open({
     routes: testRoutes,
     invoke: (_functionName, event) => {

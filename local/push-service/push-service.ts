@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeServer } from 'aws-emulator/close-server';
-import { connectionForgetter } from 'aws-emulator/forget-connections';
-import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin';
+import {
+  closeServer,
+  connectionForgetter,
+  isAllowedRequest,
+  refusalText,
+} from 'aws-emulator/loopback';
 import {
   type BrowserKeys,
   createBrowserKeys,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { isAllowedRequest, refusalText } from 'aws-emulator/host-and-origin';
+import { isAllowedRequest, refusalText } from 'aws-emulator/loopback';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
 import { normalizeApplicationServerKey } from './application-server-key.ts';

@@ -8,7 +8,7 @@ import { type ProjectRegistry, projectRegistry } from '../../admin/project-regis
 import { projectTables } from '../../admin/project-tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
-import type { TableNames } from '../table-names.ts';
+import type { TableNames } from '../function-variables.ts';
 import type { LocalState } from './state-file.ts';
 
 export type DemoProject = LocalState['project'];

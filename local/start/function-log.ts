@@ -1,7 +1,7 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
-import type { FunctionLog } from 'aws-emulator/lambda/function-instance';
+import type { FunctionLog } from 'aws-emulator/function-pool';
 
 /** The functions' output: one JSON object per line, `{ time, function, log }`. */
 export const functionLogFile = '.carillon/functions.log';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pages } from 'aws-emulator/gateway';
-import { isAllowedRequest } from 'aws-emulator/host-and-origin';
+import { isAllowedRequest } from 'aws-emulator/loopback';
 import { type LocalSession, localPaths } from '../../console/local-stack.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 import type { SimulatedProxy } from '../simulated-proxy.ts';

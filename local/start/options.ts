@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type DynamoDbEngine, dynamoDbEngines } from 'aws-emulator/dynamodb/dynamodb';
+import { type DynamoDbEngine, dynamoDbEngines } from 'aws-emulator/dynamodb';
 
 export interface StartOptions {
   readonly port: number;

@@ -1,5 +1,5 @@
 import type { GatewayResponse } from 'aws-emulator/gateway';
-import { refusalText } from 'aws-emulator/host-and-origin';
+import { refusalText } from 'aws-emulator/loopback';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',

@@ -1,9 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { clientVariables } from '../../contract/client-variables.ts';
-import type { SettingValues } from '../setting-values.ts';
+import type { SettingValues, TableNames } from '../function-variables.ts';
 import type { Stack } from '../stack.ts';
-import type { TableNames } from '../table-names.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';

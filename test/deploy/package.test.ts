@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { startDynamoDb } from 'aws-emulator/dynamodb/dynamodb';
+import { startDynamoDb } from 'aws-emulator/dynamodb';
 import { readAssembly, resourcesOf, type Template } from 'aws-emulator/template';
 import { unzipSync } from 'fflate';
 import { filesIn } from '../../lib/build/files-in.ts';

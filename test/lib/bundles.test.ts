@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { locateHandler } from 'aws-emulator/function-pool';
 import { type FunctionDefinition, readFunctions } from 'aws-emulator/functions';
-import { locateHandler } from 'aws-emulator/lambda/function-instance';
 import { createResolver, readAssembly } from 'aws-emulator/template';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 

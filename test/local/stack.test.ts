@@ -74,6 +74,16 @@ test('a site keeps its subscriptions and keys after a restart, until a reset', a
   folder.remove();
 });
 
+test('data that cannot be used fail the start with a line that says how to start again', async () => {
+  const folder = temporaryFolder();
+  folder.write('dynoxide.db', 'not a database '.repeat(500));
+  folder.write('shared-local-instance.db', 'not a database '.repeat(500));
+  await expect(startLocalStack({ dataDir: folder.path })).rejects.toThrow(
+    /^[^\n]+ Start with empty tables: npm start -- --reset$/,
+  );
+  folder.remove();
+});
+
 test('a reset while another stack uses the port removes nothing', async () => {
   const folder = temporaryFolder();
   const file = folder.write('demo-secret-key', 'a key');

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDbCall, DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
-import { cancelledTransaction, errorResponse } from 'aws-emulator/dynamodb/response';
+import {
+  cancelledTransaction,
+  type DynamoDbCall,
+  type DynamoDbHook,
+  errorResponse,
+} from 'aws-emulator/dynamodb-proxy';
 import type { Template } from 'aws-emulator/template';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';

@@ -1,6 +1,5 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
-import { errorResponse } from 'aws-emulator/dynamodb/response';
+import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import type { RouteName } from '../../contract/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';

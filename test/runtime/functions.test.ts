@@ -8,7 +8,6 @@ import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
-import { functionEnvironment } from '../../local/function-environment.ts';
 import { startingResponse } from '../../local/starting-response.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
@@ -52,13 +51,7 @@ afterAll(async () => {
 /** Runs a deployed bundle under the runtime client, with the database of the local stack. */
 function invoke(name: string, event: unknown): Promise<Report> {
   const definition = functions.find((candidate) => candidate.name === name)!;
-  const { baseUrl, pushService, dynamodb, lambdaEndpoint } = service.stack;
-  const environment = functionEnvironment(definition, {
-    pushServiceOrigin: pushService.origin,
-    dynamodbEndpoint: dynamodb.endpoint,
-    baseUrl,
-    lambdaEndpoint,
-  });
+  const environment = service.stack.environments.get(name)!;
   const { assetPath: code, handler } = definition;
   return invokeOnce(runtime, { code, handler, environment }, event);
 }

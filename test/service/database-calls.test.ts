@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { DynamoDbCall } from 'aws-emulator/dynamodb/proxy';
+import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';

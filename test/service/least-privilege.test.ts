@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
-import { errorResponse } from 'aws-emulator/dynamodb/response';
+import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import { type Grant, readGrants } from 'aws-emulator/grants';
 import { createResolver, readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { FunctionName } from '../../contract/functions.ts';

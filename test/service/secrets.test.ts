@@ -1,5 +1,8 @@
-import type { DynamoDbFault } from 'aws-emulator/dynamodb/proxy';
-import { type DynamoDbResponse, errorResponse } from 'aws-emulator/dynamodb/response';
+import {
+  type DynamoDbFault,
+  type DynamoDbResponse,
+  errorResponse,
+} from 'aws-emulator/dynamodb-proxy';
 import { pathOf } from '../../contract/path-of.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import type { Behaviour } from '../../local/push-service/behaviour.ts';

@@ -1,5 +1,5 @@
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
-import type { FunctionLog } from 'aws-emulator/lambda/function-instance';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
+import type { FunctionLog } from 'aws-emulator/function-pool';
 import { readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { RouteName } from '../../contract/routes.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';

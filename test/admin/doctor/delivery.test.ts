@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DynamoDbHook } from 'aws-emulator/dynamodb/proxy';
-import { errorResponse } from 'aws-emulator/dynamodb/response';
+import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import { checkDelivery } from '../../../admin/doctor/delivery.ts';
 import type { NamedFinding } from '../../../admin/doctor/finding.ts';
 import { startDescribedPushService } from '../../fixtures/described-push-service.ts';

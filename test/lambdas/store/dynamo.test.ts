@@ -12,8 +12,8 @@ import {
   cancelledTransaction,
   type DynamoDbResponse,
   errorResponse,
-} from 'aws-emulator/dynamodb/response';
-import { connectionForgetter } from 'aws-emulator/forget-connections';
+} from 'aws-emulator/dynamodb-proxy';
+import { connectionForgetter } from 'aws-emulator/loopback';
 import { documentClient, sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 
 let server: Server;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TableNames } from '../../../local/function-variables.ts';
 import { type LocalState, writeState } from '../../../local/start/state-file.ts';
-import type { TableNames } from '../../../local/table-names.ts';
 import { useFolder } from '../../fixtures/folder.ts';
 import { settings } from '../../fixtures/operator.ts';
 

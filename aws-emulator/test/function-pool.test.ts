@@ -1,7 +1,6 @@
-import { useFolder } from '../../../test/fixtures/folder.ts';
-import type { FunctionDefinition } from '../../functions.ts';
-import type { FunctionLog } from '../../lambda/function-instance.ts';
-import { FunctionPool, type FunctionPoolOptions } from '../../lambda/function-pool.ts';
+import { type FunctionLog, FunctionPool, type FunctionPoolOptions } from '../function-pool.ts';
+import type { FunctionDefinition } from '../functions.ts';
+import { useFolder } from './fixtures.ts';
 
 const folder = useFolder();
 let pool: FunctionPool;

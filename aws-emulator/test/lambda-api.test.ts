@@ -5,12 +5,12 @@ import {
   type InvokeCommandInput,
   LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { until } from '../../../test/fixtures/until.ts';
-import type { AwsService } from '../../aws-service.ts';
-import type { FunctionDefinition } from '../../functions.ts';
-import { startLambdaApi } from '../../lambda/api.ts';
-import { Executions } from '../../lambda/executions.ts';
-import { FunctionError } from '../../lambda/function-instance.ts';
+import { Executions } from '../executions.ts';
+import { FunctionError } from '../function-pool.ts';
+import type { FunctionDefinition } from '../functions.ts';
+import { startLambdaApi } from '../lambda-api.ts';
+import type { AwsService } from '../loopback.ts';
+import { until } from './fixtures.ts';
 
 const arn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${name}`;
 
@@ -101,8 +101,12 @@ async function invoke({ caller = 'Send', ...input }: Call = {}) {
 }
 
 const event = { InvocationType: 'Event', Payload: '{"slice":7}' } as const;
-const dropped = () => until('the invocation to be dropped', () => logs[0]);
-const invoked = (times: number) => until(`${times} attempts`, () => invocations.length === times);
+/** Waits for the log line about an invocation that was dropped. */
+async function dropped() {
+  await until(() => logs.length > 0);
+  return logs[0];
+}
+const invoked = (times: number) => until(() => invocations.length === times);
 /** Long enough for an attempt that should not come. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
 

@@ -1,13 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { resolve as absolutePath, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startChildProcess } from '../child-process.ts';
-import { createDataDirectory, resetAdvice } from '../data-directory.ts';
-import { accessKeyIdOf, startGuard } from './guard.ts';
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  type TimeToLiveSpecification,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { startChildProcess } from './child-process.ts';
+import { accessKeyIdOf, startGuard } from './dynamodb-proxy.ts';
+import { localRegion, type Resolve, resourcesOf, type Template, textResolver } from './template.ts';
 
 export const dynamoDbEngines = ['dynoxide', 'dynamodb-local'] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
@@ -17,6 +26,11 @@ export interface DynamoDbOptions {
   readonly engine?: DynamoDbEngine | undefined;
   /** Directory of the data. Default: in memory. */
   readonly dataDir?: string | undefined;
+}
+
+/** The data in the directory cannot be used: they are damaged, or have other tables. */
+export class UnusableDataError extends Error {
+  override readonly name = 'UnusableDataError';
 }
 
 export interface DynamoDb {
@@ -88,6 +102,7 @@ export function hasEngine(engine: DynamoDbEngine): boolean {
 
 /**
  * Starts a local DynamoDB that pages in a browser on this machine cannot reach.
+ * @throws {UnusableDataError} if the engine does not start with the data.
  * @throws {Error} if no engine can run; the message names what to install.
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<DynamoDb> {
@@ -138,8 +153,8 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
     const portTaken = /in use/i.test(outcome.errorOutput);
     if (!portTaken || attempt === maxPortAttempts) {
       const [reason = ''] = outcome.errorOutput.split('\n', 1);
-      const advice = dataDir === undefined ? '' : ` ${resetAdvice}`;
-      throw new Error(`${engine} failed to start: ${reason.replace(/^error: /i, '')}.${advice}`);
+      const Failure = dataDir === undefined ? Error : UnusableDataError;
+      throw new Failure(`${engine} failed to start: ${reason.replace(/^error: /i, '')}.`);
     }
   }
 }
@@ -179,6 +194,129 @@ function packageDirectory(name: string): string | undefined {
   }
 }
 
+/**
+ * Creates the directory of the data. They may contain private keys, so only its owner can read it.
+ * @returns its absolute path.
+ * @throws {Error} with one line.
+ */
+export function createDataDirectory(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return absolutePath(path);
+  } catch (error) {
+    throw new Error(`Cannot create the data directory: ${(error as Error).message}`);
+  }
+}
+
 function hasJava(): boolean {
   return spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
+}
+
+interface TableProperties {
+  readonly AttributeDefinitions: CreateTableCommandInput['AttributeDefinitions'];
+  readonly KeySchema: CreateTableCommandInput['KeySchema'];
+  readonly GlobalSecondaryIndexes?: CreateTableCommandInput['GlobalSecondaryIndexes'];
+  readonly TimeToLiveSpecification?: TimeToLiveSpecification;
+}
+
+/**
+ * Creates the template's tables. Existing tables are left unchanged.
+ * @returns the table names by logical id.
+ * @throws {UnusableDataError} if an existing table has other keys or indexes than in the template.
+ */
+export async function createTables(
+  template: Template,
+  endpoint: string,
+  resolve: Resolve,
+): Promise<Readonly<Record<string, string>>> {
+  const text = textResolver(resolve);
+  const client = localClient(endpoint);
+  try {
+    const tables = resourcesOf(template, 'AWS::DynamoDB::Table');
+    const names = tables.map(async ([logicalId, { Properties = {} }]) => {
+      const name = text({ Ref: logicalId }, logicalId);
+      const properties = resolve(Properties, logicalId) as TableProperties;
+      await createTable(client, name, properties);
+      await enableTimeToLive(client, name, properties);
+      return [logicalId, name] as const;
+    });
+    return Object.fromEntries(await Promise.all(names));
+  } finally {
+    client.destroy();
+  }
+}
+
+/** A client of the local database. */
+export function localClient(endpoint: string): DynamoDBClient {
+  return new DynamoDBClient({
+    endpoint,
+    region: localRegion,
+    // Arbitrary: the engines know no users.
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+}
+
+async function createTable(
+  client: DynamoDBClient,
+  name: string,
+  properties: TableProperties,
+): Promise<void> {
+  // Only the properties that affect the functions. The engines reject some of the others: tags,
+  // recovery, deletion protection, capacity.
+  const input: CreateTableCommandInput = {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: properties.AttributeDefinitions,
+    KeySchema: properties.KeySchema,
+    GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(
+      ({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }),
+    ),
+  };
+  try {
+    await client.send(new CreateTableCommand(input));
+  } catch (error) {
+    if ((error as Error).name !== 'ResourceInUseException') throw error;
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    if (keysOf(Table) !== keysOf(input)) {
+      throw new UnusableDataError(
+        `Table "${name}" has other keys or indexes than in the template: its data were written ` +
+          'by another version.',
+      );
+    }
+  }
+}
+
+interface Keyed {
+  readonly KeySchema?: readonly { AttributeName?: string | undefined }[] | undefined;
+  readonly GlobalSecondaryIndexes?:
+    | readonly (Omit<Keyed, 'GlobalSecondaryIndexes'> & { IndexName?: string | undefined })[]
+    | undefined;
+}
+
+/** The keys of a table and of its indexes, as text that can be compared. */
+function keysOf(table: Keyed | undefined): string {
+  const names = (keyed: Keyed | undefined) =>
+    (keyed?.KeySchema ?? []).map(({ AttributeName }) => AttributeName);
+  const indexes = (table?.GlobalSecondaryIndexes ?? []).map((index) => [
+    index.IndexName,
+    ...names(index),
+  ]);
+  return JSON.stringify([names(table), indexes.sort()]);
+}
+
+/** CreateTable has no parameter for TTL. */
+async function enableTimeToLive(
+  client: DynamoDBClient,
+  name: string,
+  { TimeToLiveSpecification: specification }: TableProperties,
+): Promise<void> {
+  if (specification?.Enabled !== true) return;
+  // The engines refuse to enable TTL twice.
+  const { TimeToLiveDescription } = await client.send(
+    new DescribeTimeToLiveCommand({ TableName: name }),
+  );
+  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED') return;
+  await client.send(
+    new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }),
+  );
 }

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type AwsService, startAwsService } from '../aws-service.ts';
-import type { FunctionDefinition } from '../functions.ts';
-import { accessDenial, callerOf, type Grants } from '../grants.ts';
-import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
-import { localAccount, localRegion } from '../template.ts';
-import { EventQueue, type EventQueueOptions } from './event-queue.ts';
-import { Throttled } from './executions.ts';
-import { FunctionError } from './function-instance.ts';
+import { EventQueue, type EventQueueOptions, Throttled } from './executions.ts';
+import { FunctionError } from './function-pool.ts';
+import type { FunctionDefinition } from './functions.ts';
+import { accessDenial, callerOf, type Grants } from './grants.ts';
+import { type AwsService, isAllowedRequest, refusalText, startAwsService } from './loopback.ts';
+import { localAccount, localRegion } from './template.ts';
 
 export interface LambdaApiOptions extends EventQueueOptions {
   readonly functions: readonly FunctionDefinition[];

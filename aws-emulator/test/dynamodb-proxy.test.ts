@@ -6,10 +6,10 @@ import {
   GetItemCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { until } from '../../../test/fixtures/until.ts';
-import type { AwsService } from '../../aws-service.ts';
-import { type DynamoDbFault, type DynamoDbHook, startDynamoDbProxy } from '../../dynamodb/proxy.ts';
-import type { Grant } from '../../grants.ts';
+import { type DynamoDbFault, type DynamoDbHook, startDynamoDbProxy } from '../dynamodb-proxy.ts';
+import type { Grant } from '../grants.ts';
+import type { AwsService } from '../loopback.ts';
+import { until } from './fixtures.ts';
 
 const table = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const read: Grant = { action: 'dynamodb:GetItem', resource: table };
@@ -126,7 +126,7 @@ test.each<[fault: DynamoDbFault | undefined, isReceived: boolean]>([
     expect(error === undefined).toBe(fault === undefined);
     expect(error === 'TimeoutError').toBe(fault === 'no response');
     expect(received).toEqual(executed ? ['GetItem'] : []);
-    await until('the end of the call', () => events.length === 2);
+    await until(() => events.length === 2);
     expect(events).toEqual(['held', 'ended']);
   },
 );

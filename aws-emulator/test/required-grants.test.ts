@@ -1,4 +1,4 @@
-import { requiredGrants } from '../../dynamodb/request.ts';
+import { requiredGrants } from '../dynamodb-proxy.ts';
 
 const arn = (path: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${path}`;
 const everything = ['*', '*'];

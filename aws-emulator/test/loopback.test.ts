@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isAllowedRequest } from '../host-and-origin.ts';
+import { startDynamoDbProxy, startGuard } from '../dynamodb-proxy.ts';
+import { Executions } from '../executions.ts';
+import { startLambdaApi } from '../lambda-api.ts';
+import { type AwsService, isAllowedRequest } from '../loopback.ts';
 
 const host = { host: 'localhost:4000' };
 const isAllowed = (headers: IncomingHttpHeaders) =>
@@ -40,4 +43,33 @@ test.each<[string, IncomingHttpHeaders]>([
   ],
 ])('a request %s is refused', (_, headers) => {
   expect(isAllowed(headers)).toBe(false);
+});
+
+/** The check comes before the database, which does not exist. */
+const target = 'http://127.0.0.1:1';
+
+test.each<[server: string, start: () => Promise<AwsService>]>([
+  ['the guard of DynamoDB Local', () => startGuard(target, 'id')],
+  ['the database proxy', () => startDynamoDbProxy({ target, grants: new Map() })],
+  [
+    'the Lambda API',
+    () =>
+      startLambdaApi({
+        functions: [],
+        environments: new Map(),
+        grants: new Map(),
+        executions: new Executions(() => Promise.reject(new Error('No function is invoked.'))),
+      }),
+  ],
+])('%s refuses a request of a page, and says why', async (_, start) => {
+  const { endpoint, stop } = await start();
+  try {
+    const headers = { origin: 'https://evil.example' };
+    const response = await fetch(endpoint, { method: 'POST', headers });
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('no page of another origin');
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  } finally {
+    await stop();
+  }
 });
